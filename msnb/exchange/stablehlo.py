@@ -65,7 +65,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     _check_pure(program)
     _check_callbacks(program, net)
     leaves = flatten(tuple(inputs))[0]
-    flat_args = program.taken(leaves, leaves)
+    flat_args = program.select_inputs(leaves, leaves)
     numbers = {index: x for index, x in enumerate(flat_args) if isinstance(x, float)}
     specs = [spec for index, spec in enumerate(program.example_arguments()[2:]) if index not in numbers]
     exported = jax.export.export(jax.jit(_bind_weights(program, numbers)), platforms=tuple(platforms))(*specs)

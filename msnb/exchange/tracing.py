@@ -144,7 +144,7 @@ def _check_random(program, graph):
 def _inline_numbers(graph, program, inputs):
     """Replace Python numbers among the arguments by constants. A program takes them as inputs, like Tensors."""
     leaves = flatten(inputs)[0]
-    flat_args = program.taken(leaves, leaves)
+    flat_args = program.select_inputs(leaves, leaves)
     arguments = [p for p in graph.parameters if not p.is_weight][
         -len(flat_args) :
     ]  # the inputs for random draws come first

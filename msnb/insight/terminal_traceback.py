@@ -51,7 +51,7 @@ def interrupted(error: KeyboardInterrupt) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     where = short_traceback.last_line(error)
     line = f"\nInterrupted{f' at {where}' if where else ''}."
-    if background_compile.going_on():
+    if background_compile.is_compiling():
         line += " XLA finishes what it is compiling first; Ctrl-C again does not wait for that."
     print(line, file=sys.stderr, flush=True)
 

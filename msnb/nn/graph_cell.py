@@ -233,7 +233,7 @@ def _run(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> li
             elif (op := operator_of(node)).written:
                 out = _written(op, node, inputs, env)
             else:
-                out = op.again(node.attrs, node.layout, inputs)
+                out = op.call_again(node.attrs, node.layout, inputs)
         env[node] = out if isinstance(out, (tuple, list)) else (out,)
     return [value_of(node, slot) for node, slot in graph.outputs]
 
@@ -244,7 +244,7 @@ def _written(op, node, inputs, env):
     parameters = [env[node.inputs[i]][1] for i in places]
     for i, parameter in zip(places, parameters):
         inputs[i] = parameter
-    op.again(node.attrs, node.layout, inputs)
+    op.call_again(node.attrs, node.layout, inputs)
     return tuple(box(parameter._array) for parameter in parameters)
 
 

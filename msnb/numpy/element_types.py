@@ -9,7 +9,8 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType
 from msnb.core.operator.declare import spelling
-from msnb.ops._numpy import as_tensor, element_type, promoted
+from msnb.ops._numpy import as_tensor, element_type
+from msnb.ops._numpy import promote_types as promote
 
 
 @spelling(numpy="promote_types")
@@ -33,7 +34,7 @@ def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
         >>> print(mindspore.numpy.promote_types(mindspore.numpy.float32, mindspore.numpy.float64))
         Float64
     """
-    return promoted(element_type(type1, "promote_types"), element_type(type2, "promote_types"))
+    return promote(element_type(type1, "promote_types"), element_type(type2, "promote_types"))
 
 
 def _type_of(value):
@@ -64,4 +65,4 @@ def result_type(*arrays_and_dtypes: Any) -> mstype.Type:
     """
     if not arrays_and_dtypes:
         raise TypeError("For 'result_type', there should be at least one Tensor or element type, but got none.")
-    return functools.reduce(promoted, map(_type_of, arrays_and_dtypes))
+    return functools.reduce(promote, map(_type_of, arrays_and_dtypes))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from msnb.common import dtype as mstype
-from msnb.core.operator.array_like import ArrayLike, array_type, as_tensor, common_type, element_type, promoted
+from msnb.core.operator.array_like import ArrayLike, array_type, as_tensor, common_type, element_type, promote_types
 from msnb.core.operator.ufunc import in_type
 from msnb.core.tensor.tensor import Tensor
 
@@ -17,7 +17,7 @@ __all__ = [
     "element_type",
     "floating",
     "in_type",
-    "promoted",
+    "promote_types",
 ]
 
 NUMPYS = "MindSpore has it in mindspore.numpy alone"  # why a row has no golden answer

@@ -27,10 +27,10 @@ def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> 
     Raises:
         TypeError: If `hook` is not callable, or returns anything but None or a Tensor of the gradient's shape.
     """
-    return gradient_hooks.register(self, hook)
+    return gradient_hooks.register_hook(self, hook)
 
 
 @spelling(method="hooks")
 def _hooks_of(self: Tensor) -> list[Any]:
     """The hooks that `register_hook` has registered."""
-    return gradient_hooks.of(self)
+    return gradient_hooks.hooks_of(self)

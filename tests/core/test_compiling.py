@@ -130,7 +130,7 @@ ALARM = (
 
 
 def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
-    with slow_compile_alarm.HeldBack():
+    with slow_compile_alarm.SuppressAlarm():
         os.write(2, f"before\n{ALARM}between\n{ALARM}".encode())
         subprocess.run([sys.executable, "-c", "import os; os.write(2, b'of a child\\n')"], check=True)
     os.write(2, b"after\n")
@@ -142,12 +142,12 @@ def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatc
     monkeypatch.setattr(background_compile, "SILENT", 0.0)
     held = threading.Event()
 
-    class HeldBack(slow_compile_alarm.HeldBack):
+    class SuppressAlarm(slow_compile_alarm.SuppressAlarm):
         def __enter__(self):
             super().__enter__()
             held.set()
 
-    monkeypatch.setattr(slow_compile_alarm, "HeldBack", HeldBack)
+    monkeypatch.setattr(slow_compile_alarm, "SuppressAlarm", SuppressAlarm)
 
     class Job(background_compile._Job):
         def _run(self):

@@ -99,7 +99,7 @@ def test_a_value_is_handed_over_from_anywhere_in_a_program_and_from_within_its_g
 def test_no_call_waits_for_what_it_hands_over(mode, seen):
     for place in (straight, loop, branch, branch_in_loop):
         program = compiling.program_of(jit(place), Tensor(np.float32(2)))
-        assert program.handed and not program.prints and not program.jaxpr.effects
+        assert program.sown and not program.prints and not program.jaxpr.effects
 
 
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE], indirect=True)
@@ -114,7 +114,7 @@ def test_what_is_computed_again_for_a_gradient_is_handed_over_once(mode, seen):
     block = Net()
     block.recompute()
     program = compiling.program_of(ops.GradOperation()(block), Tensor(np.float32(2)))
-    assert len(program.handed) == 1
+    assert len(program.sown) == 1
 
 
 def test_the_lanes_of_a_vmap_are_seen_one_after_the_other(mode, seen):

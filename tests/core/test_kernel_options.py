@@ -39,7 +39,7 @@ def test_the_more_elements_a_kernel_has_the_more_it_is_optimized(compiled):
     ops.Erfc()(_tensor(3, 5, 1, 7))
     ops.Erfc()(_tensor(3, 5, 9, 7))
     ops.Erfc()(_tensor(3, 5, 101, 7))
-    known = [xla_options._SMALL, xla_options._QUICKLY, xla_options._PROGRAM]
+    known = [xla_options._SMALL, xla_options._SMALL_PROGRAM, xla_options._PROGRAM]
     assert _options_of(compiled, "Erfc") == known
 
 
@@ -52,19 +52,19 @@ def test_a_kernel_that_goes_through_its_inputs_in_order_is_compiled_quickly_up_t
         ops.ReLU()(x)
         ops.Transpose()(x, (1, 0, 3, 2))
         ops.Reshape()(x, (-1,))
-    assert _options_of(compiled, "ReLU") == [xla_options._QUICKLY, xla_options._PROGRAM]
+    assert _options_of(compiled, "ReLU") == [xla_options._SMALL_PROGRAM, xla_options._PROGRAM]
     assert _options_of(compiled, "Transpose") == [xla_options._PROGRAM] * 2
     assert _options_of(compiled, "Reshape") == [xla_options._PROGRAM] * 2
     ops.grad(ops.ReLU())(_tensor(3, 5, 101, 11))
     ops.MaxPool(kernel_size=2, strides=2)(_tensor(3, 5, 100, 12))
-    assert _options_of(compiled, "ReLUGrad") == [xla_options._QUICKLY]
-    assert _options_of(compiled, "MaxPool") == [xla_options._QUICKLY]
+    assert _options_of(compiled, "ReLUGrad") == [xla_options._SMALL_PROGRAM]
+    assert _options_of(compiled, "MaxPool") == [xla_options._SMALL_PROGRAM]
 
 
 def test_a_kernel_that_repeats_itself_is_optimized_however_few_its_elements(compiled):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.Igamma()(_tensor(2, 3, 1, 1, 2), _tensor(2, 3, 1, 1, 2))
-    assert _options_of(compiled, "Igamma") == [xla_options._QUICKLY]
+    assert _options_of(compiled, "Igamma") == [xla_options._SMALL_PROGRAM]
 
 
 def test_a_gradient_in_pynative_mode_is_a_kernel_too(compiled):
@@ -111,7 +111,7 @@ def test_a_small_program_is_compiled_quickly_and_one_of_dear_functions_by_the_ne
     Erfcs()(_tensor(3, 2, 5, 7))
     Erfc()(_tensor(3, 20, 5, 7))
     options = [options for name, options in compiled if "Erfc" in name]
-    assert options == [xla_options._QUICKLY, xla_options._PROGRAM, xla_options._PROGRAM]
+    assert options == [xla_options._SMALL_PROGRAM, xla_options._PROGRAM, xla_options._PROGRAM]
 
 
 def test_what_the_user_compiles_gets_no_further_options(compiled):
@@ -142,6 +142,6 @@ def test_a_quick_compile_is_asked_for_kernels_and_programs_alike(compiled):
         hasty.append(ops.erfc(_tensor(7, 3, 101, 9)).asnumpy()[..., :7])
     finally:
         context.set_context(compile_effort="full")
-    assert [options for _, options in compiled] == [xla_options._HASTY] * 2
+    assert [options for _, options in compiled] == [xla_options._QUICK_COMPILE] * 2
     for got, wanted in zip(hasty, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-6)

@@ -106,7 +106,7 @@ def test_where_the_executable_is_gone_it_is_compiled_anew(kept):
 def test_other_code_of_operators_finds_nothing(lowered, monkeypatch):
     run(Net())
     del lowered[:]
-    monkeypatch.setattr(lowering_cache, "_code", lambda: ["other"])
+    monkeypatch.setattr(lowering_cache, "_fingerprint_code", lambda: ["other"])
     run(Net())
     assert "jit_Net" in lowered
 

@@ -53,4 +53,4 @@ def test_such_a_program_is_lowered_and_shows_its_memory_like_any(gpu):
 
 
 def test_nothing_is_lent_on_a_processor():
-    assert executable.undonated([Parameter(Tensor(np.float32(0)), name="p")]) == frozenset()
+    assert executable.undonated_indices([Parameter(Tensor(np.float32(0)), name="p")]) == frozenset()

@@ -147,13 +147,13 @@ def test_the_programs_of_one_function_are_bounded():
     from msnb.core.program import program_cache
 
     scale = ms.ms_function(lambda x, n: x * n)
-    old, program_cache._MOST_SIGNATURES = program_cache._MOST_SIGNATURES, 4
+    old, program_cache._MAX_SIGNATURES = program_cache._MAX_SIGNATURES, 4
     try:
         for n in range(8):
             assert scale(X, n).asnumpy() == n
         assert len(scale._programs.table) == 4
     finally:
-        program_cache._MOST_SIGNATURES = old
+        program_cache._MAX_SIGNATURES = old
         context.set_context(mode=context.PYNATIVE_MODE)
 
 

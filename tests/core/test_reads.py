@@ -123,8 +123,8 @@ def test_what_is_set_to_an_equal_value_or_not_read_costs_nothing():
 
 
 def test_one_is_not_true_and_not_1_0():
-    snapshot = guards._snapshot([1, 2], set(), 2)
-    assert snapshot.holds([1, 2]) and not snapshot.holds([True, 2]) and not snapshot.holds([1.0, 2])
+    snapshot = guards._take_snapshot([1, 2], set(), 2)
+    assert snapshot.matches([1, 2]) and not snapshot.matches([True, 2]) and not snapshot.matches([1.0, 2])
 
 
 def test_what_is_too_large_to_compare_is_said_once(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 import msnb as ms
 from msnb import Tensor, nn, ops
 from msnb.core.program.program_cache import program_of
-from msnb.core.program.unroll_hint import MANY, sentence
+from msnb.core.program.unroll_hint import HINT_AFTER, format_hint
 
 X = Tensor(np.ones((2, 4), np.float32))
 
@@ -32,26 +32,26 @@ class Rounds(nn.Cell):
 
 def test_a_long_loop_is_told_with_its_line_and_a_cure(caplog):
     with caplog.at_level(logging.WARNING):
-        said = sentence(program_of(Rounds(MANY), X))
+        said = format_hint(program_of(Rounds(HINT_AFTER), X))
     line = Rounds.construct.__code__.co_firstlineno + 2
-    assert f"Tanh at test_unrolled.py:{line} stands {MANY} times" in said and f"while i < {MANY}" in said
+    assert f"Tanh at test_unrolled.py:{line} stands {HINT_AFTER} times" in said and f"while i < {HINT_AFTER}" in said
 
 
 def test_in_a_train_step_it_is_the_same_loop():
-    net = Rounds(MANY)
+    net = Rounds(HINT_AFTER)
     train = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))
-    assert "Tanh at test_unrolled.py" in sentence(program_of(train, X))
+    assert "Tanh at test_unrolled.py" in format_hint(program_of(train, X))
 
 
-@pytest.mark.parametrize("net", [Rounds(MANY - 1), nn.SequentialCell([nn.ReLU() for _ in range(MANY + 1)])])
+@pytest.mark.parametrize("net", [Rounds(HINT_AFTER - 1), nn.SequentialCell([nn.ReLU() for _ in range(HINT_AFTER + 1)])])
 def test_a_short_loop_and_many_layers_are_not(net):
-    assert sentence(program_of(net, X)) is None
+    assert format_hint(program_of(net, X)) is None
 
 
 def test_an_optimizer_of_many_parameters_is_not():
-    net = nn.SequentialCell([nn.Dense(4, 4) for _ in range(MANY // 2 + 1)])
+    net = nn.SequentialCell([nn.Dense(4, 4) for _ in range(HINT_AFTER // 2 + 1)])
     train = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))
-    assert sentence(program_of(train, X)) is None
+    assert format_hint(program_of(train, X)) is None
 
 
 def clipped(net):
@@ -66,10 +66,10 @@ def clipped(net):
 
 
 def test_clipping_the_gradients_of_many_parameters_is_not_even_where_a_loop_of_the_user_calls_the_step():
-    step = clipped(nn.SequentialCell([nn.Dense(4, 4) for _ in range(MANY // 2 + 1)]))
+    step = clipped(nn.SequentialCell([nn.Dense(4, 4) for _ in range(HINT_AFTER // 2 + 1)]))
     for _ in range(1):
         program = program_of(step, X)
-    assert len(program.jaxpr.jaxpr.eqns) > MANY and sentence(program) is None
+    assert len(program.jaxpr.jaxpr.eqns) > HINT_AFTER and format_hint(program) is None
 
 
 class Smooth(nn.Cell):
@@ -83,10 +83,10 @@ class Around(nn.Cell):
         self.smooth = Smooth()
 
     def construct(self, x):
-        for _ in range(MANY):
+        for _ in range(HINT_AFTER):
             x = self.smooth(x)
         return x
 
 
 def test_a_loop_around_a_cell_of_the_user_is_one():
-    assert "Tanh at test_unrolled.py" in sentence(program_of(Around(), X))
+    assert "Tanh at test_unrolled.py" in format_hint(program_of(Around(), X))

@@ -124,13 +124,13 @@ def test_a_function_of_two_tensors_gives_mindspores_element_type(name):
 
 def test_any_two_element_types_meet_where_mindspore_has_them_meet():
     from msnb.common import dtype as mstype
-    from msnb.core.operator.array_like import promoted
+    from msnb.core.operator.array_like import promote_types
 
     wrong = []
     for i, s in enumerate(LETTER):
         for j, t in enumerate(LETTER):
             a, b = (mstype.from_numpy_dtype(np.dtype(n)) for n in (s, t))
-            found = LETTER[str(promoted(a, b)).lower()]
+            found = LETTER[str(promote_types(a, b)).lower()]
             if found != TYPES["promote_types"][i * len(LETTER) + j]:
                 wrong.append((s, t, found))
     # 2.7.1 cuts float64 where it meets uint16, and no other type

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from msnb import Parameter, Tensor
-from msnb.core.operator.cases import Case, Drawn, F, Refusal, Values, Written, case
+from msnb.core.operator.cases import Case, F, RandomSpec, Refusal, Values, Written, case
 from msnb.core.operator.declare import SPELLINGS
 from msnb.core.operator.operator_types import _ABSENT, REGISTRY, Operator
 
@@ -90,7 +90,7 @@ class Row(NamedTuple):
 
 def drawn(spec, seed):
     """The array for a spec; a tuple of them for a tuple, and everything else as it is."""
-    if isinstance(spec, Drawn):
+    if isinstance(spec, RandomSpec):
         return numbers(spec, np.random.default_rng(seed), seed[-1])
     if isinstance(spec, Values):
         array = np.array(spec.values, spec.dtype)

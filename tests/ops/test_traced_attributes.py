@@ -17,7 +17,7 @@ import msnb.numpy  # its rooms have operators, too
 from msnb import Parameter, Tensor, context, ir, nn, ops
 from msnb.core.eager.kernel import Kernel
 from msnb.core.operator.operator_types import REGISTRY, Operator, attributes_of
-from msnb.core.operator.traced_attributes import declared as declared_operator
+from msnb.core.operator.traced_attributes import make_operator as declared_operator
 from msnb.core.program import program_cache
 from msnb.core.support.lru_cache import LruCache
 from msnb.ops import operations as P
@@ -282,7 +282,7 @@ def both(name, which, dtype):
     layout, statics, arrays = structure(op, inputs)
     if op.random:
         arrays = [jax.random.key(0), *arrays]
-    names, opened = op.opened(prim._attributes, graph=False)
+    names, opened = op.open_attributes(prim._attributes, graph=False)
     assert set(names) == set(EXAMPLES[name][1])
     rest = {key: prim._attributes[key] for key in opened.attributes}
     more = layout if layout is None else (*layout, *[1] * len(names))

@@ -8,7 +8,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core.script.bound_names import copied
+from msnb.core.script.bound_names import copy_tree
 
 F32 = np.float32
 X = Tensor(F32([1.0, 2.0, 3.0]))
@@ -482,7 +482,7 @@ def test_marks_of_other_tools_on_shared_ast_nodes_are_no_part_of_a_function():
     shared = tree.body[0].body[0].value.left.ctx
     shared.parent = tree
     try:
-        twin = copied(tree)
+        twin = copy_tree(tree)
     finally:
         del shared.parent
     assert ast.dump(twin) == ast.dump(tree) and twin.body[0] is not tree.body[0]

@@ -1,4 +1,4 @@
-"""Operators that users declare: a function of JAX arrays becomes one, with its gradient; a Pallas kernel as well.
+"""Operators that users declare: a function of JAX arrays, or a Pallas kernel, with its gradient.
 
     @msnb.custom_operator
     def SoftThreshold(x, *, level=0.5):
@@ -6,8 +6,8 @@
 
     SoftThreshold(level=0.2)(x)
 
-It is an operator as those of `mindspore.ops` are: in both modes, in a graph, in a profile, under GradOperation, in
-files of StableHLO, and in ONNX as far as there is a lowering of it or of what it computes.
+It works like the operators of `mindspore.ops`: in both modes, in a graph, in a profile, under GradOperation, in
+StableHLO files, and in ONNX if the operator or its computation has a lowering.
 """
 
 from msnb.core.custom.custom_operator import _again as _again

@@ -1,4 +1,4 @@
-"""`check_operator`: tries an operator that a user has written, as msnb's own are tried."""
+"""`check_operator` tests an operator of a user in the same way as msnb's own operators are tested."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -11,15 +11,15 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.grad import GradOperation
 from msnb.core.transforms.jit import jit
 
-_PROBES = 16  # elements of an input whose difference is taken
+_PROBES = 16  # elements of an input that are compared with finite differences
 
 
 class Checked(NamedTuple):
-    """What `check_operator` has found to be right.
+    """The comparisons that `check_operator` has made.
 
     Attributes:
         results (tuple): (shape, dtype) of each result.
-        gradients (tuple[int]): Places of the inputs whose gradient was compared with differences.
+        gradients (tuple[int]): Positions of the inputs whose gradient was compared with finite differences.
         worst (float): The largest difference of a gradient, relative to the largest gradient.
     """
 
@@ -36,23 +36,22 @@ def check_operator(
     gradient: bool = True,
     tolerance: float = 1e-2,
 ) -> Checked:
-    """Try an operator: that it gives the same in PYNATIVE mode and within a graph, and that its gradient is that of
-    finite differences, in both modes.
+    """Test an operator: equal results in PYNATIVE mode and in a graph, and a gradient that equals finite differences.
 
     Args:
         op (Callable): The operator, an instance of its class; or any function of Tensors.
-        inputs (Sequence): What it is called with. Those of floating point are differentiated.
-        expected (Union[numpy.ndarray, Sequence]): What it is to give, for each result. Default: None, not asked.
-        gradient (bool): Whether the gradient is tried. Default: True.
-        tolerance (float): By how much a gradient may differ, relative to the largest one: differences in float32 are
-            no better than a few thousandths. Default: 1e-2.
+        inputs (Sequence): Its inputs. Floating point inputs are differentiated.
+        expected (Union[numpy.ndarray, Sequence]): The expected results. Default: None, not compared.
+        gradient (bool): Test the gradient. Default: True.
+        tolerance (float): Allowed difference of a gradient, relative to the largest one. Differences in float32 are
+            accurate to a few thousandths. Default: 1e-2.
 
     Returns:
-        Checked, what was compared.
+        Checked, the comparisons.
 
     Raises:
-        TypeError: If `op` cannot be called, or gives something else than Tensors.
-        AssertionError: If something differs; it says what, where, and by how much.
+        TypeError: If `op` cannot be called, or returns something else than Tensors.
+        AssertionError: If results differ; the message has the position and the difference.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -65,21 +64,21 @@ def check_operator(
         raise TypeError(f"For 'check_operator', 'op' should be an operator, but got {describe(op)}.")
     name = getattr(op, "name", None) or getattr(op, "__name__", type(op).__name__)
     inputs = list(inputs)
-    eager = _in_mode(context.PYNATIVE_MODE, lambda: _arrays(op(*inputs), name))
-    compiled = _in_mode(context.PYNATIVE_MODE, lambda: _arrays(jit(lambda *x: op(*x))(*inputs), name))
-    _compare(f"'{name}' within a graph", compiled, f"'{name}' on its own", eager, 1e-5)
+    eager = _run_in_mode(context.PYNATIVE_MODE, lambda: _to_arrays(op(*inputs), name))
+    compiled = _run_in_mode(context.PYNATIVE_MODE, lambda: _to_arrays(jit(lambda *x: op(*x))(*inputs), name))
+    _compare_results(f"'{name}' within a graph", compiled, f"'{name}' on its own", eager, 1e-5)
     if expected is not None:
-        wanted = [np.asarray(e) for e in (expected if isinstance(expected, (tuple, list)) else [expected])]
-        _compare(f"'{name}'", eager, "what is expected", wanted, 1e-5)
+        expected_arrays = [np.asarray(e) for e in (expected if isinstance(expected, (tuple, list)) else [expected])]
+        _compare_results(f"'{name}'", eager, "what is expected", expected_arrays, 1e-5)
     results = tuple((a.shape, a.dtype.name) for a in eager)
-    places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.asnumpy().dtype.kind == "f"]
+    positions = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.asnumpy().dtype.kind == "f"]
     floats = [i for i, a in enumerate(eager) if a.dtype.kind == "f"]
-    if not gradient or not places or not floats:
+    if not gradient or not positions or not floats:
         return Checked(results, (), 0.0)
-    return Checked(results, tuple(places), _check_gradient(op, name, inputs, eager, places, floats, tolerance))
+    return Checked(results, tuple(positions), _check_gradient(op, name, inputs, eager, positions, floats, tolerance))
 
 
-def _in_mode(mode, run):
+def _run_in_mode(mode, run):
     before = context.get_context("mode")
     context.set_context(mode=mode)
     try:
@@ -88,7 +87,7 @@ def _in_mode(mode, run):
         context.set_context(mode=before)
 
 
-def _arrays(out, name):
+def _to_arrays(out, name):
     outs = out if isinstance(out, (tuple, list)) else (out,)
     for value in outs:
         if not isinstance(value, Tensor):
@@ -96,70 +95,75 @@ def _arrays(out, name):
     return [value.asnumpy() for value in outs]
 
 
-def _compare(what, found, other, wanted, tolerance):
-    if len(found) != len(wanted):
-        raise AssertionError(f"{what} gives {len(found)} results, but {other} {len(wanted)}.")
-    for number, (a, b) in enumerate(zip(found, wanted, strict=True)):
-        place = f"Result {number} of {what}" if len(found) > 1 else f"The result of {what}"
+def _compare_results(name, results, reference_name, references, tolerance):
+    if len(results) != len(references):
+        raise AssertionError(f"{name} gives {len(results)} results, but {reference_name} {len(references)}.")
+    for number, (a, b) in enumerate(zip(results, references, strict=True)):
+        subject = f"Result {number} of {name}" if len(results) > 1 else f"The result of {name}"
         if a.shape != b.shape or a.dtype != b.dtype:
-            raise AssertionError(f"{place} is {a.dtype}{list(a.shape)}, but of {other} {b.dtype}{list(b.shape)}.")
+            raise AssertionError(
+                f"{subject} is {a.dtype}{list(a.shape)}, but of {reference_name} {b.dtype}{list(b.shape)}."
+            )
         if not np.allclose(a, b, tolerance, tolerance, equal_nan=True):
             worst = np.unravel_index(np.nanargmax(np.abs(a.astype(np.float64) - b.astype(np.float64))), a.shape)
-            raise AssertionError(f"{place} is {a[worst]} at {tuple(map(int, worst))}, but of {other} {b[worst]}.")
+            raise AssertionError(
+                f"{subject} is {a[worst]} at {tuple(map(int, worst))}, but of {reference_name} {b[worst]}."
+            )
 
 
-def _check_gradient(op, name, inputs, outputs, places, floats, tolerance):
-    """The largest relative difference between the gradient and finite differences of a weighted sum of the results."""
+def _check_gradient(op, name, inputs, outputs, positions, floats, tolerance):
+    """Return the largest relative difference between a gradient of a weighted sum and finite differences."""
     rng = np.random.default_rng(0)
     weights = [rng.uniform(0.5, 1.5, outputs[i].shape).astype(outputs[i].dtype) for i in floats]
 
-    def total(*given):
-        out = op(*given)
+    def total(*args):
+        out = op(*args)
         outs = out if isinstance(out, (tuple, list)) else (out,)
-        parts = [(outs[i] * Tensor(w)).sum() for i, w in zip(floats, weights, strict=True)]
-        return sum(parts[1:], parts[0])
+        terms = [(outs[i] * Tensor(w)).sum() for i, w in zip(floats, weights, strict=True)]
+        return sum(terms[1:], terms[0])
 
     def gradients():
-        found = GradOperation(get_all=True)(total)(*inputs)
-        return [found[_position(inputs, place)].asnumpy() for place in places]
+        grads = GradOperation(get_all=True)(total)(*inputs)
+        return [grads[_gradient_index(inputs, place)].asnumpy() for place in positions]
 
-    eager = _in_mode(context.PYNATIVE_MODE, gradients)
-    compiled = _in_mode(context.GRAPH_MODE, gradients)
-    _compare(f"the gradient of '{name}' within a graph", compiled, "the gradient on its own", eager, 1e-4)
+    eager = _run_in_mode(context.PYNATIVE_MODE, gradients)
+    compiled = _run_in_mode(context.GRAPH_MODE, gradients)
+    _compare_results(f"the gradient of '{name}' within a graph", compiled, "the gradient on its own", eager, 1e-4)
     worst = 0.0
-    for place, found in zip(places, eager, strict=True):
-        x = inputs[place].asnumpy()
-        scale = max(float(np.abs(found).max(initial=0.0)), 1e-3)
+    for position, grad in zip(positions, eager, strict=True):
+        x = inputs[position].asnumpy()
+        scale = max(float(np.abs(grad).max(initial=0.0)), 1e-3)
         for flat in rng.permutation(x.size)[:_PROBES]:
-            at = np.unravel_index(flat, x.shape)
-            wanted = _difference(op, inputs, place, at, floats, weights)
-            off = abs(float(found[at]) - wanted) / scale
-            if not off <= tolerance:
+            index = np.unravel_index(flat, x.shape)
+            difference = _finite_difference(op, inputs, position, index, floats, weights)
+            error = abs(float(grad[index]) - difference) / scale
+            if not error <= tolerance:
                 raise AssertionError(
-                    f"The gradient of '{name}' by input {place} at {tuple(map(int, at))} is {float(found[at]):.6g}, "
-                    f"but finite differences give {wanted:.6g}."
+                    f"The gradient of '{name}' by input {position} at {tuple(map(int, index))} is "
+                    f"{float(grad[index]):.6g}, "
+                    f"but finite differences give {difference:.6g}."
                 )
-            worst = max(worst, off)
+            worst = max(worst, error)
     return worst
 
 
-def _position(inputs, place):
-    """Among the gradients that `get_all` gives, which are those of Tensors."""
-    return sum(isinstance(x, Tensor) for x in inputs[:place])
+def _gradient_index(inputs, position):
+    """Return the index of an input among the gradients of `get_all`, which are those of Tensors."""
+    return sum(isinstance(x, Tensor) for x in inputs[:position])
 
 
-def _difference(op, inputs, place, at, floats, weights):
-    """A central difference, summed in float64."""
-    x = inputs[place].asnumpy()
-    step = 1e-2 * max(1.0, abs(float(x[at]))) if x.dtype != np.float64 else 1e-6
+def _finite_difference(op, inputs, position, index, floats, weights):
+    """Return a central difference, summed in float64."""
+    x = inputs[position].asnumpy()
+    step = 1e-2 * max(1.0, abs(float(x[index]))) if x.dtype != np.float64 else 1e-6
     sums, values = [], []
     for sign in (1, -1):
         moved = x.copy()
-        moved[at] += sign * step
-        values.append(float(moved[at]))
-        outs = _in_mode(
+        moved[index] += sign * step
+        values.append(float(moved[index]))
+        outs = _run_in_mode(
             context.PYNATIVE_MODE,
-            lambda moved=moved: _arrays(op(*inputs[:place], Tensor(moved), *inputs[place + 1 :]), "op"),
+            lambda moved=moved: _to_arrays(op(*inputs[:position], Tensor(moved), *inputs[position + 1 :]), "op"),
         )
         sums.append([outs[i].astype(np.float64) for i in floats])
     change = sum(float(((a - b) * w).sum()) for a, b, w in zip(*sums, weights, strict=True))

@@ -1,4 +1,4 @@
-"""`custom_operator`: the decorator, and the classes that it makes."""
+"""`custom_operator`: the decorator, and the construction of its classes."""
 
 import inspect
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from msnb.core.operator.declare import class_of
 from msnb.core.operator.operator_types import REGISTRY, USER_OPERATORS
 from msnb.core.support.type_promotion import is_inexact
 
-_STATIC = (bool, int, float, str, tuple, list)  # annotations of what is no Tensor
+_STATIC = (bool, int, float, str, tuple, list)  # annotations of parameters that are no Tensors
 
 
 def custom_operator(
@@ -23,16 +23,16 @@ def custom_operator(
     backward: Callable[..., Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """Decorator: a pure function of JAX arrays becomes an operator, a class as those of `mindspore.ops` are.
+    """Decorator: turn a pure function of JAX arrays into an operator, a class like those of `mindspore.ops`.
 
-    Parameters of the function without annotation are Tensors, and None is taken where it is the default. One that is
-    annotated ``int``, ``float``, ``bool``, ``str``, ``tuple`` or ``list`` is a value that each call gives; one behind
-    ``*`` is an attribute, which the class is made with. The program is compiled for each of their values. The shape and
-    the type of the results are those of what the function returns.
+    Parameters of the function without annotation are Tensors; None is accepted if it is the default. A parameter
+    annotated ``int``, ``float``, ``bool``, ``str``, ``tuple`` or ``list`` is a static value of each call. A
+    keyword-only parameter is an attribute, a constructor argument of the class. The kernel is compiled for each
+    value of these. Shape and dtype of the results are those that the function returns.
 
-    JAX differentiates the function, unless it is told how: `backward`, or ``@Name.backward`` above a function, is
-    called with the inputs, the result, its gradient, and the attributes by name. It returns an array for each Tensor,
-    None for one without a gradient; for one Tensor the array alone will do.
+    JAX differentiates the function, unless there is a gradient: `backward`, or ``@Name.backward`` above a function.
+    It is called with the inputs, the result, its gradient, and the attributes by name. It returns an array for each
+    Tensor, None for one without a gradient; for one Tensor it may return the array alone.
 
     Args:
         function (Callable): The function; its name is that of the operator. Default: None, for a decorator with
@@ -63,15 +63,15 @@ def custom_operator(
     for what, value in (("function", function), ("backward", backward)):
         if not callable(value) and not (what == "backward" and value is None):
             raise TypeError(f"For 'custom_operator', '{what}' should be a function, but got {describe(value)}.")
-    return made(function, name or function.__name__, Gradient(backward))
+    return make_operator_class(function, name or function.__name__, Gradient(backward))
 
 
 class Gradient:
-    """How an operator is differentiated.
+    """The gradient of an operator.
 
     Attributes:
-        function (Callable): The user's; None where JAX does it.
-        missing (str): What to say where JAX cannot; None where it can.
+        function (Callable): The user's function; None for JAX's gradient.
+        missing (str): Error message if JAX cannot differentiate the operator; None if it can.
     """
 
     def __init__(self, function: Callable[..., Any] | None, missing: str | None = None) -> None:
@@ -79,8 +79,8 @@ class Gradient:
         self.missing: str | None = missing
 
 
-def made(function: Callable[..., Any], name: str, gradient: Gradient) -> type:
-    """The class of an operator that computes `function`.
+def make_operator_class(function: Callable[..., Any], name: str, gradient: Gradient) -> type:
+    """Return the class of an operator that computes `function`.
 
     Raises:
         ValueError: If MindSpore has an operator of this name.
@@ -88,13 +88,13 @@ def made(function: Callable[..., Any], name: str, gradient: Gradient) -> type:
     if name in REGISTRY:
         raise ValueError(f"MindSpore has an operator '{name}'; call yours by another name.")
     signature = inspect.signature(function)
-    parameters = [_kept(p) for p in signature.parameters.values()]
+    parameters = [_to_declared_parameter(p) for p in signature.parameters.values()]
     tensors = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY and kind_of(p.annotation) is None]
 
     def kernel(*args, **attributes):
-        given = signature.bind(*args, **attributes)
-        given.apply_defaults()
-        return _differentiated(function, given, tensors, gradient, name)
+        bound = signature.bind(*args, **attributes)
+        bound.apply_defaults()
+        return _call_with_gradient(function, bound, tensors, gradient, name)
 
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__module__, kernel.__doc__ = function.__module__, function.__doc__
@@ -125,8 +125,8 @@ def _again(cls, attributes):
 _again.__module__ = "msnb.core.custom"  # pickles name this module
 
 
-def _kept(parameter):
-    """A parameter as declarations have it: what is no Tensor has a Kind."""
+def _to_declared_parameter(parameter):
+    """Return a parameter as `@operator` expects it: one that is no Tensor has a Kind."""
     kind = parameter.kind
     if kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         raise TypeError(f"An operator takes a fixed number of inputs, but got a function with '*{parameter.name}'.")
@@ -142,17 +142,17 @@ def _is_static(annotation):
     return annotation in _STATIC or annotation in names or kind_of(annotation) is not None
 
 
-def _differentiated(function, given, tensors, gradient, name):
-    """The function of what is given, with the user's gradient."""
+def _call_with_gradient(function, bound, tensors, gradient, name):
+    """Call the function with the user's gradient."""
     if gradient.function is None and gradient.missing is None:
-        return function(*given.args, **given.kwargs)
-    places = [key for key in tensors if given.arguments[key] is not None]
+        return function(*bound.args, **bound.kwargs)
+    present = [key for key in tensors if bound.arguments[key] is not None]
 
     def run(*arrays):
-        given.arguments.update(zip(places, arrays, strict=True))
-        return function(*given.args, **given.kwargs)
+        bound.arguments.update(zip(present, arrays, strict=True))
+        return function(*bound.args, **bound.kwargs)
 
-    whole = jax.custom_vjp(run)
+    run_with_gradient = jax.custom_vjp(run)
 
     def forward(*arrays):
         out = run(*arrays)
@@ -162,22 +162,24 @@ def _differentiated(function, given, tensors, gradient, name):
         arrays, out = saved
         if gradient.function is None:
             raise NotImplementedError(gradient.missing)
-        given.arguments.update(zip(places, arrays, strict=True))
-        found = gradient.function(*given.args, out, cotangent, **given.kwargs)
-        found = found if isinstance(found, (tuple, list)) else (found,)
-        if len(found) != len(tensors):
+        bound.arguments.update(zip(present, arrays, strict=True))
+        grads = gradient.function(*bound.args, out, cotangent, **bound.kwargs)
+        grads = grads if isinstance(grads, (tuple, list)) else (grads,)
+        if len(grads) != len(tensors):
             raise TypeError(
                 f"The gradient of '{name}' should return one array per Tensor ({', '.join(tensors)}), but returned "
-                f"{len(found)}."
+                f"{len(grads)}."
             )
-        kept = [value for key, value in zip(tensors, found, strict=True) if key in places]
-        return tuple(_cotangent(g, a, key, name) for g, a, key in zip(kept, arrays, places, strict=True))
+        present_grads = [value for key, value in zip(tensors, grads, strict=True) if key in present]
+        return tuple(
+            _check_cotangent(g, a, key, name) for g, a, key in zip(present_grads, arrays, present, strict=True)
+        )
 
-    whole.defvjp(forward, back)
-    return whole(*[jnp.asarray(given.arguments[key]) for key in places])
+    run_with_gradient.defvjp(forward, back)
+    return run_with_gradient(*[jnp.asarray(bound.arguments[key]) for key in present])
 
 
-def _cotangent(gradient, array, key, name):
+def _check_cotangent(gradient, array, key, name):
     if not is_inexact(array.dtype):
         return np.zeros(array.shape, jax.dtypes.float0)
     if gradient is None:

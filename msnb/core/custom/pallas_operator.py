@@ -1,4 +1,4 @@
-"""`pallas_operator`: a Pallas kernel and its shape rule as an operator; compiled where it can be, else interpreted."""
+"""`pallas_operator`: a Pallas kernel and its shape rule as an operator, compiled if possible, else interpreted."""
 
 import inspect
 import math
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core.custom.custom_operator import Gradient, made
+from msnb.core.custom.custom_operator import Gradient, make_operator_class
 from msnb.core.errors.messages import describe
 
 
@@ -25,29 +25,29 @@ def pallas_operator(
     name: str | None = None,
     interpret: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator: a Pallas kernel becomes an operator, a class as those of `mindspore.ops` are.
+    """Decorator: turn a Pallas kernel into an operator, a class like those of `mindspore.ops`.
 
-    The kernel gets a reference for each Tensor, then one for each result, and attributes by name. How many results
-    there are, and of which shape and type, says the rule `out`.
+    The kernel gets a reference for each Tensor, then one for each result, and attributes by name. The rule `out`
+    defines the number of results, their shapes and dtypes.
 
     Args:
-        out (Callable): The rule: of the Tensors, of which it sees `shape` and `dtype` alone, and attributes by name. It
-            returns what has a shape and a dtype, ``lambda x: x`` or ``lambda x, y: (x.shape[:1], x.dtype)``; a list
-            of these for several results.
-        grid (Union[tuple[int], Callable]): How often the kernel runs, in each dimension; or a function of the Tensors
-            and attributes that says so. Default: (), once.
+        out (Callable): The rule. It takes the Tensors, of which it sees only `shape` and `dtype`, and attributes by
+            name. It returns an object with shape and dtype, ``lambda x: x``, or a pair,
+            ``lambda x, y: (x.shape[:1], x.dtype)``; a list of these for several results.
+        grid (Union[tuple[int], Callable]): Number of runs of the kernel in each dimension, or a function of the Tensors
+            and attributes that returns it. Default: (), once.
         in_specs (Union[Sequence, Callable]): A ``pallas.BlockSpec`` for each Tensor, or a function as for `grid`.
             Default: None, the kernel sees all of it.
         out_specs (Union[BlockSpec, Sequence, Callable]): The same for the results. Default: None.
-        scratch_shapes (Sequence): Memory that the kernel works in. Default: ().
-        backward (Callable): Its gradient, see `custom_operator`; ``@Name.backward`` does the same. A kernel has no
-            other: JAX does not differentiate it. Default: None.
+        scratch_shapes (Sequence): Scratch memory of the kernel. Default: ().
+        backward (Callable): Its gradient, see `custom_operator`; ``@Name.backward`` does the same. JAX does not
+            differentiate a kernel, so there is no default gradient. Default: None.
         name (str): Name of the operator. Default: None, that of the function.
-        interpret (bool): Whether the kernel is interpreted rather than compiled. Default: None, on CPU, and on a GPU
-            where the size of a block is no power of two, which Pallas does not compile there.
+        interpret (bool): Interpret the kernel instead of compiling it. Default: None: on CPU, and on a GPU if the
+            size of a block is no power of two, which Pallas does not compile there.
 
     Returns:
-        Decorator; of the function it makes the class of the operator.
+        Decorator that returns the class of the operator.
 
     Raises:
         TypeError: If `out` is no function.
@@ -74,30 +74,30 @@ def pallas_operator(
         inputs = [p for p in inspect.signature(out).parameters.values() if p.kind is not p.KEYWORD_ONLY]
         attributes = [p for p in inspect.signature(kernel).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
-        def function(*arrays, **given):
-            from jax.experimental import pallas  # spares it to all who write no kernels
+        def function(*arrays, **attributes):
+            from jax.experimental import pallas  # spares the import for users without Pallas kernels
 
-            seen = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in map(jnp.asarray, arrays)]
+            input_specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in map(jnp.asarray, arrays)]
 
-            def asked(value: Any) -> Any:
-                return value(*seen, **_taken(value, given)) if callable(value) else value
+            def evaluate(value: Any) -> Any:
+                return value(*input_specs, **_select_attributes(value, attributes)) if callable(value) else value
 
-            shapes = asked(out)
-            several = isinstance(shapes, list)
-            results = [_result(shape, called) for shape in (shapes if several else [shapes])]
-            settings: dict[str, Any] = {"in_specs": asked(in_specs), "out_specs": asked(out_specs)}
+            shapes = evaluate(out)
+            is_tuple = isinstance(shapes, list)
+            results = [_to_shape_struct(shape, called) for shape in (shapes if is_tuple else [shapes])]
+            settings: dict[str, Any] = {"in_specs": evaluate(in_specs), "out_specs": evaluate(out_specs)}
             settings = {key: value for key, value in settings.items() if value is not None}
             run = pallas.pallas_call(
-                lambda *refs: kernel(*refs, **given),
-                out_shape=tuple(results) if several else results[0],
-                grid=asked(grid),
+                lambda *refs: kernel(*refs, **attributes),
+                out_shape=tuple(results) if is_tuple else results[0],
+                grid=evaluate(grid),
                 scratch_shapes=scratch_shapes,
-                interpret=_is_interpreted(called, seen, results, settings) if interpret is None else interpret,
+                interpret=_is_interpreted(called, input_specs, results, settings) if interpret is None else interpret,
                 name=called,
                 **settings,
             )
             found = run(*arrays)
-            return tuple(found) if several else found
+            return tuple(found) if is_tuple else found
 
         function.__signature__ = inspect.Signature([*inputs, *attributes])
         function.__module__, function.__doc__, function.__wrapped__ = kernel.__module__, kernel.__doc__, kernel
@@ -105,18 +105,18 @@ def pallas_operator(
             f"The operator '{called}' is a Pallas kernel, which JAX does not differentiate; write its gradient: "
             f"@{called}.backward above a function of its inputs, the result and its gradient."
         )
-        return made(function, called, Gradient(backward, why))
+        return make_operator_class(function, called, Gradient(backward, why))
 
     return declare
 
 
-def _is_interpreted(name, seen, results, specs):
-    """Whether no compiler takes a kernel where programs run now."""
+def _is_interpreted(name, inputs, results, specs):
+    """Return True if the current platform cannot compile the kernel."""
     platform = context.device().platform
     if platform != "gpu":
         return platform == "cpu"
-    told = [specs.get("in_specs"), specs.get("out_specs")]
-    for arrays, blocks in zip((seen, results), told):
+    block_specs = [specs.get("in_specs"), specs.get("out_specs")]
+    for arrays, blocks in zip((inputs, results), block_specs):
         blocks = blocks if isinstance(blocks, (list, tuple)) else [blocks] * len(arrays)
         for array, block in zip(arrays, blocks):
             shape = getattr(block, "block_shape", None) or array.shape
@@ -130,22 +130,22 @@ def _is_interpreted(name, seen, results, specs):
     return False
 
 
-def _taken(function, given):
-    """The attributes that a rule asks for."""
+def _select_attributes(function, attributes):
+    """Return the attributes that a rule accepts."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return given
-    return {p.name: given[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY and p.name in given}
+        return attributes
+    return {p.name: attributes[p.name] for p in parameters if p.kind is p.KEYWORD_ONLY and p.name in attributes}
 
 
-def _result(told, name):
-    """A result as JAX describes it."""
-    if hasattr(told, "shape") and hasattr(told, "dtype"):
-        return jax.ShapeDtypeStruct(tuple(told.shape), told.dtype)
-    if isinstance(told, tuple) and len(told) == 2 and isinstance(told[0], (tuple, list)):
-        kind = mstype.np_dtype(told[1]) if isinstance(told[1], mstype.Type) else jnp.dtype(told[1])
-        return jax.ShapeDtypeStruct(tuple(told[0]), kind)
+def _to_shape_struct(spec, name):
+    """Return a result of the rule as `jax.ShapeDtypeStruct`."""
+    if hasattr(spec, "shape") and hasattr(spec, "dtype"):
+        return jax.ShapeDtypeStruct(tuple(spec.shape), spec.dtype)
+    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], (tuple, list)):
+        kind = mstype.np_dtype(spec[1]) if isinstance(spec[1], mstype.Type) else jnp.dtype(spec[1])
+        return jax.ShapeDtypeStruct(tuple(spec[0]), kind)
     raise TypeError(
         f"For '{name}', 'out' should return what has a shape and a dtype, or (shape, dtype), or a list of these for "
-        f"several results, but returned {told!r}."
+        f"several results, but returned {spec!r}."
     )

@@ -1,7 +1,7 @@
-"""Whether a result of an operator, or a gradient, was infinite or not a number since somebody began to look.
+"""Detection of infinities and NaN in results of operators and in gradients.
 
-`begin` to `end` is a stretch of the program: of what runs in PYNATIVE mode, of what is traced into a graph otherwise.
-Who never begins pays nothing: results only pass here while `thread.results_observed` keeps calls off their fast path.
+The status covers operators between `begin` and `end`, in PYNATIVE mode or within a trace. Without `begin` this costs
+nothing: results are only passed to `note` while `thread.looking` keeps calls off their fast path.
 """
 
 import threading
@@ -15,21 +15,24 @@ from msnb.core.state import events, trace_state
 from msnb.core.support.type_promotion import is_inexact
 
 _thread = trace_state.thread
-_seen = Kernel("OverflowSeen", lambda flag, *arrays: flag | ~jnp.stack([jnp.isfinite(a).all() for a in arrays]).all())
+_overflow_kernel = Kernel(
+    "OverflowSeen", lambda flag, *arrays: flag | ~jnp.stack([jnp.isfinite(a).all() for a in arrays]).all()
+)
 
 
 def begin() -> None:
-    """Forget what was seen and look from here on."""
+    """Clear the status and start checking."""
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
     (_thread if frame is None else frame.root()).checking = True
-    if frame is None and _state.listener is None:  # vital: a training skips its step for what is found here
-        _state.listener = events.listen(pulled=_pulled, name="float status", here=True, vital=True)
-    trace_state.update_results_observed()
+    # Vital: a training skips its step if an overflow is detected.
+    if frame is None and _state.listener is None:
+        _state.listener = events.listen(pulled=_note_cotangents, name="float status", here=True, vital=True)
+    trace_state.settle()
 
 
 def end() -> jax.Array:
-    """Look no further; returns what was seen, a bool array."""
+    """Stop checking; returns the status, a bool array that is True after an overflow."""
     frame = _thread.frame
     (_thread if frame is None else frame.root()).checking = False
     if frame is None and _state.listener is not None:
@@ -40,7 +43,7 @@ def end() -> jax.Array:
 
 
 def note(arrays: Sequence[jax.Array]) -> None:
-    """Take notice of `arrays`, if somebody looks."""
+    """Update the status from `arrays` if checking is on."""
     frame = _thread.frame
     if not (_thread if frame is None else frame.root()).checking:
         return
@@ -48,21 +51,21 @@ def note(arrays: Sequence[jax.Array]) -> None:
     if not arrays:
         return
     if frame is None:
-        _thread.status = _seen.run(_thread.status, *arrays)
+        _thread.status = _overflow_kernel.run(_thread.status, *arrays)
     else:
-        frame.status = _seen.run(frame.current_status(), *arrays)
+        frame.status = _overflow_kernel.run(frame.current_status(), *arrays)
 
 
-def _pulled(node, cotangents):
-    """The cotangents of one node's outputs; results and finished gradients are noted where they are made."""
-    if _thread.results_observed:
+def _note_cotangents(node, cotangents):
+    """Check the cotangents of one node's outputs; results and finished gradients are checked elsewhere."""
+    if _thread.looking:
         note([c._array for c in cotangents if c is not None])
 
 
 class _ThreadState(threading.local):
     """State of one thread."""
 
-    listener = None  # to the tape, while the status of PYNATIVE mode is watched
+    listener = None  # of tape events, while the status of PYNATIVE mode is checked
 
 
 _state = _ThreadState()

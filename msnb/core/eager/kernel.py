@@ -1,8 +1,7 @@
 """`Kernel`: a pure function of arrays under a name, compiled once per signature, and its pullbacks.
 
-`run` is the compiled function itself, with nothing around it. Only while somebody listens to `dispatched` (see
-`core.events`) the kernels of this process hold a `run` that tells of itself, and only while a graph is traced for a
-file (`differentiated`) one that says what it is differentiated by.
+`run` is the compiled function itself. It is wrapped only while `dispatched` has listeners (see `core.state.events`),
+and while a graph is traced with gradient rules of an export (`gradient_rules`).
 """
 
 import contextlib
@@ -30,18 +29,18 @@ _live = weakref.WeakSet()
 
 
 class Kernel:
-    """A pure function of arrays with one `jax.jit`, which shows in a graph under `name`.
+    """A pure function of arrays with one `jax.jit`, shown in a graph under `name`.
 
     Args:
-        name (str): Name of the operator; a `GraphName` says its attributes as well.
+        name (str): Name of the operator; a `GraphName` also has its attributes.
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
     __slots__ = ("name", "fn", "run", "checked", "quiet", "real", "rows", "joined", "_pullbacks", "__weakref__")
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
-        def kernel(*arrays):  # runs while it is traced, and then no more
-            if held and trace_state.thread.frame is None:
+        def kernel(*arrays):  # runs at trace time only
+            if is_sharded and trace_state.thread.frame is None:
                 partitioner.outside()
             with matmul_precision.products(arrays):
                 out = fn(*arrays)
@@ -50,29 +49,29 @@ class Kernel:
             return drop_weak_type(jnp.asarray(out))
 
         self.name: GraphName = name if isinstance(name, GraphName) else GraphName(name)
-        held = "strategy" in self.name.meaning.marks
+        is_sharded = "strategy" in self.name.meaning.marks
         kernel.__name__ = kernel.__qualname__ = self.name
         self.fn: Callable[..., Any] = fn
-        self.run: Any = jax.jit(kernel)  # or what tells tools of its calls
+        self.run: Any = jax.jit(kernel)  # or a wrapper for observers
         with _lock:
             _live.add(self)
             _install_wrappers(self)
-        self.quiet: Kernel | None = None  # the same without prints, of one that prints: its pullback runs it once more
-        self.real: Kernel | None = None  # what is differentiated in its place, see core.whole
-        self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
-        self.rows: Kernel | None = None  # of a look-up: how its gradient by the table falls into rows, see core.rows
-        self.joined = False  # whether it speaks of other devices, see core.spreading
+        self.quiet: Kernel | None = None  # a form without prints, which the pullback runs
+        self.real: Kernel | None = None  # the function to differentiate instead, see core.eager.integer_gradients
+        self.checked: Any = None  # of an operator with checks: static values, and positions of the inputs
+        self.rows: Kernel | None = None  # of a look-up: row gradient of the table, see core.operator.row_gradients
+        self.joined = False  # True if it communicates with other devices, see core.sharding
         self._pullbacks = {}
 
     def join(self) -> None:
-        """Let it run in several processes at once, outside of a graph too: it speaks of other devices."""
+        """Let the kernel run in several processes at once, also outside a graph: it communicates with other devices."""
         with _lock:
             self.joined = True
             self.run = partitioner.CollectiveKernel(self.fn, self.compiled)
             _install_wrappers(self)
 
     def call(self, *arrays: Any) -> Any:
-        """`run`, and what has to be done when it fails; the hot paths call `run` and do it themselves."""
+        """Call `run` and clean up after an error. Hot paths call `run` and `recover` themselves."""
         try:
             return self.run(*arrays)
         except BaseException as error:
@@ -80,21 +79,24 @@ class Kernel:
             raise
 
     def recover(self, error: BaseException) -> None:
-        """Make sure that an error which broke off a first call does not slow down all later ones."""
-        if interrupts.is_incomplete_compilation(error):
-            clear_compiled(self.compiled, error)
+        """Discard a compilation that an error interrupted, so that later calls are not slowed down."""
+        if interrupts.broken_off(error):
+            forget_compiled(self.compiled, error)
 
     @property
     def compiled(self) -> Any:
-        """`run` as it is when nobody listens."""
+        """The compiled function without wrappers for observers."""
         run = self.run
         while type(run) in (_ObservedRun, _RunWithGradient):
             run = run.run
         return run
 
     def pullback(self, needs: tuple[bool, ...]) -> "Kernel":
-        """Kernel that takes the inputs, then one cotangent per output, and returns a tuple of cotangents: one for
-        each input that `needs` (tuple of bool) marks."""
+        """Return the kernel of the vector-Jacobian product.
+
+        It takes the inputs, then one cotangent per output, and returns a tuple with the cotangent of each input that
+        `needs` (tuple of bool) marks.
+        """
         kernel = self._pullbacks.get(needs)
         if kernel is None:
             kernel = Kernel(self.name.gradient, self._pull_fn(needs))
@@ -105,40 +107,40 @@ class Kernel:
 
     def _pull_fn(self, needs):
         count = len(needs)
-        wanted = [i for i, need in enumerate(needs) if need]
+        requested = [i for i, need in enumerate(needs) if need]
 
         def pull(*args):
             cotangents = args[count:]
-            # `call`, since a Stop within this trace must not leave it half traced for all others
+            # `call`, because a Stop within this trace must not leave a half-traced function behind.
             call = (self.real or self.quiet or self).call
-            variables, arrays = integer_gradients.differentiable_inputs(call, args[:count], wanted)
+            variables, arrays = integer_gradients.differentiable_inputs(call, args[:count], requested)
 
-            def part(*values):
+            def call_variables(*values):
                 for i, value in zip(variables, values):
                     arrays[i] = value
                 return call(*arrays)
 
-            out, vjp = jax.vjp(part, *[arrays[i] for i in variables])
+            out, vjp = jax.vjp(call_variables, *[arrays[i] for i in variables])
             outs = out if type(out) is tuple else (out,)
             cotangents = tuple(
                 c.astype(o.dtype) if is_inexact(o.dtype) else np.zeros(o.shape, jax.dtypes.float0)
                 for c, o in zip(cotangents, outs)
             )
-            found = dict(zip(variables, vjp(cotangents if type(out) is tuple else cotangents[0])))
+            gradients = dict(zip(variables, vjp(cotangents if type(out) is tuple else cotangents[0])))
             return tuple(
                 [
-                    integer_gradients.cast_gradient(found[i], args[i].dtype) if i in found else jnp.zeros_like(args[i])
-                    for i in wanted
+                    integer_gradients.cast_gradient(gradients[i], args[i].dtype)
+                    if i in gradients
+                    else jnp.zeros_like(args[i])
+                    for i in requested
                 ]
             )
 
-        return lambda *args: interrupts.deliver_pending(
-            lambda: pull(*args)
-        )  # it runs while it is traced, and then no more
+        return lambda *args: interrupts.deliver_pending(lambda: pull(*args))  # runs at trace time only
 
 
 class _ObservedRun:
-    """What `run` is while somebody listens: it runs, and tells of it unless that was part of a trace."""
+    """A `run` that reports each call to listeners, except calls within a trace."""
 
     __slots__ = ("kernel", "run")
 
@@ -161,7 +163,7 @@ class _ObservedRun:
 
 
 class _RunWithGradient:
-    """What `run` is while a thread traces with gradients of its own: there, a function with that gradient."""
+    """A `run` whose gradient comes from this thread's gradient rules while it traces."""
 
     __slots__ = ("kernel", "run")
 
@@ -188,11 +190,11 @@ class _RunWithGradient:
 
 @contextlib.contextmanager
 def gradient_rules(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iterator[None]:
-    """While this lasts, graphs that this thread traces have the gradients of `rules`.
+    """Use the gradients of `rules` in graphs that this thread traces in the context.
 
     Args:
-        rules (Callable): Of a kernel, a function of (inputs, outputs, cotangents of the outputs), all arrays or tuples
-            of them, that returns a cotangent for each input; None for a kernel that JAX differentiates as always.
+        rules (Callable): Maps a kernel to a function of (inputs, outputs, cotangents of the outputs), all arrays or
+            tuples of them, that returns a cotangent for each input; to None for a kernel with JAX's gradient.
     """
     global _differentiating
     before, trace_state.thread.pullbacks = trace_state.thread.pullbacks, rules
@@ -208,11 +210,11 @@ def gradient_rules(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iter
             _install_wrappers(*_live)
 
 
-_differentiating = 0  # how many threads do
+_differentiating = 0  # number of threads with gradient rules
 
 
 def _install_wrappers(*kernels):
-    """Let kernels hold the `run` that they are to have now."""
+    """Set `run` of kernels to the wrapper that is needed now."""
     for kernel in kernels:
         kernel.run = kernel.compiled
         if _differentiating:
@@ -222,26 +224,26 @@ def _install_wrappers(*kernels):
 
 
 def live_kernels() -> list[Kernel]:
-    """Every kernel that somebody holds."""
+    """Return every live kernel."""
     with _lock:
         return list(_live)
 
 
-def _switch(asked):
-    """Somebody listens to `dispatched` from now on, or nobody does any more."""
+def _update_wrappers(has_listeners):
+    """Update all kernels after `dispatched` got its first listener or lost its last one."""
     with _lock:
         _install_wrappers(*_live)
 
 
-events.on_demand_change("dispatched", _switch)
+events.when_asked("dispatched", _update_wrappers)
 
 
-def _trace_anew():
-    """What kernels have compiled is for another precision of products."""
+def _clear_compiled():
+    """Clear compiled functions, which have another matmul precision."""
     for one in live_kernels():
-        forget = getattr(one.compiled, "clear_cache", None)  # None of what somebody has put in its place
-        if forget is not None:
-            forget()
+        clear_cache = getattr(one.compiled, "clear_cache", None)  # None if the function was replaced by something else
+        if clear_cache is not None:
+            clear_cache()
 
 
-matmul_precision.on_change(_trace_anew)
+matmul_precision.on_change(_clear_compiled)

@@ -1,4 +1,4 @@
-"""`_no_grad`: code whose operators are not recorded for a gradient."""
+"""`_no_grad`: a context whose operators are not recorded for gradients."""
 
 import contextlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a gradient keeps of operators, and what it computes again on its way back."""
+"""Rematerialisation: values that a gradient saves, and values that it computes again in the backward pass."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,18 +7,16 @@ import jax
 from jax.ad_checkpoint import checkpoint_name
 
 _SAVED_NAMES = "kept"
-policy: Callable[..., Any] = jax.checkpoint_policies.save_only_these_names(
-    _SAVED_NAMES
-)  # of Cells that are computed again
+policy: Callable[..., Any] = jax.checkpoint_policies.save_only_these_names(_SAVED_NAMES)  # of recomputed Cells
 
 
 def recompute_in_gradient(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays as it is, of which a gradient keeps the inputs alone."""
+    """Return `fn` (of arrays) such that a gradient saves only its inputs."""
     return jax.checkpoint(fn)
 
 
 def save_in_gradient(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays as it is, whose results a gradient keeps although it computes what is around again."""
+    """Return `fn` (of arrays) such that a gradient saves its results, even inside a recomputed Cell."""
 
     def run(*arrays):
         return jax.tree.map(lambda out: checkpoint_name(out, _SAVED_NAMES), fn(*arrays))

@@ -1,8 +1,8 @@
-"""PYNATIVE differentiation: operators leave nodes on the boxes they return; going back replays their cached pullbacks.
+"""The gradient tape of PYNATIVE mode: operators record nodes on their results, and `backward` calls their pullbacks.
 
-Values stay concrete throughout, so print, pdb, asnumpy() and hooks see real numbers. A node is only made when one of
-its inputs is tracked. While an outer gradient is being recorded the backward pass is recorded as well, which gives
-derivatives of any order.
+Values stay concrete, so print, pdb, asnumpy() and hooks see real numbers. A node is recorded only if one of the inputs
+is tracked. If an outer gradient is being recorded, the backward pass is recorded as well, which gives derivatives of
+any order.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_asked = events.subscribers
+_listeners = events.asked
 _order = itertools.count()
 
 
@@ -33,8 +33,8 @@ class Node:
     """One recorded operator call.
 
     Args:
-        kernel (Kernel): What was run; its `pullback(needs)` gives the gradient.
-        inputs (tuple): For each input its (node, output index), or None where it is not tracked.
+        kernel (Kernel): The kernel; its `pullback(needs)` computes the gradient.
+        inputs (tuple): For each input its (node, output index), or None if it is not tracked.
         arrays (tuple): The input arrays.
         outputs (tuple): (shape, dtype) of each output.
     """
@@ -51,12 +51,12 @@ class Node:
         self.order: int = next(_order)
 
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
-        """Cotangents of the inputs that `needs` marks, None for the others.
+        """Return the cotangents of the inputs that `needs` marks, None for the others.
 
         Args:
             cotangents (list): Per output a Tensor, or None for zero.
             needs (tuple): bool per input.
-            again (bool): Whether this pass is recorded itself.
+            again (bool): Record this pass for a higher derivative.
         """
         filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
         kernel = self.kernel.pullback(needs)
@@ -65,24 +65,24 @@ class Node:
         boxes = [box(r) for r in results]
         if again:
             record(kernel, self.inputs + tuple(c._node for c in filled), arrays, boxes)
-        found = iter(boxes)
-        return [next(found) if need else None for need in needs]
+        gradients = iter(boxes)
+        return [next(gradients) if need else None for need in needs]
 
 
 class LookUp(Node):
-    """A call of a kernel whose gradient by its first input, a table, falls into rows."""
+    """A call of a kernel whose gradient with respect to its first input, a table, is sparse rows."""
 
     __slots__ = ()
 
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
         """See `Node.pull`; the gradient of the table is a RowTensor."""
         cotangent = box(jnp.zeros(*self.outputs[0])) if cotangents[0] is None else cotangents[0]
-        indices, values = _run(self.kernel.rows, *map(box, self.arrays), cotangent)
+        indices, values = _run_recorded(self.kernel.rows, *map(box, self.arrays), cotangent)
         return [RowTensor(indices, values, self.arrays[0].shape), *[None] * (len(needs) - 1)]
 
 
 class Leaf:
-    """Where a gradient ends: one of the variables that it is taken with respect to."""
+    """A variable that a gradient is taken with respect to; the backward pass ends here."""
 
     __slots__ = ("order", "outputs", "inputs")
 
@@ -111,26 +111,33 @@ class Custom(Node):
 
 
 def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: Sequence[Any]) -> None:
-    """Put a node for one call of `kernel` on the Tensors it returned, if any input is tracked."""
+    """Record a node for one call of `kernel` on the Tensors it returned, if any input is tracked."""
     if any(i is not None for i in inputs):
         kind = Node if kernel.rows is None or inputs[0] is None else LookUp
         node = kind(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
         for index, tensor in enumerate(boxes):
             dtype = tensor._array.dtype
-            if is_inexact(dtype) or is_integer(dtype) and (kernel.real is not None or _by_whole(inputs, arrays)):
+            if (
+                is_inexact(dtype)
+                or is_integer(dtype)
+                and (kernel.real is not None or _has_tracked_integer(inputs, arrays))
+            ):
                 tensor._node = (node, index)
-        if _asked.recorded:
-            events.notify("recorded", node, boxes)
+        if _listeners.recorded:
+            events.tell("recorded", node, boxes)
 
 
-def _by_whole(inputs, arrays):
-    """Whether a whole number among the inputs is tracked: of others, such as Argmax's, whole results have no slope."""
+def _has_tracked_integer(inputs, arrays):
+    """Return True if a tracked input holds integers.
+
+    Other integer results, such as those of Argmax, have zero gradients.
+    """
     return any(i is not None and is_integer(a.dtype) for i, a in zip(inputs, arrays))
 
 
 @contextlib.contextmanager
 def paused():
-    """Record nothing within."""
+    """Pause recording in this context."""
     level, _thread.recording = _thread.recording, 0
     trace_state.update_results_observed()
     try:
@@ -147,7 +154,7 @@ _add_rows = Kernel("ScatterAdd", add_rows)
 
 
 def leaf(tensor: "Tensor") -> Any:
-    """The node that stands for `tensor` as a variable, linked to the node it already has."""
+    """Return the node of `tensor` as a variable, linked to the node it already has."""
     upstream = tensor._node
     if upstream is None:
         return Leaf()
@@ -156,10 +163,10 @@ def leaf(tensor: "Tensor") -> Any:
 
 
 def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
-    """Gradients of `outputs` (Tensors), weighted by `cotangents`, with respect to the leaves `sources`.
+    """Return gradients of `outputs` (Tensors), weighted by `cotangents`, with respect to the leaves `sources`.
 
     Returns:
-        list, one Tensor per source, None where the outputs do not depend on it.
+        list, one Tensor per source, None if the outputs do not depend on it.
     """
     again = _thread.recording > 0
     pending: dict[int, list[Any]] = {}
@@ -170,7 +177,7 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
     def send(link, cotangent):
         node, index = link
         if id(node) in stops:
-            grads[id(node)] = _add(grads.get(id(node)), cotangent)
+            grads[id(node)] = _add_cotangents(grads.get(id(node)), cotangent)
             return
         if not node.inputs:
             return
@@ -179,9 +186,9 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         if slots is None:
             slots = pending[id(node)] = [None] * len(node.outputs)
             heapq.heappush(heap, (-node.order, id(node), node))
-        slots[index] = _add(slots[index], cotangent)
+        slots[index] = _add_cotangents(slots[index], cotangent)
 
-    reach = _Reach(stops)
+    reach = _Reachability(stops)
     for output, cotangent in zip(outputs, cotangents):
         if output._node is not None:
             send(output._node, cotangent)
@@ -191,64 +198,64 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
         if not any(needs):
             continue
-        if _asked.pulled:
-            events.notify("pulled", node, slots)
+        if _listeners.pulled:
+            events.tell("pulled", node, slots)
         for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
             if need and cotangent is not None:
                 send(link, cotangent)
-        if not again:  # nobody goes back this way a second time: what was computed is let go as the way is gone
+        if not again:  # no further pass can need these arrays: free them now
             node.arrays = ()
     return [grads.get(id(s)) for s in sources]
 
 
-class _Reach:
-    """Whether a node depends on one of the sources; remembers the answers and does not recurse."""
+class _Reachability:
+    """A callable that returns True if a node depends on one of the sources. Caches answers; does not recurse."""
 
     def __init__(self, stops):
-        self.known = dict.fromkeys(stops, True)
+        self.answers = dict.fromkeys(stops, True)
 
     def __call__(self, node):
-        known = self.known
+        answers = self.answers
         stack = [node]
         while stack:
             top = stack[-1]
-            if id(top) in known:
+            if id(top) in answers:
                 stack.pop()
                 continue
             parents = [link[0] for link in top.inputs if link is not None]
-            if any(known.get(id(p)) for p in parents):
-                known[id(top)] = True
+            if any(answers.get(id(p)) for p in parents):
+                answers[id(top)] = True
                 stack.pop()
                 continue
-            unknown = [p for p in parents if id(p) not in known]
+            unknown = [p for p in parents if id(p) not in answers]
             if unknown:
                 stack.append(unknown[0])
             else:
-                known[id(top)] = False
+                answers[id(top)] = False
                 stack.pop()
-        return known[id(node)]
+        return answers[id(node)]
 
 
-def _add(x, y):
-    """Sum of two cotangents, recorded like any operator."""
+def _add_cotangents(x, y):
+    """Return the sum of two cotangents, recorded like any operator."""
     if x is None:
         return y
     if isinstance(x, RowTensor) and isinstance(y, RowTensor):
-        (indices,), (values,) = _run(_concat, x.indices, y.indices), _run(_concat, x.values, y.values)
+        (indices,), (values,) = _run_recorded(_concat, x.indices, y.indices), _run_recorded(_concat, x.values, y.values)
         return RowTensor(indices, values, x.dense_shape)
-    return _run(_add_n, dense(x), dense(y))[0]
+    return _run_recorded(_add_n, dense(x), dense(y))[0]
 
 
 def dense(gradient: Any) -> Any:
-    """The Tensor that a RowTensor stands for, repeated rows summed; anything else as it is."""
+    """Return a RowTensor as a dense Tensor, repeated rows summed; return anything else unchanged."""
     if not isinstance(gradient, RowTensor):
         return gradient
     zeros = box(jnp.zeros(gradient.dense_shape, gradient.values._array.dtype))
-    return _run(_add_rows, zeros, gradient.indices, gradient.values)[0]
+    return _run_recorded(_add_rows, zeros, gradient.indices, gradient.values)[0]
 
 
-def _run(kernel, *boxes):
-    """What `kernel` gives for Tensors, a tuple of Tensors, recorded like any operator."""
+def _run_recorded(kernel, *boxes):
+    """Run `kernel` on Tensors and record it. Returns a tuple of Tensors."""
     arrays = [b._array for b in boxes]
     out = kernel.call(*arrays)
     results = tuple(map(box, out if type(out) is tuple else (out,)))

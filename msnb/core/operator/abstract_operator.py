@@ -1,7 +1,7 @@
-"""Operators of which a graph knows only what they announce: shapes and types, and no computation.
+"""Operators without a kernel: a graph has only their shapes and dtypes.
 
-MindSpore's GRAPH mode asks an operator's ``infer_shape`` and ``infer_dtype``, and wants a kernel when it runs. So
-a graph can be made, looked at and planned here; what compiles it is told that there is nothing to compute.
+MindSpore's GRAPH mode asks an operator for ``infer_shape`` and ``infer_dtype``, and needs a kernel only when it runs. A
+graph with such an operator can be traced, viewed and planned here; lowering it raises an error.
 """
 
 from collections.abc import Sequence
@@ -14,49 +14,49 @@ from jax.interpreters import mlir
 
 from msnb.common import dtype as mstype
 
-_announced = Primitive("announced")
-_announced.multiple_results = True
+_abstract_call = Primitive("announced")
+_abstract_call.multiple_results = True
 
 
-@_announced.def_abstract_eval
-def _abstract(*arrays, operator, outputs, instead):
+@_abstract_call.def_abstract_eval
+def _infer_outputs(*arrays, operator, outputs, instead):
     return [ShapedArray(shape, dtype) for shape, dtype in outputs]
 
 
-def _lowered(context, *arrays, operator, outputs, instead):
+def _refuse_lowering(context, *arrays, operator, outputs, instead):
     raise NotImplementedError(
         f"The operator '{operator}' announces shapes and has no kernel: its graph can be looked at and planned, not "
         f"run. {instead}"
     )
 
 
-mlir.register_lowering(_announced, _lowered)
+mlir.register_lowering(_abstract_call, _refuse_lowering)
 
 
-_KERNEL = "Define `def kernel(self, *arrays)`, a pure function over jax arrays, in its class."
+_KERNEL_HINT = "Define `def kernel(self, *arrays)`, a pure function over jax arrays, in its class."
 
 
 def call_abstractly(
-    operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any, instead: str = _KERNEL
+    operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any, instead: str = _KERNEL_HINT
 ) -> Any:
-    """What stands in a graph for an operator that has no computation.
+    """Add an operator without computation to a graph.
 
     Args:
-        operator (str): Its name.
+        operator (str): Name of the operator.
         arrays (Sequence[jax.Array]): Its inputs.
-        shapes (Union[tuple, list]): Of its output; one of these for each where `dtypes` is a tuple or list.
-        dtypes (Union[mindspore.dtype, tuple]): Of its outputs.
-        instead (str): What to do instead of running it, a sentence. Default: to give it a kernel.
+        shapes (Union[tuple, list]): Shape of its output; a sequence of shapes if `dtypes` is a tuple or list.
+        dtypes (Union[mindspore.dtype, tuple]): dtypes of its outputs.
+        instead (str): A sentence that says what to do instead of running it. Default: to define a kernel.
 
     Returns:
         jax.Array, or a tuple of them.
     """
-    several = isinstance(dtypes, (tuple, list))
-    outputs = tuple(zip(shapes, dtypes, strict=True)) if several else ((shapes, dtypes),)
-    known = tuple((tuple(shape), mstype.np_dtype(_element(dtype))) for shape, dtype in outputs)
-    found = _announced.bind(*arrays, operator=operator, outputs=known, instead=instead)
-    return tuple(found) if several else found[0]
+    is_tuple = isinstance(dtypes, (tuple, list))
+    outputs = tuple(zip(shapes, dtypes, strict=True)) if is_tuple else ((shapes, dtypes),)
+    output_types = tuple((tuple(shape), mstype.np_dtype(_element_type(dtype))) for shape, dtype in outputs)
+    results = _abstract_call.bind(*arrays, operator=operator, outputs=output_types, instead=instead)
+    return tuple(results) if is_tuple else results[0]
 
 
-def _element(dtype):
+def _element_type(dtype):
     return dtype.element if isinstance(dtype, mstype.TensorType) else dtype

@@ -1,7 +1,7 @@
-"""Marks: what a Primitive was given beyond the attributes of its operator, such as a sharding strategy or a stage.
+"""Marks: annotations of a Primitive beyond the attributes of its operator, such as a sharding strategy or a stage.
 
-They change no result. A call shows them at its node, which makes two calls with different marks two nodes, and a
-program that was compiled before a mark was set is compiled anew.
+Marks do not change results. The node of a call in the graph shows them, so calls with different marks are different
+nodes. A program that was compiled before a mark was set is compiled again.
 """
 
 import copy
@@ -14,48 +14,51 @@ from msnb.core.support.lru_cache import LruCache
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.operator.operator_types import Operator
 
-_SAID_ELSEWHERE = frozenset(("input_names", "output_names"))  # of every call, by MindSpore's own operators
+_NOT_MARKS = frozenset(("input_names", "output_names"))  # attributes that every operator of MindSpore has
 
 
 def annotations_of(attrs: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
-    """{name: value} of the marks among a Primitive's `attrs`; `attributes` are those of its operator. A strategy or
-    stage of None is none."""
+    """Return {name: value} of the marks among a Primitive's `attrs`.
+
+    `attributes` are those of its operator. A strategy or stage of None is no mark.
+    """
     return {
         name: value
         for name, value in attrs.items()
-        if name not in attributes and name not in _SAID_ELSEWHERE and value is not None
+        if name not in attributes and name not in _NOT_MARKS and value is not None
     }
 
 
 def with_annotations(op: "Operator", marks: dict[str, Any]) -> "Operator":
-    """The operator `op` as calls with `marks` (dict) run it: with kernels of their own, named after them."""
+    """Return the operator that runs calls of `op` with `marks` (dict). It has its own kernels, named after the
+    marks."""
     if not marks:
         return op
-    twins = op.__dict__.setdefault("_marked", LruCache())
+    copies = op.__dict__.setdefault("_marked", LruCache())
     try:
         key = tuple([(name, type(value), hashable(value)) for name, value in marks.items()])
-        found = twins.get(key) or twins.recall(key)
-    except TypeError:  # a value without a hash: the operator is this Primitive's own
-        return _twin(op, marks)
-    return found or twins.keep(key, _twin(op, marks))
+        cached = copies.get(key) or copies.recall(key)
+    except TypeError:  # an unhashable value: this Primitive gets its own operator
+        return _copy_with_marks(op, marks)
+    return cached or copies.keep(key, _copy_with_marks(op, marks))
 
 
-def _twin(op, marks):
-    twin = copy.copy(op)
-    twin.marks = marks
-    twin.kernels = LruCache()
-    twin.__dict__.pop("_marked", None)
-    if "_opened" in twin.__dict__:
-        twin._opened = {}
-    return twin
+def _copy_with_marks(op, marks):
+    marked = copy.copy(op)
+    marked.marks = marks
+    marked.kernels = LruCache()
+    marked.__dict__.pop("_marked", None)
+    if "_open_operators" in marked.__dict__:
+        marked._open_operators = {}
+    return marked
 
 
-def changed(primitive: object) -> None:
-    """An attribute or mark of `primitive` is another now: the graphs that it stands in are to be traced anew."""
+def count_change(primitive: object) -> None:
+    """Record that an attribute or mark of `primitive` has changed, so that graphs with it are traced again."""
     primitive.__dict__["_changes"] = primitive._changes + 1
     trace_state.epoch.bump()
 
 
 def changes(value: object) -> int | None:
-    """How often the attributes of a Primitive have changed; None for any other object."""
+    """Return how often the attributes of a Primitive have changed; None for any other object."""
     return getattr(value, "_changes", None) if hasattr(type(value), "add_prim_attr") else None

@@ -1,17 +1,18 @@
-"""Where MindSpore 2 means something else by a name of r1.1: what differs, as data beside the name, and the other form.
+"""Differences between r1.1 and MindSpore 2 for names that both have.
 
-r1.1's meaning is the default. What is of MindSpore 2 alone is simply there; here stands what contradicts:
+r1.1's meaning is the default. Names that only MindSpore 2 has need no declaration. A contradiction is declared as data:
 
-    @differs("it sorts unless told not to", sorted=True)
+    @differs_in_api2("it sorts unless told not to", sorted=True)
     class TopK: ...
 
-`second(TopK)` is then the class as MindSpore 2 writes it. What is another thing altogether stands beside r1.1's:
+`as_api2(TopK)` is then the class with MindSpore 2's signature. A completely different class is declared as a
+replacement:
 
-    @instead_of(lstm.LSTMCell, "it is one step of its own weights")
+    @replaces_in_api2(lstm.LSTMCell, "it is one step of its own weights")
     class LSTMCell: ...
 
-Functions of `mindspore.ops` and methods of Tensor that contradict are declared twice, see `Spelling.generation`. The
-namespace of MindSpore 2, `msnb.mindspore2`, is made of these.
+Functions of `mindspore.ops` and Tensor methods that differ are declared twice, see `Spelling.generation`. The namespace
+`msnb.mindspore2` is built from these declarations.
 """
 
 import contextlib
@@ -30,8 +31,8 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import attach
 
 _Declared = TypeVar("_Declared")
-VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> the version of MindSpore whose interface it is
-SHARED = {  # what follows the last choice of the process, besides methods of Tensors -> what MindSpore 2 does
+VERSIONS = {1: "1.1.1", 2: "2.7.1"}  # generation -> version of MindSpore with this interface
+SHARED = {  # behaviour that follows the last choice of the process, besides Tensor methods -> in MindSpore 2
     "Dataset.map": "it wants no `column_order` where there are more or fewer results than columns, and a PIL image "
     "that is left at the end becomes an array",
     "vision.Resize to one size": "it rounds the longer edge down, and r1.1 to the nearest whole number",
@@ -47,17 +48,17 @@ SHARED = {  # what follows the last choice of the process, besides methods of Te
     "Cell.register_backward_hook": "the hook is called with the Cell, the gradients of its inputs, and those of its "
     "outputs; a second hook follows the first",
 }
-shared: int = 1  # whose meaning what all programs share has, the methods of Tensors: a setting of the process
+shared: int = 1  # generation of behaviour that all programs of the process share, such as Tensor methods
 
 
 class Difference(NamedTuple):
-    """What MindSpore 2 means by a name that r1.1 has, too.
+    """Meaning of a name in MindSpore 2 that r1.1 has, too.
 
     Attributes:
-        says (str): A sentence about MindSpore 2's meaning, as it follows "in MindSpore 2".
-        order (tuple): The names of its positional arguments; empty where they are those of r1.1.
-        defaults (dict): Arguments whose default is another.
-        below (bool): Whether it holds for msnb's classes that are derived from this one, too.
+        says (str): A sentence about MindSpore 2's meaning that continues "in MindSpore 2".
+        order (tuple): Names of its positional arguments; empty if they are those of r1.1.
+        defaults (dict): Arguments with another default.
+        below (bool): True if it also applies to msnb's subclasses.
         given (str): An argument without which nothing differs.
     """
 
@@ -68,22 +69,22 @@ class Difference(NamedTuple):
     given: str = ""
 
 
-DIFFERENCES: dict[Any, Difference] = {}  # class, or function of the second generation -> Difference
-REPLACED: dict[Any, Any] = {}  # class or function of r1.1 -> that of the second generation
-AT: dict[tuple[str, str], Any] = {}  # (module, name) -> what the name means there in the second generation
+DIFFERENCES: dict[Any, Difference] = {}  # class, or function of generation 2 -> Difference
+REPLACED: dict[Any, Any] = {}  # class or function of r1.1 -> that of generation 2
+AT: dict[tuple[str, str], Any] = {}  # (module, name) -> meaning of the name there in generation 2
 
 
 def replaces_in_api2(first: Any, says: str, *modules: str, given: str = "") -> Callable[[_Declared], _Declared]:
-    """Decorator of what MindSpore 2 has under the name of r1.1's `first`.
+    """Decorator: declare that MindSpore 2 has this object under the name of r1.1's `first`.
 
     Args:
-        first (Any): What the name means in r1.1: a class or a function, with `modules` also something else.
+        first (Any): Meaning of the name in r1.1: a class or a function, with `modules` any object.
         says (str): See `Difference`.
-        modules (str): Where the name has that meaning, such as "msnb.nn". Default: wherever `first` stands.
+        modules (str): Modules where the name has that meaning, such as "msnb.nn". Default: every module with `first`.
         given (str): See `Difference`. Default: "".
 
     Returns:
-        Decorator; what it is given stays as it is.
+        Decorator that returns its argument unchanged.
     """
 
     def declare(target: _Declared) -> _Declared:
@@ -99,19 +100,20 @@ def replaces_in_api2(first: Any, says: str, *modules: str, given: str = "") -> C
 
 
 def called_as(first: Any, function: Callable[..., Any], says: str, attributes: Any = None) -> type:
-    """Declare that in MindSpore 2 the class `first` computes what a function of MindSpore 2 does.
+    """Declare that in MindSpore 2 the class `first` computes the same as a function of MindSpore 2.
 
-    r1.1's class often refuses what the function takes. Where only the function is given its second meaning, a program
-    for MindSpore 2 that writes the class still meets r1.1's; `tests/test_generations.py` looks for such classes.
+    r1.1's class often rejects arguments that the function accepts. If only the function had a second meaning, a
+    program for MindSpore 2 that uses the class would still get r1.1's; `tests/test_generations.py` looks for such
+    classes.
 
     Args:
-        first (type): The class of an operator, as r1.1 means it.
+        first (type): The class of an operator with r1.1's meaning.
         function (Callable): Takes the inputs of the operator by position, and its attributes by keyword.
         says (str): See `Difference`.
         attributes (type): The class of an operator that checks the attributes. Default: None, `first`.
 
     Returns:
-        type, the class that MindSpore 2 means.
+        type, the class of MindSpore 2.
     """
 
     checking = first if attributes is None else attributes
@@ -140,18 +142,19 @@ def _rebuilt(first, attributes):
 def differs_in_api2(
     says: str, *order: str, below: bool = False, given: str = "", **defaults: Any
 ) -> Callable[[_Declared], _Declared]:
-    """Decorator of a class, or of the second generation's spelling of a function: notes what is different in it.
+    """Decorator of a class, or of a function's spelling in generation 2: record a difference from r1.1.
 
     Args:
         says (str): See `Difference`.
-        order (str): Names of the positional arguments of MindSpore 2's class, where they stand in another order.
+        order (str): Names of the positional arguments of MindSpore 2's class, if their order differs.
         below (bool): See `Difference`. Default: False.
         given (str): See `Difference`. Default: "".
-        defaults: Arguments of the class whose default is another there; the class takes the values. Where what it does
-            differs, its constructor asks `making()`.
+        defaults: Arguments of the class with another default; the class accepts the values. If its behaviour
+        differs, its
+            constructor reads `current_generation()`.
 
     Returns:
-        Decorator; what it is given stays as it is.
+        Decorator that returns its argument unchanged.
     """
 
     def declare(target: _Declared) -> _Declared:
@@ -161,56 +164,55 @@ def differs_in_api2(
     return declare
 
 
-class _Making(threading.local):
+class _GenerationState(threading.local):
     generation = 1
 
 
-_making = _Making()
+_thread_state = _GenerationState()
 
 
 def current_generation() -> int:
-    """The generation of what is being made: 2 within the constructor of a class of MindSpore 2's namespace."""
-    return _making.generation
+    """Return the generation of the object under construction: 2 in a constructor of MindSpore 2's namespace, else 1."""
+    return _thread_state.generation
 
 
 @contextlib.contextmanager
 def generation_scope(generation: int) -> Iterator[None]:
-    """What is made within is of this generation."""
-    before = _making.generation
-    _making.generation = generation
+    """Context in which constructed objects have this generation."""
+    before = _thread_state.generation
+    _thread_state.generation = generation
     try:
         yield
     finally:
-        _making.generation = before
+        _thread_state.generation = before
 
 
-_OF_ABC = frozenset({"_abc_impl", "__abstractmethods__"})  # what each abstract class has of its own
+_ABC_ATTRIBUTES = frozenset({"_abc_impl", "__abstractmethods__"})  # set on every abstract class
 
 
 class _Api2Class(ABCMeta):
-    """The type of `second(cls)`: a name for `cls` that takes arguments as MindSpore 2 does, and makes a plain `cls`.
+    """The metaclass of `as_api2(cls)`: a class with MindSpore 2's signature that constructs plain `cls` objects.
 
-    So there is one class for each layer: what it makes is no other than what r1.1's name makes, in isinstance, in
-    pickles and in checkpoints; a method that a program replaces is replaced there. A class that a program derives
-    from it is one of its own, with this constructor below its own. (Of ABCMeta, since such a class may be abstract,
-    too.)
+    A layer thus has one class. Objects of both names are equal for isinstance, pickles and checkpoints, and a method
+    that a program replaces is replaced on `cls`. A subclass that a program derives is a class of its own, with this
+    constructor as its base. Derived from ABCMeta, because `cls` may be abstract.
     """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         first = cls.__dict__.get("_first")
-        if first is None:  # derived by a program
+        if first is None:  # a subclass of a program
             return super().__call__(*args, **kwargs)
-        args, kwargs = _as_first(first, args, kwargs)
+        args, kwargs = _to_first_arguments(first, args, kwargs)
         with generation_scope(2):
             return first(*args, **kwargs)
 
     def __setattr__(cls, name: str, value: Any) -> None:
         first = cls.__dict__.get("_first")
-        if first is None or name in _OF_ABC:
+        if first is None or name in _ABC_ATTRIBUTES:
             super().__setattr__(name, value)
             return
         setattr(first, name, value)
-        if name == "__init__":  # which stands here for derived classes
+        if name == "__init__":  # subclasses call this one
             super().__setattr__(name, value)
 
     def __delattr__(cls, name: str) -> None:
@@ -239,89 +241,90 @@ class _Api2Class(ABCMeta):
         return repr(cls.__dict__.get("_first")) if "_first" in cls.__dict__ else super().__repr__()
 
 
-def _reduced(cls):
+def _reduce_class(cls):
     first = cls.__dict__.get("_first")
     return cls.__qualname__ if first is None else (as_api2, (first,))
 
 
-copyreg.pickle(_Api2Class, _reduced)
+copyreg.pickle(_Api2Class, _reduce_class)
 
 
 class _Signature:
-    """Of the class itself; a derived one has that of its own constructor."""
+    """Descriptor: MindSpore 2's signature of the class; a subclass has that of its own constructor."""
 
     def __get__(self, instance: Any, owner: type) -> inspect.Signature | None:
         first = owner.__dict__.get("_first")
         if first is not None:
-            return _signature(first)
+            return _api2_signature(first)
         return inspect.signature(owner.__init__.__get__(object()))
 
 
-def _signature(first):
-    """As MindSpore 2 writes it."""
-    _, order, defaults, *_ = _difference(first)
-    known = inspect.signature(first).parameters
-    rows = [p.replace(default=defaults.get(p.name, p.default)) for p in known.values()]
-    by_name = {p.name: p for p in rows}
-    ahead = [by_name[name].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in order]
-    behind = [p.replace(kind=p.KEYWORD_ONLY) if ahead else p for p in rows if p.name not in order]
-    return inspect.Signature(ahead + behind)
+def _api2_signature(first):
+    """Return MindSpore 2's signature of a class."""
+    _, order, defaults, *_ = _get_difference(first)
+    parameters = inspect.signature(first).parameters
+    updated = [p.replace(default=defaults.get(p.name, p.default)) for p in parameters.values()]
+    by_name = {p.name: p for p in updated}
+    positional = [by_name[name].replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in order]
+    others = [p.replace(kind=p.KEYWORD_ONLY) if positional else p for p in updated if p.name not in order]
+    return inspect.Signature(positional + others)
 
 
 @functools.cache
-def _places(first):
-    """The names of MindSpore 2's positional arguments."""
-    return _difference(first).order or tuple(inspect.signature(first).parameters)
+def _positional_names(first):
+    """Return the names of MindSpore 2's positional arguments."""
+    return _get_difference(first).order or tuple(inspect.signature(first).parameters)
 
 
-def _as_first(first, args, kwargs):
-    """The arguments that r1.1's class takes for those that MindSpore 2's is given."""
-    names, defaults = _places(first), _difference(first).defaults
-    given = dict(zip(names, args))
-    if len(args) > len(names) or given.keys() & kwargs.keys():
-        return args, kwargs  # it will say what does not fit
-    return (), {**defaults, **given, **kwargs}
+def _to_first_arguments(first, args, kwargs):
+    """Convert arguments of MindSpore 2's class to those of r1.1's class."""
+    names, defaults = _positional_names(first), _get_difference(first).defaults
+    by_name = dict(zip(names, args))
+    if len(args) > len(names) or by_name.keys() & kwargs.keys():
+        return args, kwargs  # the constructor will raise the error
+    return (), {**defaults, **by_name, **kwargs}
 
 
 def noted_difference(cls: type) -> Difference | None:
-    """What is noted of a class, or of one above it for all below."""
+    """Return the difference declared for a class, or for a base class including its subclasses."""
     if cls in DIFFERENCES or not cls.__module__.startswith("msnb."):
         return DIFFERENCES.get(cls)
-    above = (DIFFERENCES[base] for base in cls.__mro__ if base in DIFFERENCES)
-    return next((found for found in above if found.below), None)
+    inherited = (DIFFERENCES[base] for base in cls.__mro__ if base in DIFFERENCES)
+    return next((found for found in inherited if found.below), None)
 
 
 def current(cls: Any) -> Any:
-    """The class or function that `cls` means to what is being made, see `making`."""
+    """Return the class or function that `cls` means in the current generation."""
     return api2_meaning(cls.__name__, cls) if current_generation() == 2 else cls
 
 
-def _difference(cls):
-    found = noted_difference(cls)
-    assert found is not None
-    return found
+def _get_difference(cls):
+    declared = noted_difference(cls)
+    assert declared is not None
+    return declared
 
 
 @functools.cache
 def as_api2(cls: type) -> type:
-    """A class as MindSpore 2 means it: `cls` itself where nothing is noted of it, see `differs`."""
+    """Return a class with MindSpore 2's meaning, or `cls` itself if no difference is declared."""
     if cls in REPLACED:
         return REPLACED[cls]
     if isinstance(cls, _Api2Class) or noted_difference(cls) is None:
         return cls
 
-    written_init = cls.__init__  # a program that replaces it may call this one, which keeps its arguments
-    _places(cls)
+    # A program that replaces `__init__` may call this one, which keeps r1.1's arguments.
+    written_init = cls.__init__
+    _positional_names(cls)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        args, kwargs = _as_first(cls, args, kwargs)
+        args, kwargs = _to_first_arguments(cls, args, kwargs)
         with generation_scope(2):
             written_init(self, *args, **kwargs)
 
-    # for who asks inspect about `super().__init__`
-    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    written = _signature(cls)
-    __init__.__signature__ = written.replace(parameters=[own, *written.parameters.values()])  # type: ignore[attr-defined]
+    # for inspect.signature of `super().__init__`
+    self_parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = _api2_signature(cls)
+    __init__.__signature__ = signature.replace(parameters=[self_parameter, *signature.parameters.values()])  # type: ignore[attr-defined]
 
     members = {
         "_first": cls,
@@ -330,13 +333,13 @@ def as_api2(cls: type) -> type:
         "__doc__": cls.__doc__,
         "__module__": cls.__module__,
         "__qualname__": cls.__qualname__,
-        "__wrapped__": cls,  # where inspect looks for the source
+        "__wrapped__": cls,  # inspect looks for the source here
     }
     return _Api2Class(cls.__name__, (cls,), members)
 
 
 def api2_meaning(name: str, value: Any, module: str = "") -> Any:
-    """What MindSpore 2 means by `name`, for which msnb has `value` under the generation of r1.1 in `module`."""
+    """Return MindSpore 2's meaning of `name`, which has the value `value` in generation 1 in `module`."""
     if (module, name) in AT:
         return AT[module, name]
     if isinstance(value, type):
@@ -348,14 +351,14 @@ def api2_meaning(name: str, value: Any, module: str = "") -> Any:
 
 
 def difference(first: Any, second: Any) -> Difference:
-    """What is noted of a name that means `first` in r1.1 and `second` in MindSpore 2."""
+    """Return the difference declared for a name that means `first` in r1.1 and `second` in MindSpore 2."""
     if second in DIFFERENCES:
         return DIFFERENCES[second]
-    return _difference(first) if isinstance(first, type) else DIFFERENCES[first]
+    return _get_difference(first) if isinstance(first, type) else DIFFERENCES[first]
 
 
 def share(generation: int) -> None:
-    """Let what all programs share, the methods of Tensors and how Cells print, be of this generation from now on."""
+    """Set the generation of behaviour that all programs share: Tensor methods and the repr of Cells."""
     global shared
     if generation == shared:
         return
@@ -364,4 +367,4 @@ def share(generation: int) -> None:
             attach(name, SPELLINGS[kind, name, generation].target)
     shared = generation
     Parameter.takes_any_shape_and_type = generation == 2
-    trace_state.epoch.bump()  # programs compiled from the other meaning are not these
+    trace_state.epoch.bump()  # programs of the other generation are invalid

@@ -1,4 +1,4 @@
-"""Mixed precision: the casts on the way into operators."""
+"""Mixed precision: casts of operator inputs."""
 
 from typing import Any
 
@@ -15,30 +15,34 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, box
 
 _casts: dict[Any, Kernel] = {}
-_BFLOAT16 = np.dtype(jax.numpy.bfloat16)  # numpy does not count it among the floats
-_held: WeakIdentityDict = WeakIdentityDict()  # Tensor that is an attribute of a Cell -> True
+_BFLOAT16 = np.dtype(jax.numpy.bfloat16)  # numpy does not count it among floats
+_cell_tensors: WeakIdentityDict = WeakIdentityDict()  # Tensor that is an attribute of a Cell -> True
 
 
 def register_cell_tensor(value: Any) -> None:
-    """Remember that `value` is an attribute of a Cell, if it is a Tensor and not what a Cell of some precision just
-    computed in it."""
+    """Remember that `value` is a Tensor attribute of a Cell.
+
+    A result that a Cell has just computed in a lower precision is not remembered.
+    """
     if isinstance(value, Tensor) and thread.compute_dtype is None:
-        _held[value] = True
+        _cell_tensors[value] = True
 
 
 def is_constant(value: Any) -> bool:
-    """Whether an operator casts `value` to the precision of the Cell around it: Parameters, Tensors that are attributes
-    of Cells, and, in a graph, those that a traced function finds under a name outside of it. What was computed and what
-    stands in a tuple or list has its type already, as in MindSpore."""
+    """Return True if an operator casts `value` to the precision of its Cell.
+
+    Those are Parameters, Tensors that are attributes of Cells and, in a graph, Tensors that a traced function reads
+    from an outer name. Computed Tensors, and those in a tuple or list, already have their type, as in MindSpore.
+    """
     if isinstance(value, Parameter):
         return True
     if not isinstance(value, Tensor):
         return False
-    return value in _held or thread.frame is not None and id(value) in thread.frame.root().named
+    return value in _cell_tensors or thread.frame is not None and id(value) in thread.frame.root().named
 
 
-def casting(dtype: Any) -> Kernel:
-    """The kernel that makes an array one of `dtype` (numpy), shown in the graph as the Cast that it is."""
+def cast_kernel(dtype: Any) -> Kernel:
+    """Return the kernel that casts an array to `dtype` (numpy), shown as Cast in the graph."""
     kernel = _casts.get(dtype)
     if kernel is None:
         name = graph_name("Cast", {"type": pytype_to_dtype(np.dtype(dtype))}, layout=(1, -1))
@@ -47,18 +51,20 @@ def casting(dtype: Any) -> Kernel:
 
 
 def cast(array: jax.Array, dtype: Any) -> jax.Array:
-    """`array` as `dtype` (numpy), shown as Cast in the graph."""
-    return _run(casting(dtype), array)
+    """Cast `array` to `dtype` (numpy), shown as Cast in the graph."""
+    return _run_cast(cast_kernel(dtype), array)
 
 
-def _run(kernel, array):
-    """What a kernel makes of an array; whoever spreads the program knows that it is still the same Parameter."""
+def _run_cast(kernel, array):
+    """Run a cast. A partitioner treats the result as the same Parameter."""
     return kernel.run(array) if thread.spread is None else thread.spread.run(kernel, [array])
 
 
 def cast_tensor(value: Any, dtype: Any) -> Any:
-    """A float Tensor as `dtype` (numpy), recorded; tuples, lists and dictionaries element by element; anything else as
-    it is."""
+    """Cast a float Tensor to `dtype` (numpy), recorded on the tape.
+
+    Tuples, lists and dictionaries are cast element by element; anything else is returned unchanged.
+    """
     if type(value) in (tuple, list):
         return type(value)(cast_tensor(v, dtype) for v in value)
     if type(value) is dict:
@@ -68,21 +74,23 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
     array = value._array
     if array.dtype == dtype or array.dtype.kind != "f" and array.dtype != _BFLOAT16:
         return value
-    kernel = casting(dtype)
-    result = box(_run(kernel, array))
-    if thread.results_observed:
+    kernel = cast_kernel(dtype)
+    result = box(_run_cast(kernel, array))
+    if thread.looking:
         if thread.recording:
             tape.record(kernel, (value._node,), (array,), (result,))
         float_status.note((result._array,))
     return result
 
 
-def leaving(value: Any, dtype: Any) -> Any:
-    """What a Cell of precision `dtype` (numpy, or None) returns from a graph: a constant is cast where it is named, and
-    is none to the Cell that gets it."""
+def cast_result(value: Any, dtype: Any) -> Any:
+    """Prepare a result that a Cell of precision `dtype` (numpy, or None) returns from a graph.
+
+    A constant is cast here, where its name is known, and is no constant for the calling Cell.
+    """
     if type(value) in (tuple, list):
-        return type(value)(leaving(v, dtype) for v in value)
+        return type(value)(cast_result(v, dtype) for v in value)
     if isinstance(value, Parameter) or not is_constant(value):
         return value
-    left = value if dtype is None else cast_tensor(value, dtype)
-    return box(value._array) if left is value else left
+    result = value if dtype is None else cast_tensor(value, dtype)
+    return box(value._array) if result is value else result

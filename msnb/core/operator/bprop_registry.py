@@ -1,4 +1,4 @@
-"""Gradients that users register for operators of their own: `bprop_getters`, as libraries for r1.1 import it."""
+"""Gradients that users register for their operators: `bprop_getters`, as libraries for r1.1 import it."""
 
 import functools
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _thread = trace_state.thread
 
 
 class Registry(dict[str | type, Callable[..., Any]]):
-    """From operators, classes or names, to what was registered for them."""
+    """A dict from operators, classes or names, to registered functions."""
 
     def register(self, prim: str | type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Decorator that registers a function for an operator.
@@ -35,14 +35,14 @@ class Registry(dict[str | type, Callable[..., Any]]):
         if isinstance(prim, type) and issubclass(prim, DeclaredPrimitive):
             raise ValueError(f"The operator {prim.__name__} has a gradient; derive an operator for another one.")
 
-        def keep(fn: Callable[..., Any]) -> Callable[..., Any]:
+        def store(fn: Callable[..., Any]) -> Callable[..., Any]:
             self[prim] = fn
             return fn
 
-        return keep
+        return store
 
     def get(self, prim: Any, default: Any = None) -> Any:
-        """What was registered for the operator `prim`, its class first, then its name; else `default`."""
+        """Return the entry for the operator `prim`: of its class, else of its name, else `default`."""
         if isinstance(prim, str):
             return super().get(prim, default)
         return super().get(type(prim), super().get(prim.name, default))
@@ -52,10 +52,10 @@ bprop_getters = Registry()
 
 
 def with_bprop(prim: Primitive, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """`kernel` (of arrays) with the gradient that is registered for `prim`, or as it is.
+    """Return `kernel` (of arrays) with the gradient registered for `prim`, or unchanged.
 
-    A getter takes the operator and gives ``bprop(*inputs, out, dout)``, which returns a gradient for each input. The
-    class may have one as its method `get_bprop`.
+    A getter takes the operator and returns ``bprop(*inputs, out, dout)``, which returns a gradient for each input. The
+    class may define one as its method `get_bprop`.
     """
     getter = getattr(prim, "bprop_getter", None) or bprop_getters.get(prim) or getattr(type(prim), "get_bprop", None)
     if getter is None:
@@ -70,24 +70,24 @@ def with_bprop(prim: Primitive, kernel: Callable[..., Any]) -> Callable[..., Any
         arrays, out = saved
         with trace_state.TraceFrame((), (), _thread.frame):
             inputs = [box(a) for a in arrays]
-            grads = getter(prim)(*inputs, _boxed(out), _boxed(cotangents))
+            grads = getter(prim)(*inputs, _box_output(out), _box_output(cotangents))
         grads = grads if isinstance(grads, tuple) else (grads,)
         if len(grads) != len(arrays):
             raise TypeError(
                 f"The gradient registered for '{prim.name}' should return one Tensor per input ({len(arrays)}), but "
                 f"returned {len(grads)}."
             )
-        return tuple(map(_cotangent, map(dense, grads), arrays))
+        return tuple(map(_to_cotangent, map(dense, grads), arrays))
 
     run.defvjp(forward, back)
     return functools.wraps(kernel)(lambda *arrays: run(*arrays))
 
 
-def _boxed(out):
+def _box_output(out):
     return tuple(map(box, out)) if isinstance(out, tuple) else box(out)
 
 
-def _cotangent(grad, array):
+def _to_cotangent(grad, array):
     if not is_inexact(array.dtype):
         return np.zeros(array.shape, jax.dtypes.float0)
     return grad._array.astype(array.dtype) if isinstance(grad, Tensor) else jnp.zeros(array.shape, array.dtype)

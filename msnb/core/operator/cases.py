@@ -1,4 +1,4 @@
-"""Cases: the rows at the end of an operator's file, which say what it is tried on.
+"""Test cases at the end of an operator's file.
 
     CASES = [
         case(ReduceSum, F(2, 3, 2), (0, -1), keep_dims=True),
@@ -6,11 +6,12 @@
         refused(ValueError, ReduceSum, F(2, 3), 5),
     ]
 
-A row names the class or a spelling by reference and says what it is given: specs of Tensors (`F`, `U`, `I`, `Flags`,
-`Values`, `Written`), tuples of specs, and Python values as they are. Every row is run in both modes, in float16 of a
-large scale, and beside MindSpore's answers in value and gradient; `refused` is one call that raises. An operator
-without rows is tried on the grid: F(2, 3) for each Tensor, and the example of its Kind for everything that has no
-default. Nothing is drawn here: the tests do that (tests/ops/operator_rows.py), each row from its own text as the seed.
+A case names the class or a spelling, and its arguments: specs of Tensors (`F`, `U`, `I`, `Flags`, `Values`, `Written`),
+tuples of specs, and Python values. Every case runs in both modes and in float16 at a large scale, and is compared with
+MindSpore's values and gradients. `refused` is one call that raises. An operator without cases is tested on a default
+grid: F(2, 3) for each Tensor, and the example of its Kind for every argument without default.
+
+No numbers are drawn here. The tests draw them (tests/ops/operator_rows.py), with a seed from the text of the case.
 """
 
 from collections.abc import Callable
@@ -19,14 +20,14 @@ from typing import Any, NamedTuple
 CHECKS = ("mindspore", "gradient", "differences", "half", "graph")
 
 
-class Drawn(NamedTuple):
-    """A Tensor of numbers that are drawn.
+class RandomSpec(NamedTuple):
+    """Spec of a Tensor with random numbers.
 
     Attributes:
-        maker (str): The function below that makes it: how its numbers are drawn, and how it is written.
+        maker (str): The function below that created it, which defines the distribution and the repr.
         shape (tuple[int]): Its shape.
-        low (float): The lower end; a whole number may be it.
-        high (float): The upper end, which no number reaches.
+        low (float): The lower end, inclusive for integers.
+        high (float): The upper end, exclusive.
         dtype (str): Its element type.
     """
 
@@ -37,42 +38,44 @@ class Drawn(NamedTuple):
     dtype: str
 
     def __repr__(self):
-        usual = globals()[self.maker]()
-        said = [f"{n}={getattr(self, n)!r}" for n in ("low", "high", "dtype") if getattr(self, n) != getattr(usual, n)]
-        return f"{self.maker}({', '.join([*map(str, self.shape), *said])})"
+        default = globals()[self.maker]()
+        options = [
+            f"{n}={getattr(self, n)!r}" for n in ("low", "high", "dtype") if getattr(self, n) != getattr(default, n)
+        ]
+        return f"{self.maker}({', '.join([*map(str, self.shape), *options])})"
 
 
 def F(*shape, low=-2.0, high=2.0, dtype="float32"):
-    """Floating point numbers, of which no two are equal."""
-    return Drawn("F", shape, low, high, dtype)
+    """Floating point numbers, all different."""
+    return RandomSpec("F", shape, low, high, dtype)
 
 
 def F16(*shape, low=-2.0, high=2.0):
     """`F` in float16."""
-    return Drawn("F16", shape, low, high, "float16")
+    return RandomSpec("F16", shape, low, high, "float16")
 
 
 def U(*shape, low=0.0, high=1.0):
-    """Shares: floating point numbers in (0, 1), or another range of positive ones."""
-    return Drawn("U", shape, low, high, "float32")
+    """Floating point numbers in (0, 1), or in another range of positive numbers."""
+    return RandomSpec("U", shape, low, high, "float32")
 
 
-def I(*shape, low=-5, high=6, dtype="int32"):  # noqa: E743 - it stands beside F
-    """Whole numbers in [low, high); with a floating point `dtype` they are for ties."""
-    return Drawn("I", shape, low, high, dtype)
+def I(*shape, low=-5, high=6, dtype="int32"):  # noqa: E743 - named like F
+    """Integers in [low, high). A floating point `dtype` gives floats with ties."""
+    return RandomSpec("I", shape, low, high, dtype)
 
 
 def Flags(*shape):
-    """Some True, some False."""
-    return Drawn("Flags", shape, 0, 2, "bool")
+    """Random bools."""
+    return RandomSpec("Flags", shape, 0, 2, "bool")
 
 
 class Values(NamedTuple):
-    """A Tensor with these values: of Python's ints in int32, of floats in float32.
+    """A Tensor with these values: int32 for Python ints, float32 for floats.
 
     Attributes:
-        values (Union[list, int, float, bool]): The numbers, nested as the Tensor is.
-        dtype (str): The element type; that of the values for None. Default: None.
+        values (Union[list, int, float, bool]): The numbers, nested as in the Tensor.
+        dtype (str): The element type. Default: None, that of the values.
     """
 
     values: Any
@@ -83,10 +86,10 @@ class Values(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A Parameter, which the operator writes in place.
+    """A Parameter that the operator writes in place.
 
     Attributes:
-        value (Union[Drawn, Values]): What it holds before.
+        value (Union[RandomSpec, Values]): Its value before the call.
     """
 
     value: Any
@@ -96,17 +99,18 @@ class Written(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A call; `case` makes it.
+    """A call; created by `case`.
 
     Attributes:
         target (Callable): A declared class, or a spelling: a function over Tensors.
         inputs (tuple): Specs, tuples of specs, and Python values.
-        attributes (dict): What the class is made with; keyword arguments of a function, specs of Tensors among them.
-        tolerance (float): How far, relatively, MindSpore's numbers may be; None for that of the element type.
-        variables (tuple): Places of the inputs whose gradient is compared with MindSpore's; None for all floats.
-        of (int): The result that the gradient is taken of; None for all that are compared.
-        compared (tuple): Places of the results that are compared with MindSpore's; None for all.
-        left_out (dict): Checks that are not done, and why.
+        attributes (dict): Constructor arguments of the class, or keyword arguments of a function, also specs of
+            Tensors.
+        tolerance (float): Relative tolerance against MindSpore's numbers; None for that of the element type.
+        variables (tuple): Indices of inputs whose gradient is compared with MindSpore's; None for all floats.
+        of (int): Index of the result that is differentiated; None for all that are compared.
+        compared (tuple): Indices of results that are compared with MindSpore's; None for all.
+        left_out (dict): Skipped checks, each with its reason.
     """
 
     target: Callable
@@ -119,34 +123,37 @@ class Case(NamedTuple):
     left_out: dict = {}  # noqa: RUF012 - never written to
 
     def within(self, tolerance):
-        """The row with a tolerance of its own, relative to the largest number: what MindSpore approximates."""
+        """Return the case with a relative tolerance, for values that MindSpore approximates."""
         return self._replace(tolerance=tolerance)
 
     def wrt(self, *variables, of=None):
-        """The row with gradients for these inputs alone, or of this result alone: of others MindSpore has none."""
+        """Return the case with gradients for these inputs only, or of this result only, if MindSpore has no others."""
         return self._replace(variables=variables or None, of=of)
 
-    def results(self, *places):
-        """The row with these results alone: the others are nothing that MindSpore promises."""
-        return self._replace(compared=places)
+    def results(self, *indices):
+        """Return the case with these results only; MindSpore does not define the others."""
+        return self._replace(compared=indices)
 
     def without(self, check, why):
-        """The row without one of `CHECKS`: "mindspore" (nothing is compared with its answers), "gradient" (its
-        gradient is not), "differences" (nor is the gradient with finite differences), "half" (float16), "graph"."""
+        """Return the case without one of `CHECKS`.
+
+        "mindspore" skips every comparison with MindSpore, "gradient" that of gradients, "differences" that of the
+        gradient with finite differences, "half" float16, "graph" GRAPH mode.
+        """
         if check not in CHECKS:
             raise ValueError(f"A case can do without {', '.join(CHECKS)}, but got {check!r}.")
         return self._replace(left_out={**self.left_out, check: why})
 
 
 class Refusal(NamedTuple):
-    """A call that raises; `refused` makes it.
+    """A call that raises; created by `refused`.
 
     Attributes:
         error (type): The class of the error.
-        target (Callable): A declared class or a function. Without inputs, making the class raises.
+        target (Callable): A declared class or a function. Without inputs, the constructor raises.
         inputs (tuple): See `Case`.
         attributes (dict): See `Case`.
-        says (str): Words of the sentence; the name of the operator for None.
+        says (str): Text that the message contains. Default: None, the name of the operator.
     """
 
     error: type
@@ -157,10 +164,10 @@ class Refusal(NamedTuple):
 
 
 def case(target, /, *inputs, **attributes):
-    """One call of a class, which is made with `attributes`, or of a function."""
+    """Return a call of a class, constructed with `attributes`, or of a function."""
     return Case(target, inputs, attributes)
 
 
 def refused(error, target, /, *inputs, says=None, **attributes):
-    """One call that raises `error`, with a sentence that has `says` in it, or else the operator's name."""
+    """Return a call that raises `error` with a message that contains `says`, by default the operator's name."""
     return Refusal(error, target, inputs, attributes, says)

@@ -1,7 +1,7 @@
-"""Calls of declared Primitives: what lies between `ops.ReLU()(x)` and its kernel, and nothing else.
+"""The call path of declared Primitives, from `ops.ReLU()(x)` to its kernel.
 
-Each function makes the `__call__` of a class for one shape of inputs. The usual call goes straight to the kernel;
-recording, mixed precision, checks and unusual arguments take the long way, `Operator.__call__`.
+Each function builds the `__call__` of a class for one form of inputs. The usual call goes directly to the kernel.
+Recording, mixed precision, checks and unusual arguments take the slow path, `Operator.__call__`.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msnb.common import dtype as mstype
 from msnb.core.operator.operator_types import in_precision, operand
 from msnb.core.operator.traced_attributes import TracedOperator, traced_call
-from msnb.core.operator.value_checks import Checked
+from msnb.core.operator.value_checks import CheckMixin
 from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
@@ -20,8 +20,8 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _thread = trace_state.thread
 _new = object.__new__
-# Static values whose type and value say all; a tuple of int is the other. True is 1 and 1.0 to a dict, so that the
-# type belongs to the key.
+# Static values that their type and value identify; tuples of int are the other kind. Keys hold the type, because
+# True, 1 and 1.0 are equal keys of a dict.
 _ATOMS = frozenset(
     (int, bool, str, type(None), *{type(t) for t in vars(mstype).values() if isinstance(t, mstype.Type)})
 )
@@ -31,16 +31,16 @@ _BOX, _MANY, _STATIC = object(), object(), object()
 
 
 def call_of(op: "Operator") -> Callable[..., Any] | None:
-    """The `__call__` for the class of operator `op`; None where the one that all classes have serves."""
+    """Return the `__call__` for the class of operator `op`; None for the inherited one."""
     if op.plain:
         return traced_call(op) if isinstance(op, TracedOperator) else _plain_call(op)
-    if op.written or op.random or isinstance(op, Checked) or op.rows is not None:
+    if op.written or op.random or isinstance(op, CheckMixin) or op.rows is not None:
         return None
     return _static_call(op)
 
 
 def _plain_call(op):
-    """Of an operator whose inputs are all Tensors, none of which may be absent."""
+    """Return the `__call__` of an operator whose inputs are all required Tensors."""
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 
     def general(self, args, kwargs):
@@ -51,7 +51,7 @@ def _plain_call(op):
         arrays = [operand(a, name, n) for a, n in zip(args, names)]
         return op.run(self._kernel, args, arrays)
 
-    if isinstance(op, Checked):
+    if isinstance(op, CheckMixin):
 
         def call(self, *args, **kwargs):
             return general(self, args, kwargs)
@@ -69,7 +69,7 @@ def _plain_call(op):
                 try:
                     out = self._kernel.run(array)
                 except BaseException as error:
-                    return op.failed(error, self._kernel, args, [array])
+                    return op.handle_error(error, self._kernel, args, [array])
                 if type(out) is not tuple and out is not array:
                     tensor = _new(Tensor)
                     tensor._array, tensor._node = out, None
@@ -86,7 +86,7 @@ def _plain_call(op):
                 try:
                     out = self._kernel.run(a, b)
                 except BaseException as error:
-                    return op.failed(error, self._kernel, args, [a, b])
+                    return op.handle_error(error, self._kernel, args, [a, b])
                 if type(out) is not tuple and out is not a and out is not b:
                     tensor = _new(Tensor)
                     tensor._array, tensor._node = out, None
@@ -102,31 +102,33 @@ def _plain_call(op):
 
 
 def _static_call(op):
-    """Of an operator with static inputs, tuples of Tensors, or Tensors that may be absent: what such a call needs is
-    remembered."""
-    takes = tuple([_MANY if i.many else _BOX if i.kind is None else _STATIC for i in op.inputs])
+    """Return the `__call__` of an operator with static inputs, tuples of Tensors, or optional Tensors.
+
+    It caches the kernel for the types and static values of a call.
+    """
+    input_kinds = tuple([_MANY if i.many else _BOX if i.kind is None else _STATIC for i in op.inputs])
     defaults, required = op.defaults, len(op.inputs) - len(op.defaults)
-    count, traced, makes_whole = len(op.inputs), isinstance(op, TracedOperator), op.real is not None
+    count, traced, returns_integers = len(op.inputs), isinstance(op, TracedOperator), op.real is not None
 
     def call(self, *args, **kwargs):
-        given = len(args)
+        n_args = len(args)
         if (
             kwargs
-            or not required <= given <= count
-            or _thread.results_observed
+            or not required <= n_args <= count
+            or _thread.looking
             or _thread.compute_dtype is not None
             or traced
             and _thread.frame is not None
-            or makes_whole
+            or returns_integers
             and _thread.carriers is not None
         ):
             return self._operator(self._attributes, args, kwargs)
-        if given < count:
-            args += defaults[given - required :]
+        if n_args < count:
+            args += defaults[n_args - required :]
         key, arrays = [], []
-        for arg, taken in zip(args, takes):
+        for arg, input_kind in zip(args, input_kinds):
             kind = type(arg)
-            if taken is _BOX:
+            if input_kind is _BOX:
                 if arg is None:
                     key.append(0)
                 elif isinstance(arg, Tensor):
@@ -134,7 +136,7 @@ def _static_call(op):
                     arrays.append(arg._array)
                 else:
                     return self._operator(self._attributes, args, kwargs)
-            elif taken is _MANY:
+            elif input_kind is _MANY:
                 if kind is not tuple and kind is not list or not _BOXES.issuperset(map(type, arg)):
                     return self._operator(self._attributes, args, kwargs)
                 key.append(len(arg))
@@ -147,16 +149,16 @@ def _static_call(op):
             else:
                 return self._operator(self._attributes, args, kwargs)
         key = tuple(key)
-        found = self._prepared.get(key)
-        if found is None:
-            found = self._prepared.recall(key) or _prepare(self, key, args)
-            if found is None:
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            prepared = self._prepared.recall(key) or _prepare_call(self, key, args)
+            if prepared is None:
                 return self._operator(self._attributes, args, kwargs)
-        kernel, numbers = found
+        kernel, numbers = prepared
         try:
             out = kernel.run(*arrays, *numbers)
         except BaseException as error:
-            return op.failed(error, kernel, _boxes(args), arrays)
+            return op.handle_error(error, kernel, _tensors_in(args), arrays)
         if type(out) is not tuple:
             for array in arrays:
                 if out is array:
@@ -165,20 +167,20 @@ def _static_call(op):
                 tensor = _new(Tensor)
                 tensor._array, tensor._node = out, None
                 return tensor
-        return op.finish(out, kernel, (), arrays)  # nobody is looking, who would ask for the boxes
+        return op.finish(out, kernel, (), arrays)  # boxes are only needed for recording, which is off here
 
     return call
 
 
-def _boxes(args):
-    """The Tensors among arguments, in order."""
+def _tensors_in(args):
+    """Return the Tensors among arguments, in order."""
     leaves = [leaf for arg in args for leaf in (arg if type(arg) in (tuple, list) else (arg,))]
     return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
 
 
-def _prepare(prim, key, args):
-    """(kernel, numbers) for arguments, kept under `key` unless a number has to be looked at in each call."""
-    found = prim._operator.prepared(prim._attributes, args)
-    if found is None or float in map(type, found[1]):
+def _prepare_call(prim, key, args):
+    """Return (kernel, numbers) for arguments. Cached under `key`, except if a number is a Python float."""
+    prepared = prim._operator.prepare_call(prim._attributes, args)
+    if prepared is None or float in map(type, prepared[1]):
         return None
-    return prim._prepared.keep(key, found)
+    return prim._prepared.keep(key, prepared)

@@ -1,8 +1,8 @@
-"""One operator, one declaration: `@operator` turns a pure function of arrays into class, function and Tensor method.
+"""`Operator`: one declaration, from which the class, the functions and the Tensor methods are built.
 
-The parameters of the declared function say what is what: without annotation a Tensor input, with a `Kind` a static
-input given at the call, keyword-only with a `Kind` an attribute given to the class. Attributes that are numbers are
-`core.traced`'s matter. See CONTRIBUTING.md.
+Parameters of the declared function: one without annotation is a Tensor input, one with a `Kind` is a static input of
+the call, a keyword-only one with a `Kind` is an attribute of the class. `core.operator.traced_attributes` has
+attributes that are inputs of the program. docs/architecture.md shows how to add an operator.
 """
 
 import inspect
@@ -20,7 +20,7 @@ from msnb.core.eager import float_status, integer_gradients, remat_policy, tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import describe, explain_kernel_error
 from msnb.core.jaxpr import partial_trace
-from msnb.core.jaxpr.op_names import attributes_of as attributes_of  # known by this path as well
+from msnb.core.jaxpr.op_names import attributes_of as attributes_of  # re-exported
 from msnb.core.jaxpr.op_names import graph_name
 from msnb.core.operator.autocast import cast_tensor, is_constant
 from msnb.core.state import random_stream, trace_state
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.jaxpr.op_names import GraphName
 
 REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
-# name -> Operator or class of what users have declared, while somebody holds it; the last one of each name
+# name -> Operator or class that a user declared, while it is alive; the last one of each name
 USER_OPERATORS: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
 
@@ -41,7 +41,7 @@ _thread = trace_state.thread
 _new = object.__new__
 _SCALARS = frozenset((int, float, bool, complex))
 _ABSENT = object()
-_CURES = {  # by an attribute of what was given for a Tensor
+_REMEDIES = {  # by an attribute of the object passed for a Tensor
     "create_tuple_iterator": "iterate over it: for x, y in data.create_tuple_iterator()",
     "dense_shape": "operators take its .values, and of a table that Gather reads the gradient is dense",
 }
@@ -60,7 +60,7 @@ class Input:
 
 
 class Operator:
-    """A declared operator. `operator` makes these; see there for the arguments."""
+    """A declared operator, created by `declare.operator`, which describes the arguments."""
 
     def __init__(
         self, fn: Callable[..., Any], name: str, writes: tuple[str, ...], returns: str, random_key: bool
@@ -90,14 +90,14 @@ class Operator:
         self.written: tuple[int, ...] = tuple(self.positions[w] for w in writes)
         self.returns_written: bool = returns == "written"
         self.usual: dict[str, Any] = {p.name: p.default for p in parameters if p.annotation is not p.empty}
-        self.called: dict[str, str] = {}  # name in MindSpore 2's function -> name of the parameter here
-        self.marks: Any = None  # what a Primitive was given beyond its attributes, see msnb.core.operator.annotations
+        self.called: dict[str, str] = {}  # name in MindSpore 2's function -> name of the parameter
+        self.marks: Any = None  # annotations of a Primitive beyond its attributes, see msnb.core.operator.annotations
         self.kernels: LruCache = LruCache()
-        self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
-        self.rows: Any = None  # of an operator that looks up rows, see core.rows
-        self.real: Any = None  # of an operator that makes whole numbers of others, see core.whole
-        self.collective: bool = False  # whether its kernels speak of other devices
-        self.refuses: Any = None  # of the attributes: raises where one forbids another
+        self.variant: Any = None  # (another Operator, condition on the attributes), see declare.variant
+        self.rows: Any = None  # sparse gradient of a look-up, see core.operator.row_gradients
+        self.real: Any = None  # function to differentiate if results are integers, see core.eager.integer_gradients
+        self.collective: bool = False  # True if its kernels communicate with other devices
+        self.refuses: Any = None  # takes the attributes; raises if one excludes another
         self.defaults: tuple[Any, ...] = self._trailing_defaults()
         self.signature = inspect.Signature([readable_parameter(p) for p in parameters])
         self.plain: bool = (
@@ -107,34 +107,34 @@ class Operator:
         )
 
     def _trailing_defaults(self):
-        """Defaults of the last inputs, as far as they have one."""
-        found = []
+        """Return the defaults of the last inputs that have one."""
+        defaults = []
         for inp in reversed(self.inputs):
             if inp.default is _ABSENT:
                 break
-            found.insert(0, inp.default)
-        return tuple(found)
+            defaults.insert(0, inp.default)
+        return tuple(defaults)
 
     # ------------------------------------------------------------------ attributes
     def bind_attributes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Normal form of attributes given as to a constructor: a dict in order of declaration."""
+        """Return the normal form of constructor arguments: a dict in the order of declaration."""
         names = list(self.attributes)
         if len(args) > len(names):
             raise TypeError(
                 f"For '{self.name}', at most {len(names)} attributes are taken "
                 f"({', '.join(names) or 'none'}), but got {len(args)}."
             )
-        given = dict(zip(names, args))
+        by_name = dict(zip(names, args))
         for key, value in kwargs.items():
             if key not in self.attributes:
                 raise TypeError(unknown(self.name, [k for k in kwargs if k not in self.attributes], names, kwargs))
-            if key in given:
+            if key in by_name:
                 raise TypeError(f"For '{self.name}', the attribute '{key}' is given twice.")
-            given[key] = value
+            by_name[key] = value
         bound = {}
         for key, (kind, default) in self.attributes.items():
-            if key in given:
-                bound[key] = kind(given[key], key, self.name)
+            if key in by_name:
+                bound[key] = kind(by_name[key], key, self.name)
             elif default is _ABSENT:
                 raise TypeError(f"For '{self.name}', the attribute '{key}' is missing.")
             else:
@@ -142,40 +142,39 @@ class Operator:
         return bound
 
     def graph_name(self, settings: dict[str, Any], layout: tuple[Any, ...] | None = None) -> "GraphName":
-        """Name under which a call shows in a graph; it says what differs from the defaults."""
+        """Return the name of a call in a graph, with the settings that differ from the defaults."""
         return graph_name(self.name, settings, self.usual, self.marks, layout)
 
     # ------------------------------------------------------------------ kernels
     def kernel(
         self, attributes: dict[str, Any], layout: tuple[Any, ...] | None = None, statics: tuple[Any, ...] = ()
     ) -> Kernel:
-        """The kernel for normal-form attributes (dict), a layout of the inputs and the static inputs.
+        """Return the kernel for normal-form attributes (dict), a layout of the inputs and the static inputs.
 
-        `layout` holds one entry per input: 1 a Tensor, 0 an absent one, -1 a static value, (n,) a tuple of n Tensors.
+        `layout` has one entry per input: 1 a Tensor, 0 an absent one, -1 a static value, (n,) a tuple of n Tensors.
         """
         key = (tuple(hashable(v) for v in attributes.values()), layout, tuple(hashable(s) for s in statics))
         kernel = self.kernels.get(key)
         if kernel is None:
-            kernel = self.kernels.recall(key) or self.kernels.keep(key, self._made(attributes, layout, statics))
+            kernel = self.kernels.recall(key) or self.kernels.keep(key, self._make_kernel(attributes, layout, statics))
             if self.collective:
                 kernel.join()
             if self.real is not None and (real := self.real(*statics)) is not None:
                 kernel.real = Kernel(kernel.name, real)
         return kernel
 
-    def ready(self, attributes: dict[str, Any]) -> Kernel | None:
-        """The kernel of calls with plain inputs."""
+    def plain_kernel(self, attributes: dict[str, Any]) -> Kernel | None:
+        """Return the kernel of calls with plain inputs."""
         return self.kernel(attributes)
 
-    def chosen(self, attributes: dict[str, Any]) -> "Operator":
-        """The operator that runs for these attributes: this one, or its variant."""
+    def select_variant(self, attributes: dict[str, Any]) -> "Operator":
+        """Return the operator that runs for these attributes: this one, or its variant."""
         if self.variant is not None and self.variant[1](attributes):
             return self.variant[0]
         return self
 
-    def prepared(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
-        """(kernel, what follows the arrays) for a call with these inputs, one for each; None if each call has to look
-        anew."""
+    def prepare_call(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
+        """Return (kernel, arguments after the arrays) for a call with these inputs; None if calls cannot be cached."""
         layout, statics = [], []
         for inp, arg in zip(self.inputs, args):
             if inp.kind is not None:
@@ -190,18 +189,20 @@ class Operator:
                 layout.append(1)
         return self.kernel(attributes, tuple(layout), tuple(statics)), ()
 
-    def _made(self, attributes, layout, statics):
-        """A new kernel, which does in a gradient what `Primitive.recompute` has said of it."""
+    def _make_kernel(self, attributes, layout, statics):
+        """Create a kernel that follows `Primitive.recompute` in a gradient."""
         kernel = self._build(attributes, layout, statics)
-        again = self.marks and self.marks.get("recompute")
-        if type(again) is not bool:
+        is_recomputed = self.marks and self.marks.get("recompute")
+        if type(is_recomputed) is not bool:
             return kernel
-        wanted = Kernel(
+        wrapped = Kernel(
             kernel.name,
-            remat_policy.recompute_in_gradient(kernel.fn) if again else remat_policy.save_in_gradient(kernel.fn),
+            remat_policy.recompute_in_gradient(kernel.fn)
+            if is_recomputed
+            else remat_policy.save_in_gradient(kernel.fn),
         )
-        wanted.rows = kernel.rows
-        return wanted
+        wrapped.rows = kernel.rows
+        return wrapped
 
     def _build(self, attributes, layout, statics):
         fn = self.fn
@@ -211,7 +212,7 @@ class Operator:
         if self.plain and not self.written:
             return Kernel(name, lambda *arrays: fn(*arrays, **attributes) if attributes else fn(*arrays))
 
-        def spread(*arrays):
+        def call_with_layout(*arrays):
             arrays, static = iter(arrays), iter(statics)
             args = [next(arrays)] if self.random else []
             for entry in layout:
@@ -226,10 +227,10 @@ class Operator:
             out = fn(*args, **attributes)
             return self._fit_written(out, args) if self.written else out
 
-        return Kernel(name, spread)
+        return Kernel(name, call_with_layout)
 
     def _fit_written(self, out, args):
-        """New values in the dtype of what they replace; MindSpore never widens what is written in place."""
+        """Cast new values to the dtype of the Parameter that they replace; MindSpore never widens in-place results."""
         outs = list(out) if isinstance(out, tuple) else [out]
         shift = 1 if self.random else 0
         for i, position in enumerate(self.written):
@@ -241,7 +242,7 @@ class Operator:
 
     # ------------------------------------------------------------------ calls
     def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
-        """Run on positional `args` with normal-form `attributes`; boxes go in and out."""
+        """Run on positional `args` with normal-form `attributes`. Takes and returns boxes."""
         inputs = self.inputs
         if kwargs or len(args) != len(inputs):
             args = self._bind(args, kwargs or {})
@@ -253,7 +254,7 @@ class Operator:
                 layout.append(-1)
                 statics.append(inp.kind(arg, inp.name, self.name))
             elif inp.many:
-                items = self._many(inp, arg)
+                items = self._check_many(inp, arg)
                 if _thread.compute_dtype is not None:
                     items = in_precision(items)
                 layout.append((len(items),))
@@ -271,43 +272,43 @@ class Operator:
             boxes.insert(0, None)
         return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
 
-    def again(self, settings: dict[str, Any], layout: tuple[Any, ...] | None, tensors: Iterable[Any]) -> Any:
-        """Make the call once more that stands in a graph with these settings and this layout, see `GraphName`.
+    def call_again(self, settings: dict[str, Any], layout: tuple[Any, ...] | None, tensors: Iterable[Any]) -> Any:
+        """Repeat a call that a graph has with these settings and this layout, see `GraphName`.
 
         Args:
-            settings (dict): Attributes and static inputs in normal form; what is missing has its default.
-            layout (tuple): What each input is given; None where each is one Tensor.
-            tensors (Iterable): The Tensors, those of a tuple one after the other.
+            settings (dict): Attributes and static inputs in normal form; missing ones have their default.
+            layout (tuple): Form of each input; None if each is one Tensor.
+            tensors (Iterable): The Tensors, with tuples flattened.
 
         Raises:
-            TypeError: If an attribute without a default is missing, or the layout asks for more Tensors than there are.
+            TypeError: If an attribute without a default is missing, or the layout needs more Tensors than there are.
         """
         attributes = self.bind_attributes((), {key: settings[key] for key in self.attributes if key in settings})
-        given, args = iter(tensors), []
+        remaining, args = iter(tensors), []
         try:
             for inp, entry in zip(self.inputs, layout or (1,) * len(self.inputs)):
                 if entry == -1:
                     args.append(settings.get(inp.name, inp.default))
                 elif isinstance(entry, tuple):
-                    args.append([next(given) for _ in range(entry[0])])
+                    args.append([next(remaining) for _ in range(entry[0])])
                 else:
-                    args.append(next(given) if entry else None)
+                    args.append(next(remaining) if entry else None)
         except StopIteration:
             raise TypeError(f"For '{self.name}', inputs are missing; it takes {', '.join(self.positions)}.") from None
-        return self.chosen(attributes)(attributes, args)
+        return self.select_variant(attributes)(attributes, args)
 
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
-        """Run `kernel` on `arrays`, box and record the results, rebind the `targets`."""
+        """Run `kernel` on `arrays`, box and record the results, and rebind the `targets`."""
         try:
             out = kernel.run(*arrays) if _thread.spread is None else _thread.spread.run(kernel, arrays)
         except BaseException as error:
-            return self.failed(error, kernel, boxes, arrays, targets)
+            return self.handle_error(error, kernel, boxes, arrays, targets)
         return self.finish(out, kernel, boxes, arrays, targets)
 
     def finish(
         self, out: Any, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()
     ) -> Any:
-        """Box and record what `kernel` gave for `arrays`, rebind the `targets`."""
+        """Box and record the results of `kernel` for `arrays`, and rebind the `targets`."""
         if type(out) is not tuple:
             if _thread.frame is None:
                 out = copy_if_aliased(out, arrays)
@@ -336,7 +337,7 @@ class Operator:
         return rest[0] if len(rest) == 1 else rest
 
     def _targets(self, args):
-        """The boxes to be written."""
+        """Return the boxes to be written."""
         targets = []
         for position in self.written:
             target = args[position]
@@ -348,14 +349,14 @@ class Operator:
             targets.append(target)
         return targets
 
-    def _many(self, inp, arg):
+    def _check_many(self, inp, arg):
         if not isinstance(arg, (tuple, list)):
             raise TypeError(
                 f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, but got {describe(arg)}."
             )
         return list(arg)
 
-    def failed(
+    def handle_error(
         self,
         error: BaseException,
         kernel: Kernel,
@@ -363,8 +364,10 @@ class Operator:
         arrays: Sequence[Any],
         targets: Sequence[Any] = (),
     ) -> Any:
-        """Raise what `error` of a kernel is called in MindSpore; but run again where another thread's training step
-        took over the array of a Parameter meanwhile."""
+        """Raise `error` of a kernel as MindSpore's error.
+
+        If a training step of another thread donated the array of a Parameter meanwhile, run the kernel again.
+        """
         kernel.recover(error)
         if any(isinstance(b, Parameter) and is_deleted(a) for b, a in zip(boxes, arrays)):
             trace_state.donation_lock.contend()
@@ -372,24 +375,24 @@ class Operator:
                 arrays = [b._array if isinstance(b, Parameter) else a for b, a in zip(boxes, arrays)]
                 if not any(map(is_deleted, arrays)):
                     return self.run(kernel, boxes, arrays, targets)
-        told = explain_kernel_error(error, self.name, boxes)
+        explained = explain_kernel_error(error, self.name, boxes)
         if _thread.frame is not None:
-            partial_trace.record_error(told, kernel.name, arrays)
-        raise told from None
+            partial_trace.note(explained, kernel.name, arrays)
+        raise explained from None
 
-    def by_own_names(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Keyword arguments by the names of this declaration; what goes by MindSpore 2's comes in.
+    def by_own_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return keyword arguments under the declared names; MindSpore 2's names are accepted.
 
         Raises:
             TypeError: If one of them is given by both of its names.
         """
-        found = {}
-        for name, value in given.items():
-            own = self.called.get(name, name)
-            if own in found:
-                raise TypeError(f"For '{self.name}', '{name}' is given twice: it is '{own}', too.")
-            found[own] = value
-        return found
+        renamed = {}
+        for name, value in kwargs.items():
+            declared_name = self.called.get(name, name)
+            if declared_name in renamed:
+                raise TypeError(f"For '{self.name}', '{name}' is given twice: it is '{declared_name}', too.")
+            renamed[declared_name] = value
+        return renamed
 
     def _bind(self, args, kwargs):
         if len(args) > len(self.inputs):
@@ -418,7 +421,7 @@ class Operator:
 
 
 def operand(value: Any, op: str, name: str) -> Any:
-    """The array of one Tensor input; Python numbers pass, everything else is refused."""
+    """Return the array of one Tensor input. Python numbers are returned unchanged, other objects are refused."""
     kind = type(value)
     if kind is Tensor:
         return value._array
@@ -435,24 +438,24 @@ def operand(value: Any, op: str, name: str) -> Any:
         )
     if isinstance(value, np.generic) and type(number := value.item()) in _SCALARS:
         return number
-    cure = next((f"; {what}" for sign, what in _CURES.items() if hasattr(value, sign)), "")
-    raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}{cure}.")
+    remedy = next((f"; {what}" for sign, what in _REMEDIES.items() if hasattr(value, sign)), "")
+    raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}{remedy}.")
 
 
 def in_precision(boxes: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:
-    """Inputs with what is constant cast to what `Cell.to_float` asks for, but for the positions in `skip`."""
+    """Cast constant inputs to the precision of `Cell.to_float`, except the positions in `skip`."""
     dtype = _thread.compute_dtype
     return [cast_tensor(b, dtype) if i not in skip and is_constant(b) else b for i, b in enumerate(boxes)]
 
 
 def copy_if_aliased(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
-    """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
-    for given in arrays:
-        if array is given:
-            return copy_array(array)
+    """Return `array`, copied if JAX returned one of the inputs: a Parameter's array must have no other owner."""
+    for source in arrays:
+        if array is source:
+            return copied(array)
     return array
 
 
 def is_deleted(array: object) -> bool:
-    """Whether an array has been written over by a compiled step."""
+    """Return True if a compiled step has donated an array."""
     return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()

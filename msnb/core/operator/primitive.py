@@ -1,20 +1,20 @@
-"""`Primitive`: what `ops.Conv2D(...)` makes.
+"""`Primitive`, the class of objects such as `ops.Conv2D(...)`.
 
-A class is generated from each declaration (`core.declare`). What users write themselves is `core.user_primitive`.
+`core.operator.declare` generates a class from each declaration. Users derive from `core.operator.user_primitive`.
 """
 
 from collections.abc import Sequence
 from typing import Any, Self
 
 from msnb.common.kinds import Bool, check
-from msnb.core.operator.annotations import annotations_of, changed, with_annotations
+from msnb.core.operator.annotations import annotations_of, count_change, with_annotations
 from msnb.core.operator.operator_types import REGISTRY
 from msnb.core.support.lru_cache import LruCache
 
 __all__ = ["Primitive", "DeclaredPrimitive"]
 
 _new = object.__new__
-by_name: dict[str, Any] = {}  # what has a name among the operators and is a function of Python values
+by_name: dict[str, Any] = {}  # operators that are functions of Python values
 
 
 class Primitive:
@@ -24,7 +24,7 @@ class Primitive:
         name (str): Name of the operator.
     """
 
-    _changes = 0  # of attributes and marks
+    _changes = 0  # counts changes of attributes and marks
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -50,7 +50,7 @@ class Primitive:
         return self
 
     def _attributes_changed(self):
-        changed(self)
+        count_change(self)
 
     def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         """Name the inputs and outputs, as the graph shows them."""
@@ -66,19 +66,20 @@ class Primitive:
 
     @property
     def instance_name(self) -> str | None:
-        """What `set_prim_instance_name` was given, None before."""
+        """The name set by `set_prim_instance_name`, None before."""
         return self._instance_name
 
     def set_stage(self, stage: int) -> Self:
-        """Pipeline stage of this operator, which its node in the graph shows. Returns self."""
+        """Set the pipeline stage of this operator, which its node in the graph shows. Returns self."""
         return self.add_prim_attr("stage", stage)
 
     def recompute(self, mode: bool = True) -> Self:
-        """Say whether a gradient in GRAPH mode computes this operator again on its way back: then it keeps the inputs
-        alone. Within a Cell that is recomputed, ``recompute(False)`` lets it keep what the operator returns.
+        """Recompute this operator in the backward pass of a gradient in GRAPH mode, so that only its inputs are saved.
+
+        Within a recomputed Cell, ``recompute(False)`` saves the results of this operator.
 
         Args:
-            mode (bool): Whether it is computed again. Default: True.
+            mode (bool): Recompute it if True. Default: True.
 
         Returns:
             Primitive, this one.
@@ -95,64 +96,64 @@ class Primitive:
         *,
         strategy: tuple[tuple[int, ...], ...] | None = None,
     ) -> Self:
-        """Say how the operator is spread over devices in SEMI_AUTO_PARALLEL mode; its node in the graph shows it.
+        """Set the sharding of this operator over devices in SEMI_AUTO_PARALLEL mode; its node in the graph shows it.
 
         Args:
-            in_strategy (tuple): For each input a tuple with the number of parts that each of its axes is cut into, or
-                what a `mindspore.parallel.Layout` gives for it; None for no strategy.
-            out_strategy (tuple): Likewise for each output. Default: None, as it follows from the inputs.
+            in_strategy (tuple): For each input a tuple with the number of shards of each axis, or the result of a
+                `mindspore.parallel.Layout`; None for no strategy.
+            out_strategy (tuple): Likewise for each output. Default: None, derived from the inputs.
             strategy (tuple): `in_strategy` by its name before 2.0.
 
         Returns:
             Primitive, this one.
 
         Raises:
-            TypeError: If one is no tuple. That it fits shapes and devices is found when a graph is traced.
+            TypeError: If one is no tuple. Shapes and number of devices are checked when a graph is traced.
             ValueError: If there is an `out_strategy` alone.
         """
-        told = in_strategy if strategy is None else strategy
-        for given in (told, out_strategy):
-            if given is not None and not isinstance(given, tuple):
-                raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {given!r}.")
-        if out_strategy is not None and told is None:
+        inputs = in_strategy if strategy is None else strategy
+        for sharding in (inputs, out_strategy):
+            if sharding is not None and not isinstance(sharding, tuple):
+                raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {sharding!r}.")
+        if out_strategy is not None and inputs is None:
             raise ValueError(f"For '{self.name}', 'out_strategy' goes with an 'in_strategy', but there is none.")
         if out_strategy is not None or "out_strategy" in self.attrs:
             self.add_prim_attr("out_strategy", out_strategy)
-        return self.add_prim_attr("strategy", told)
+        return self.add_prim_attr("strategy", inputs)
 
     set_strategy = shard  # its name before 1.0
 
     @property
     def update_parameter(self) -> bool:
-        """Whether the operator writes one of its inputs."""
+        """True if the operator writes one of its inputs."""
         return False
 
     def __call__(self, *args: Any) -> Any:
-        """Compute what MindSpore calls by this name, ``Primitive("ReLU")(x)``, with the attributes that were added."""
+        """Call MindSpore's operator of this name, ``Primitive("ReLU")(x)``, with the attributes that were added."""
         function = by_name.get(self.name)
         if function is None:
             op = REGISTRY.get(self.name)
             if op is None:
                 raise TypeError(f"There is no operator '{self.name}' to call; derive it from PrimitiveWithInfer.")
             function = op.primitive(**{k: v for k, v in self.attrs.items() if k in op.attributes})
-            # of other years' attributes some are inputs now; there an empty list says that there is none
+            # attributes of older versions that are inputs now; there an empty list means None
             inputs = {i.name: self.attrs.get(i.name) for i in op.inputs[len(args) :]}
             return function(*args, **{k: v for k, v in inputs.items() if v is not None and v != []})
         return function(*args)
 
     def check_elim(self, *args: Any) -> tuple[bool, Any]:
-        """(False, None): no call is replaced by its input."""
+        """Return (False, None): no call is replaced by its input."""
         return False, None
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items() if k not in ("input_names", "output_names"))
-        return f"Prim[{self.name}]<{shown}>" if shown else f"Prim[{self.name}]"
+        text = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items() if k not in ("input_names", "output_names"))
+        return f"Prim[{self.name}]<{text}>" if text else f"Prim[{self.name}]"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        twin = _new(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin.attrs, twin.init_attrs = dict(self.attrs), dict(self.init_attrs)
-        return twin
+        copied = _new(type(self))
+        copied.__dict__.update(self.__dict__)
+        copied.attrs, copied.init_attrs = dict(self.attrs), dict(self.init_attrs)
+        return copied
 
 
 class DeclaredPrimitive(Primitive):
@@ -174,51 +175,53 @@ class DeclaredPrimitive(Primitive):
         self.init_attrs.update(attributes)
         self.__dict__.update(attributes)
         self.input_names: list[str] = [i.name for i in op.inputs]
-        self._settle()
-        self._numbers = None  # what follows the inputs, once a call has put it on the device
+        self._select_operator()
+        self._numbers = None  # scalars after the inputs, once a call has moved them to the device
 
-    def _settle(self):
-        """Find the operator that calls run, with the marks of this Primitive."""
+    def _select_operator(self):
+        """Select the operator that calls run, with the marks of this Primitive."""
         op, attributes = type(self).operator, self._attributes
         marks = annotations_of(self.attrs, op.attributes)
-        self._operator = with_annotations(op.chosen(attributes), marks)
-        self._kernel = with_annotations(op, marks).ready(attributes) if op.plain else None
-        self._prepared = LruCache(64)  # what calls with static inputs have found out, see core.dispatch
+        self._operator = with_annotations(op.select_variant(attributes), marks)
+        self._kernel = with_annotations(op, marks).plain_kernel(attributes) if op.plain else None
+        self._prepared = LruCache(64)  # prepared calls with static inputs, see core.operator.dispatch
 
     def add_prim_attr(self, name: str, value: Any) -> Self:
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
         op = type(self).operator
         if name in op.attributes:
             self._bind({**self._attributes, name: op.attributes[name][0](value, name, op.name)})
-            changed(self)
+            count_change(self)
             return self
         return super().add_prim_attr(name, value)
 
     def _attributes_changed(self):
-        self._settle()
-        changed(self)
+        self._select_operator()
+        count_change(self)
 
     @property
     def update_parameter(self) -> bool:
-        """Whether the operator writes one of its inputs."""
+        """True if the operator writes one of its inputs."""
         return bool(type(self).operator.written)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._operator(self._attributes, args, kwargs)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        extra = {k: v for k, v in self.__dict__.items() if k not in _OF_CALLS}
+        extra = {k: v for k, v in self.__dict__.items() if k not in _CALL_STATE}
         return _rebuild, (type(self).__name__, self._attributes, extra)
 
 
-_OF_CALLS = frozenset(("_attributes", "_operator", "_kernel", "_numbers", "_prepared"))
-_NO_SETTINGS = _OF_CALLS | {"_changes", "_instance_name"}
+_CALL_STATE = frozenset(("_attributes", "_operator", "_kernel", "_numbers", "_prepared"))
+_NO_SETTINGS = _CALL_STATE | {"_changes", "_instance_name"}
 
 
 def settings_of(primitive: DeclaredPrimitive) -> list[tuple[str, Any]]:
-    """[(name, value)] of all that a Primitive was given, in the order of that; of its calls it says nothing."""
+    """Return [(name, value)] of all settings of a Primitive in the order in which they were set, without state of its
+    calls.
+    """
     return [
-        (k, v) for k, v in vars(primitive).items() if k not in _OF_CALLS and k not in ("_changes", "_instance_name")
+        (k, v) for k, v in vars(primitive).items() if k not in _CALL_STATE and k not in ("_changes", "_instance_name")
     ]
 
 

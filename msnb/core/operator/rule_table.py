@@ -1,8 +1,7 @@
-"""Facets: what one floor of the house wants to know of operators, as a table of that floor.
+"""Rule tables: facts about operators, each table owned by the package that reads it.
 
-A sharding rule, a MINDIR name, an ONNX lowering, a count of FLOPs: the floor that asks owns the table, and fills it
-beside the code that reads it, with the operators themselves as keys. What has no entry is one clear error, and a line
-in `coverage`.
+Examples are sharding rules, MINDIR names, ONNX lowerings and FLOPs. The owner fills the table next to the code that
+reads it; the keys are the operators themselves. A missing entry raises one clear error and is listed by `coverage`.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,36 +14,36 @@ _ABSENT = object()
 
 
 class MissingRule(NotImplementedError):
-    """An operator has no entry in a facet."""
+    """An operator has no entry in a rule table."""
 
 
 class Coverage(NamedTuple):
-    """Which operators have an entry.
+    """Operators with and without an entry.
 
     Attributes:
-        known (list[str]): Names of those that have one, sorted.
-        missing (list[str]): Names of those that have none, sorted.
+        present (list[str]): Names of operators with an entry, sorted.
+        missing (list[str]): Names of operators without one, sorted.
     """
 
-    known: list[Any]
+    present: list[Any]
     missing: list[Any]
 
     def __str__(self) -> str:
-        total = len(self.known) + len(self.missing)
-        return f"{len(self.known)} of {total} operators; missing: {', '.join(self.missing) or 'none'}"
+        total = len(self.present) + len(self.missing)
+        return f"{len(self.present)} of {total} operators; missing: {', '.join(self.missing) or 'none'}"
 
 
 class RuleTable:
-    """A table of what is known about operators under one aspect.
+    """A table keyed by operators.
 
-    An operator is given as what the user has in hand: the class (``ops.Softmax``), an instance of it, or what the
-    registry holds. An entry goes with its operator.
+    A key may be a class (``ops.Softmax``), an instance of it, or an entry of the registry. An entry is removed with its
+    operator.
 
     Args:
-        what (str): What an entry is, with its article: ``"a sharding rule"``.
-        remedy (str): What to do about an operator without one; ``{name}`` stands for the operator.
-        key (Callable): From what is given to the name of an operator, for a table of things that are no operators of
-            msnb and are told apart by name, such as JAX's primitives. Default: None, the operator itself is the key.
+        what (str): An entry in words, with its article: ``"a sharding rule"``.
+        remedy (str): What to do about a missing entry; ``{name}`` is replaced by the name of the operator.
+        key (Callable): Maps an object to a name, for a table of objects that are no operators of msnb, such as JAX's
+            primitives. Default: None, the operator itself is the key.
 
     Examples:
         >>> rules = RuleTable("a sharding rule", "Write @rules.register(ops.{name}).")
@@ -55,7 +54,7 @@ class RuleTable:
         True
         >>> rules[ops.MatMul]
         Traceback (most recent call last):
-        ...MissingEntry: For 'MatMul', there is no sharding rule. Write @rules.register(ops.MatMul).
+        ...MissingRule: For 'MatMul', there is no sharding rule. Write @rules.register(ops.MatMul).
     """
 
     __slots__ = ("what", "remedy", "_key", "_entries")
@@ -78,18 +77,18 @@ class RuleTable:
         def enter(value):
             for key in keys:
                 if self._entries.get(key, _ABSENT) is not _ABSENT:
-                    raise ValueError(f"'{_name(key)}' has {self.what} already.")
+                    raise ValueError(f"'{_name_of(key)}' has {self.what} already.")
                 self._entries[key] = value
             return value
 
         return enter
 
     def get(self, operator: Any, default: Any = None) -> Any:
-        """The entry of `operator`, `default` where there is none."""
+        """Return the entry of `operator`, or `default`."""
         return self._entries.get(self._key(operator), default)
 
     def named(self, name: str, default: Any = None) -> Any:
-        """The same for the name of an operator, which is what a node of a graph has."""
+        """Return the entry for the name of an operator, which nodes of a graph have, or `default`."""
         op = REGISTRY.get(name) or USER_OPERATORS.get(name)
         return default if op is None else self.get(op, default)
 
@@ -97,7 +96,7 @@ class RuleTable:
         key = self._key(operator)
         entry = self._entries.get(key, _ABSENT)
         if entry is _ABSENT:
-            name = _name(key)
+            name = _name_of(key)
             article, _, thing = self.what.partition(" ")
             thing = thing if article in ("a", "an", "the") else self.what
             raise MissingRule(f"For '{name}', there is no {thing}. {self.remedy.format(name=name)}")
@@ -110,31 +109,31 @@ class RuleTable:
         return len(self._entries)
 
     def coverage(self, operators: Iterable[Any] | None = None) -> Coverage:
-        """Which of `operators` have an entry.
+        """Return which of `operators` have an entry.
 
         Args:
-            operators (Iterable): The operators. Default: None, all that msnb has, each under its own name.
+            operators (Iterable): The operators. Default: None, all of msnb under their main names.
 
         Returns:
             Coverage.
         """
         keys = map(self._key, REGISTRY.values() if operators is None else operators)
-        found = {_name(key): self._entries.get(key, _ABSENT) is not _ABSENT for key in keys}
-        return Coverage(sorted(n for n in found if found[n]), sorted(n for n in found if not found[n]))
+        has_entry = {_name_of(key): self._entries.get(key, _ABSENT) is not _ABSENT for key in keys}
+        return Coverage(sorted(n for n in has_entry if has_entry[n]), sorted(n for n in has_entry if not has_entry[n]))
 
     def __repr__(self) -> str:
         return f"RuleTable({self.what!r}: {len(self)} entries)"
 
 
 def operator_of(thing: Any) -> Any:
-    """The operator behind a Primitive class, an instance of it, or an operator with strategy or stage; the class of an
-    operator that a user wrote.
+    """Return the operator of a Primitive class, of an instance, or of an operator with marks; a user's class for
+    user operators.
 
     Raises:
-        TypeError: If `thing` is none of these; a name is none.
+        TypeError: If `thing` is none of these. A name is not accepted.
     """
     op = getattr(thing, "operator", thing)  # of a class or an instance
-    primitive = getattr(op, "primitive", None)  # of an operator: its class, which knows the one without marks
+    primitive = getattr(op, "primitive", None)  # the class of an operator has the operator without marks
     if primitive is not None:
         return getattr(primitive, "operator", op)
     if hasattr(op, "add_prim_attr"):
@@ -142,5 +141,5 @@ def operator_of(thing: Any) -> Any:
     raise TypeError(f"An operator should be given as itself (ops.Softmax), but got {thing!r}.")
 
 
-def _name(key):
+def _name_of(key):
     return key if isinstance(key, str) else getattr(key, "name", None) or key.__name__

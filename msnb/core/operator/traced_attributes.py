@@ -1,8 +1,8 @@
-"""Operators with traced attributes: numbers that enter the computation as its inputs do.
+"""Operators with traced attributes: numbers that are inputs of the compiled kernel.
 
-Outside of a graph such an attribute is an input of the operator's program, a scalar that widens nothing, and one
-program serves every value. In a graph, which is compiled for its constants anyway, it is a constant, so that XLA
-can fold it and a reader sees it at its node; unless it is a Tensor, which is an input in both.
+Outside a graph such an attribute is a weakly typed scalar input of the kernel, so that one kernel serves every
+value. In a graph, which is compiled for its constants anyway, it is a constant that XLA can fold and that the graph
+view shows. A Tensor is an input in both.
 """
 
 import copy
@@ -16,7 +16,7 @@ from msnb.common.kinds import hashable, kind_of
 from msnb.core.compat.jax_private import from_float, is_tracer, weak_scalar
 from msnb.core.operator.operator_types import Input, Operator, copy_if_aliased, operand
 from msnb.core.operator.row_gradients import lookup_operator
-from msnb.core.operator.value_checks import Checked, CheckedOperator
+from msnb.core.operator.value_checks import CheckedOperator, CheckMixin
 from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.tensor import Tensor, box
@@ -26,11 +26,11 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _thread = trace_state.thread
 _new = object.__new__
-_placed = LruCache(1024)  # number -> its array
+_device_scalars = LruCache(1024)  # number -> its array
 
 
-def declared(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = (), rows: Any = None) -> Operator:
-    """The `Operator` that `fn` declares, with its checks and rows; see there for the other arguments."""
+def make_operator(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = (), rows: Any = None) -> Operator:
+    """Return the `Operator` that `fn` declares, with its checks and rows; other arguments as for `Operator`."""
     if rows is not None:
         return lookup_operator(fn, *rest, checks=checks, rows=rows)
     parameters = inspect.signature(fn).parameters.values()
@@ -43,33 +43,35 @@ def declared(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = (), row
 
 
 def device_scalar(number: float) -> Any:
-    """A float as an array on the device, kept for later calls: a jit takes it sooner than a Python float."""
+    """Return a float as an array on the device, cached: a jit accepts it faster than a Python float."""
     if type(number) is not float:
         return number
     key = hashable(number)
-    array = _placed.get(key)
+    array = _device_scalars.get(key)
     if array is None:
-        array = _placed.recall(key)
+        array = _device_scalars.recall(key)
     if array is None:
         array = from_float(number)
         if array is None:
             return number
-        _placed.keep(key, array)
+        _device_scalars.keep(key, array)
     return array
 
 
 class TracedOperator(Operator):
-    """An operator some of whose attributes are traced. See `Operator` for the arguments."""
+    """An operator with traced attributes. See `Operator` for the arguments."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.traced: dict[str, tuple[float, ...]] = {
             name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced
         }
-        self._opened = {}
+        self._open_operators = {}
 
-    def opened(self, attributes: dict[str, Any], graph: bool) -> Any:
-        """(names, operator): the attributes that are inputs now, and the operator that takes them as its last ones."""
+    def open_attributes(self, attributes: dict[str, Any], graph: bool) -> Any:
+        """Return (names, operator): attributes that are inputs now, and the operator that takes them as its last
+        inputs.
+        """
         names = tuple(
             [
                 name
@@ -77,43 +79,45 @@ class TracedOperator(Operator):
                 if isinstance(attributes[name], Tensor) or not graph and attributes[name] not in constants
             ]
         )
-        found = self._opened.get(names)
-        if found is None:
-            found = self._opened[names] = self._open(names) if names else self
-        return names, found
+        op = self._open_operators.get(names)
+        if op is None:
+            op = self._open_operators[names] = self._append_inputs(names) if names else self
+        return names, op
 
-    def _open(self, names):
+    def _append_inputs(self, names):
         fn, count = self.fn, len(names)
 
-        def opened(*args, **attributes):
+        def call_opened(*args, **attributes):
             return fn(*args[:-count], **attributes, **dict(zip(names, map(weak_scalar, args[-count:]))))
 
-        twin = copy.copy(self)
-        twin.fn = opened
-        twin.inputs = self.inputs + [Input(name, None, None) for name in names]
-        twin.attributes = {name: entry for name, entry in self.attributes.items() if name not in names}
-        twin.kernels = LruCache()
-        return twin
+        opened_operator = copy.copy(self)
+        opened_operator.fn = call_opened
+        opened_operator.inputs = self.inputs + [Input(name, None, None) for name in names]
+        opened_operator.attributes = {name: entry for name, entry in self.attributes.items() if name not in names}
+        opened_operator.kernels = LruCache()
+        return opened_operator
 
-    def ready(self, attributes: dict[str, Any]) -> "Kernel | None":
-        """The kernel of PYNATIVE calls with plain inputs, which its numbers follow; None if one of them is a Tensor."""
-        names, opened = self.opened(attributes, graph=False)
+    def plain_kernel(self, attributes: dict[str, Any]) -> "Kernel | None":
+        """Return the kernel of PYNATIVE calls with plain inputs followed by its scalars; None if an attribute is a
+        Tensor.
+        """
+        names, opened = self.open_attributes(attributes, graph=False)
         if any(isinstance(attributes[name], Tensor) for name in names):
             return None
         return Operator.kernel(opened, {name: attributes[name] for name in opened.attributes})
 
-    def numbers(self, attributes: dict[str, Any]) -> tuple[Any, ...]:
-        """What follows the inputs of that kernel."""
-        return tuple([device_scalar(attributes[name]) for name in self.opened(attributes, graph=False)[0]])
+    def device_scalars(self, attributes: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the scalars that follow the inputs of that kernel."""
+        return tuple([device_scalar(attributes[name]) for name in self.open_attributes(attributes, graph=False)[0]])
 
-    def prepared(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
+    def prepare_call(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
         """See `Operator.prepared`."""
-        names, opened = self.opened(attributes, graph=False)
+        names, opened = self.open_attributes(attributes, graph=False)
         if any(isinstance(attributes[name], Tensor) for name in names):
             return None
         numbers = tuple([device_scalar(attributes[name]) for name in names])
         rest = {name: attributes[name] for name in opened.attributes}
-        kernel, _ = Operator.prepared(
+        kernel, _ = Operator.prepare_call(
             opened, rest, (*args, *[box(n) if isinstance(n, jax.Array) else n for n in numbers])
         )
         return kernel, numbers
@@ -121,13 +125,13 @@ class TracedOperator(Operator):
     def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         if kwargs or len(args) != len(self.inputs):
             args = self._bind(args, kwargs or {})
-        names, opened = self.opened(attributes, graph=_thread.frame is not None)
+        names, opened = self.open_attributes(attributes, graph=_thread.frame is not None)
         if names:
             args = (*args, *[device_scalar(attributes[name]) for name in names])
             attributes = {name: attributes[name] for name in opened.attributes}
         return Operator.__call__(opened, attributes, args)
 
-    def failed(
+    def handle_error(
         self,
         error: BaseException,
         kernel: "Kernel",
@@ -135,17 +139,17 @@ class TracedOperator(Operator):
         arrays: Sequence[Any],
         targets: Sequence[Any] = (),
     ) -> Any:
-        """See `Operator.failed`; a number is shown as one."""
+        """See `Operator.handle_error`; the message shows scalars as numbers."""
         boxes = [b.item() if isinstance(b, jax.Array) and not b.ndim and not is_tracer(b) else b for b in boxes]
-        return super().failed(error, kernel, boxes, arrays, targets)
+        return super().handle_error(error, kernel, boxes, arrays, targets)
 
 
-class CheckedTracedOperator(Checked, TracedOperator):
+class CheckedTracedOperator(CheckMixin, TracedOperator):
     """A `TracedOperator` with checks."""
 
 
 def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
-    """`__call__` of a class whose operator has traced attributes and takes plain Tensors: dispatch and the numbers."""
+    """Return the `__call__` of a class with traced attributes and plain Tensor inputs: dispatch with its scalars."""
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 
     def general(self, args, kwargs):
@@ -160,8 +164,8 @@ def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
             return self._operator(self._attributes, args, kwargs)
         numbers = self._numbers
         if numbers is None:
-            numbers = op.numbers(self._attributes)
-            if float not in map(type, numbers):  # floats stay what they are only while JAX traces
+            numbers = op.device_scalars(self._attributes)
+            if float not in map(type, numbers):  # cached only if no value stayed a Python float, as in a trace of JAX
                 self._numbers = numbers
         arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]
         return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
@@ -188,7 +192,7 @@ def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
             try:
                 out = self._kernel.run(array, *numbers)
             except BaseException as error:
-                return op.failed(error, self._kernel, (*args, *numbers), [array, *numbers])
+                return op.handle_error(error, self._kernel, (*args, *numbers), [array, *numbers])
             if type(out) is tuple:
                 return tuple([box(copy_if_aliased(o, (array,))) for o in out])
             tensor = _new(Tensor)

@@ -1,8 +1,8 @@
-"""numpy's form of an operator that works element by element: `@operator(numpy="sin")` makes `mindspore.numpy.sin`.
+"""numpy's form of an element-wise operator: `@operator(numpy="sin")` declares `mindspore.numpy.sin`.
 
-It takes lists and numbers as well as Tensors, two operands of any two element types, and the element type of the
-result as `dtype`. What an operator does not compute in the element type that it is given, it computes in another one:
-`real("sqrt")` takes integers as float32, `angle("sin")` small integers as float16, `truth("logical_and")` all as bool.
+It accepts lists, numbers and Tensors, operands of any two element types, and the element type of the result as `dtype`.
+An operator that does not support an element type is computed in another one: `real("sqrt")` converts integers to
+float32, `angle("sin")` small integers to float16, `truth("logical_and")` everything to bool.
 """
 
 import inspect
@@ -18,24 +18,24 @@ from msnb.core.tensor.tensor import Tensor
 _INTEGERS = (*mstype.int_type, *mstype.uint_type)
 
 
-def _entering(types, into):
+def _conversions(types, into):
     return {mstype.np_dtype(t): into for t in types}
 
 
-_REAL = _entering((mstype.bool_, *_INTEGERS), mstype.float32)
-_ANGLE = {**_REAL, **_entering((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
-_NUMBER = _entering((mstype.bool_,), mstype.int32)
-_TRUTH = _entering((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
+_REAL = _conversions((mstype.bool_, *_INTEGERS), mstype.float32)
+_ANGLE = {**_REAL, **_conversions((mstype.bool_, mstype.int8, mstype.uint8), mstype.float16)}
+_NUMBER = _conversions((mstype.bool_,), mstype.int32)
+_TRUTH = _conversions((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.bool_)
 
 
 class Ufunc(NamedTuple):
     """The numpy forms of an operator.
 
     Attributes:
-        names (tuple[str]): What they are called.
-        enters (Mapping): Element type of the operands -> the one in which it is computed, where it is another.
-        operands (tuple[str]): What the operands are called. Default: (), x or x1 and x2.
-        meet (Callable): Brings two Tensors to one element type. Default: the one in which theirs meet.
+        names (tuple[str]): Names of the functions.
+        enters (Mapping): Element type of the operands -> element type of the computation, if it is another.
+        operands (tuple[str]): Names of the operands. Default: (), x or x1 and x2.
+        meet (Callable): Brings two Tensors to one element type. Default: `common_type`.
     """
 
     names: tuple[str, ...]
@@ -44,37 +44,37 @@ class Ufunc(NamedTuple):
     meet: Callable[[Tensor, Tensor], list[Tensor]] = common_type
 
     def taking(self, *operands: str) -> "Ufunc":
-        """The same with other names of the operands."""
+        """Return the same forms with other names of the operands."""
         return self._replace(operands=operands)
 
 
 def as_given(*names: str) -> Ufunc:
-    """A form that computes in the element type it is given."""
+    """Forms that compute in the element type of the operands."""
     return Ufunc(names, {})
 
 
 def of_array(*names: str) -> Ufunc:
-    """A form in which a scalar takes the element type of the array that it meets."""
+    """Forms in which a scalar takes the element type of the other operand, an array."""
     return Ufunc(names, {}, meet=array_type)
 
 
 def number(*names: str) -> Ufunc:
-    """A form that takes bool as int32."""
+    """Forms that convert bool to int32."""
     return Ufunc(names, _NUMBER)
 
 
 def real(*names: str) -> Ufunc:
-    """A form that takes integers and bool as float32."""
+    """Forms that convert integers and bool to float32."""
     return Ufunc(names, _REAL)
 
 
 def angle(*names: str) -> Ufunc:
-    """A form that takes integers of 8 bits and bool as float16, other integers as float32."""
+    """Forms that convert 8-bit integers and bool to float16, other integers to float32."""
     return Ufunc(names, _ANGLE)
 
 
 def angles(*names: str) -> Ufunc:
-    """A form of two operands, each of which is taken as `angle` does before they meet."""
+    """Forms of two operands, each converted as by `angle` before promotion."""
     return Ufunc(names, _ANGLE, meet=_as_angles)
 
 
@@ -83,12 +83,12 @@ def _as_angles(x, y):
 
 
 def truth(*names: str) -> Ufunc:
-    """A form that takes every number as whether it is not 0."""
+    """Forms that convert every number to bool: True if it is not 0."""
     return Ufunc(names, _TRUTH)
 
 
 def in_type(result: Tensor, dtype: Any, function: str) -> Tensor:
-    """`result` in the element type that a user asked for; as it is for None."""
+    """Return `result` in the element type that a user requested; unchanged for None."""
     if dtype is None:
         return result
     dtype = element_type(dtype, function)
@@ -96,7 +96,7 @@ def in_type(result: Tensor, dtype: Any, function: str) -> Tensor:
 
 
 def form_of(op: Any, name: str, ufunc: Ufunc) -> Callable[..., Tensor]:
-    """The form `name` of an operator (`core.operator.Operator`) of one Tensor or two."""
+    """Return the numpy form `name` of an `Operator` of one or two Tensors."""
     prim, enters, meet = op.primitive(), ufunc.enters, ufunc.meet
     call = type(prim).__call__
     operands = ufunc.operands or (("x",) if len(op.inputs) == 1 else ("x1", "x2"))
@@ -121,18 +121,18 @@ def form_of(op: Any, name: str, ufunc: Ufunc) -> Callable[..., Tensor]:
             result = call(prim, x1, x2)
             return result if dtype is None else in_type(result, dtype, name)
 
-    return _described(form, op, name, operands)
+    return _set_metadata(form, op, name, operands)
 
 
-def _described(form, op, name, operands):
-    """`form` with its name, signature and documentation, its operands under their names."""
+def _set_metadata(form, op, name, operands):
+    """Return `form` with its name, signature, documentation and names of operands."""
     code = form.__code__
     form.__code__ = code.replace(co_varnames=(*operands, *code.co_varnames[len(operands) :]))
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    taken = [inspect.Parameter(n, positional, annotation=ArrayLike) for n in operands]
-    taken.append(inspect.Parameter("dtype", positional, default=None, annotation=Any))
+    parameters = [inspect.Parameter(n, positional, annotation=ArrayLike) for n in operands]
+    parameters.append(inspect.Parameter("dtype", positional, default=None, annotation=Any))
     form.__name__ = form.__qualname__ = name
-    form.__signature__ = inspect.Signature(taken, return_annotation=Tensor)
+    form.__signature__ = inspect.Signature(parameters, return_annotation=Tensor)
     first = (inspect.getdoc(op.fn) or "").partition("\n\n")[0]
     arguments = "".join(f"    {n} (Union[Tensor, list, tuple, int, float, bool]): Of any shape.\n" for n in operands)
     shape = "shape in which the operands meet" if len(operands) > 1 else f"shape of `{operands[0]}`"

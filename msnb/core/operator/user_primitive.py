@@ -1,6 +1,4 @@
-"""Operators that users write: they derive from `PrimitiveWithInfer` and give the computation as a method `kernel` over
-jax arrays.
-"""
+"""Base classes for operators that users write; the computation is a method `kernel` over jax arrays."""
 
 import functools
 import inspect
@@ -16,7 +14,7 @@ from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import describe, explain_kernel_error
 from msnb.core.jaxpr.op_names import graph_name
 from msnb.core.operator.abstract_operator import call_abstractly
-from msnb.core.operator.annotations import changed
+from msnb.core.operator.annotations import count_change
 from msnb.core.operator.bprop_registry import with_bprop
 from msnb.core.operator.operator_types import USER_OPERATORS, copy_if_aliased, in_precision, operand
 from msnb.core.operator.primitive import Primitive
@@ -30,7 +28,7 @@ _thread = trace_state.thread
 
 
 def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., None]:
-    """Decorator for `__init__` of a Primitive: names it after its class and keeps every argument as an attribute."""
+    """Decorator for `__init__` of a Primitive: names it after its class and stores every argument as an attribute."""
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
@@ -93,19 +91,19 @@ class PrimitiveWithInfer(Primitive):
 
     def _attributes_changed(self):
         self.__dict__.pop("_own_kernel", None)
-        if self._called:  # what is set before, in __init__, no graph has seen
-            changed(self)
+        if self._called:  # before the first call, in __init__, no graph has read it
+            count_change(self)
 
     def infer_shape(self, *args: Any) -> Any:
-        """Shape of the output; None where it is left to the kernel."""
+        """Shape of the output; None if only the kernel defines it."""
         return None
 
     def infer_dtype(self, *args: Any) -> Any:
-        """dtype of the output; None where it is left to the kernel."""
+        """dtype of the output; None if only the kernel defines it."""
         return None
 
     def infer_value(self, *args: Any) -> Any:
-        """Value of the output where it is known without running; None otherwise."""
+        """Value of the output if it is constant; None otherwise."""
         return None
 
     def kernel(self, *arrays: Any) -> Any:
@@ -120,7 +118,7 @@ class PrimitiveWithInfer(Primitive):
         )
 
     def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
-        """Run `infer_shape` and `infer_dtype`; return what they say of the outputs."""
+        """Run `infer_shape` and `infer_dtype`; return their results."""
         shapes = self.infer_shape(*[tuple(a.shape) for a in arrays])
         dtypes = self.infer_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
         return shapes, dtypes
@@ -156,26 +154,26 @@ class PrimitiveWithInfer(Primitive):
         settings = {k: v for k, v in self.attrs.items() if k not in ("input_names", "output_names")}
         try:
             key = (self.name, tuple((k, hashable(v)) for k, v in settings.items()))
-            found = cls._kernels.get(key) or cls._kernels.recall(key)
+            kernel = cls._kernels.get(key) or cls._kernels.recall(key)
         except TypeError:
-            key, found = id(self), self.__dict__.get("_own_kernel")
-        if found is None:
+            key, kernel = id(self), self.__dict__.get("_own_kernel")
+        if kernel is None:
             name = graph_name(self.name, settings)
-            twin = self
+            prim = self
 
             def fn(*arrays):
                 arrays = [jnp.asarray(a) for a in arrays]
-                shapes, dtypes = twin.check_inputs(arrays)
-                out = with_bprop(twin, functools.partial(_computed, twin, shapes, dtypes))(*arrays)
-                _check_outputs(twin.name, out, shapes, dtypes)
+                shapes, dtypes = prim.check_inputs(arrays)
+                out = with_bprop(prim, functools.partial(_compute, prim, shapes, dtypes))(*arrays)
+                _check_outputs(prim.name, out, shapes, dtypes)
                 return out
 
-            found = Kernel(name, fn)
+            kernel = Kernel(name, fn)
             if isinstance(key, tuple):
-                cls._kernels.keep(key, found)
+                cls._kernels.keep(key, kernel)
             else:
-                self.__dict__["_own_kernel"] = found
-        return found
+                self.__dict__["_own_kernel"] = kernel
+        return kernel
 
 
 class PrimitiveWithCheck(PrimitiveWithInfer):
@@ -192,14 +190,14 @@ class PrimitiveWithCheck(PrimitiveWithInfer):
         """Raise if the dtypes do not fit."""
 
     def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
-        """Run the checks; the outputs are left to the kernel."""
+        """Run the checks; the kernel defines shape and dtype of the outputs."""
         self.check_shape(*[tuple(a.shape) for a in arrays])
         self.check_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
         return None, None
 
 
-def _computed(prim, shapes, dtypes, *arrays):
-    """What the kernel computes; in a graph, where there is none, what the operator announces."""
+def _compute(prim, shapes, dtypes, *arrays):
+    """Run the kernel. In a graph, an operator without kernel has only its inferred shapes and dtypes."""
     has_kernel = type(prim).kernel is not PrimitiveWithInfer.kernel or "kernel" in vars(prim)
     if has_kernel or _thread.frame is None or shapes is None or dtypes is None:
         return prim.kernel(*arrays)
@@ -207,7 +205,9 @@ def _computed(prim, shapes, dtypes, *arrays):
 
 
 def _as_node(call):
-    """A `__call__` that a class defines, which may say that there is nothing to compute: a graph has a node for it."""
+    """Wrap a `__call__` that a class defines: if it raises NotImplementedError, a graph gets a node without
+    computation.
+    """
 
     @functools.wraps(call)
     def run(self, *args, **kwargs):
@@ -222,7 +222,7 @@ def _as_node(call):
 
 
 def _check_outputs(name, out, shapes, dtypes):
-    """Raise if the kernel's results are not what the operator announced."""
+    """Raise if the kernel's results differ from the inferred shapes and dtypes."""
     if not isinstance(out, tuple):
         out, shapes, dtypes = (out,), None if shapes is None else (shapes,), None if dtypes is None else (dtypes,)
     for i, array in enumerate(out):
@@ -231,6 +231,8 @@ def _check_outputs(name, out, shapes, dtypes):
                 f"For '{name}', infer_shape says {tuple(shapes[i])} but the kernel returned {tuple(array.shape)}."
             )
         if dtypes is not None:
-            said = dtypes[i].element if isinstance(dtypes[i], mstype.TensorType) else dtypes[i]
-            if said is not None and mstype.np_dtype(said) != array.dtype:
-                raise TypeError(f"For '{name}', infer_dtype says {said} but the kernel returned {describe(array)}.")
+            announced = dtypes[i].element if isinstance(dtypes[i], mstype.TensorType) else dtypes[i]
+            if announced is not None and mstype.np_dtype(announced) != array.dtype:
+                raise TypeError(
+                    f"For '{name}', infer_dtype says {announced} but the kernel returned {describe(array)}."
+                )

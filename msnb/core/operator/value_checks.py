@@ -1,12 +1,14 @@
-"""Checks that only the data can answer: whether indices lie within an axis, and labels within the classes.
+"""Checks of input values: indices within an axis, labels within the classes.
 
-A declaration names them beside its kernel: ``@operator(checks=[index("indices", "params", "axis")])``.
+A declaration names them: ``@operator(checks=[index("indices", "params", "axis")])``.
 
-- PYNATIVE mode: values that lie ready on the host are looked at before the kernel runs, and the error points at the
-  user's line. For others the device computes a verdict, which `core.late` raises at the next look at a value.
-- GRAPH mode: labels are always checked; the program returns a verdict, nobody waits for it, and a step with a wrong
-  label leaves every Parameter as it was. Everything else is checked where ``set_context(check_indices=True)`` or
-  ``%%mindspore --check`` asks for it; the call of the program then raises. Constants are checked while it is traced.
+- PYNATIVE mode: values that are on the host are checked before the kernel runs, and the error points at the user's
+  line. For others the device computes an error code, which `core.state.deferred_errors` raises at the next read of a
+  value.
+- GRAPH mode: labels are always checked. The program returns an error code without waiting for it, and a step with a
+wrong
+  label leaves every Parameter unchanged. Everything else is checked only with ``set_context(check_indices=True)`` or
+  ``%%mindspore --check``; the call of the program then raises. Constants are checked while tracing.
 """
 
 import os
@@ -20,7 +22,7 @@ import numpy as np
 from msnb import context
 from msnb.core.compat.jax_private import is_available, is_tracer
 from msnb.core.eager.kernel import Kernel
-from msnb.core.errors.messages import format_location as show_place
+from msnb.core.errors.messages import format_location as format_location
 from msnb.core.errors.messages import hide_directory, user_line
 from msnb.core.operator.operator_types import Operator, is_deleted
 from msnb.core.state import deferred_errors, trace_state
@@ -29,18 +31,18 @@ from msnb.core.support.unknown_shape import UnknownShape
 _thread = trace_state.thread
 _state = context._state
 
-hide_directory(os.path.dirname(jax.__file__) + os.sep)  # it stands between a derivative and the user's line
-context.on_change("check_indices", lambda _: trace_state.epoch.bump())  # each form is another program
+hide_directory(os.path.dirname(jax.__file__) + os.sep)  # JAX's frames are between a derivative and the user's line
+context.on_change("check_indices", lambda _: trace_state.epoch.bump())  # each setting has its own programs
 
 
 class Range(NamedTuple):
-    """The values of an input and where they have to lie.
+    """The values of an input and their allowed range.
 
     Attributes:
         values (jax.Array): Integers of any shape.
-        high (Union[int, tuple]): The bound that they stay below; a tuple bounds each place of the last axis.
-        low (Union[int, None]): The smallest value, None where there is none. Default: 0.
-        ignored (Union[int, None]): A value that is right wherever it lies. Default: None.
+        high (Union[int, tuple]): The exclusive upper bound; a tuple bounds each component of the last axis.
+        low (Union[int, None]): The smallest value, None for no bound. Default: 0.
+        ignored (Union[int, None]): A value that is always allowed. Default: None.
     """
 
     values: jax.Array
@@ -50,17 +52,17 @@ class Range(NamedTuple):
 
 
 class Check:
-    """What the values of an input have to keep to.
+    """A check of the values of an input.
 
     Args:
         name (str): The input.
-        ranges (Callable): Takes the inputs and attributes by name, a dict, and returns `Range`s; none where something
-            else is wrong, which the kernel will say better.
-        error (type): The class of the error, as MindSpore has it. Default: RuntimeError.
-        always (bool): Whether it is done in GRAPH mode without being asked for. Default: False.
-        what (str): What the values are, for the message. Default: "indices".
-        sentence (str): What the error says that the input should be, with {value} for the value to blame. Default:
-            None, within which bounds the values lie.
+        ranges (Callable): Takes the inputs and attributes by name, a dict, and returns `Range`s; an empty list if
+            another argument is wrong, which the kernel reports better.
+        error (type): The class of the error, as in MindSpore. Default: RuntimeError.
+        always (bool): Check in GRAPH mode by default. Default: False.
+        what (str): Noun for the values in the message. Default: "indices".
+        sentence (str): What the input should be, for the message, with {value} for the first wrong value. Default:
+            None, the bounds.
     """
 
     __slots__ = ("name", "ranges", "error", "always", "what", "sentence")
@@ -85,37 +87,37 @@ class Check:
 def index(
     name: str, of: str, axis: int | str = 0, negative: bool = True, error: type[Exception] = RuntimeError
 ) -> Check:
-    """A check of indices along an axis of another input.
+    """Return a check of indices along an axis of another input.
 
     Args:
         name (str): The input with the indices.
-        of (str): The input that they count along.
-        axis (Union[int, str]): Its axis, or the input or attribute that says which. Default: 0.
-        negative (bool): Whether -1 is the last place. Default: True.
+        of (str): The input that is indexed.
+        axis (Union[int, str]): Its axis, or the name of the input or attribute with the axis. Default: 0.
+        negative (bool): Negative indices count from the end. Default: True.
         error (type): The class of the error. Default: RuntimeError.
     """
 
-    def ranges(given):
-        shape, along = np.shape(given[of]), given[axis] if isinstance(axis, str) else axis
+    def ranges(args):
+        shape, along = np.shape(args[of]), args[axis] if isinstance(axis, str) else axis
         if not -len(shape) <= along < len(shape):
             return ()
-        return [Range(given[name], shape[along], -shape[along] if negative else 0)]
+        return [Range(args[name], shape[along], -shape[along] if negative else 0)]
 
     return Check(name, ranges, error)
 
 
 def position(name: str, of: str, error: type[Exception] = RuntimeError) -> Check:
-    """A check of positions, the last axis of an input, in the first dimensions of another.
+    """Return a check of positions, the last axis of an input, in the first dimensions of another.
 
     Args:
         name (str): The input with the positions.
-        of (str): The input that they point into, or one that is its shape.
+        of (str): The input that is indexed, or an input that is a shape.
         error (type): The class of the error. Default: RuntimeError.
     """
 
-    def ranges(given):
-        values, whole = given[name], given[of]
-        shape = tuple(getattr(whole, "shape", whole))
+    def ranges(args):
+        values, target = args[name], args[of]
+        shape = tuple(getattr(target, "shape", target))
         depth = (np.shape(values) or (0,))[-1]
         return [Range(values, shape[:depth])] if 0 < depth <= len(shape) else ()
 
@@ -129,42 +131,42 @@ def label(
     error: type[Exception] = RuntimeError,
     always: bool = True,
 ) -> Check:
-    """A check of class numbers, which is always done.
+    """Return a check of class numbers, which GRAPH mode does by default.
 
     Args:
         name (str): The input with the labels.
         classes (Callable): Takes the inputs and attributes by name, a dict, and returns the number of classes.
-        ignored (str): The attribute that names a label which does not count. Default: None.
+        ignored (str): The attribute that names a label that is ignored. Default: None.
         error (type): The class of the error. Default: RuntimeError.
-        always (bool): Whether GRAPH mode checks without being asked. Default: True.
+        always (bool): Check in GRAPH mode by default. Default: True.
     """
 
-    def ranges(given):
-        return [Range(given[name], classes(given), 0, given[ignored] if ignored else None)]
+    def ranges(args):
+        return [Range(args[name], classes(args), 0, args[ignored] if ignored else None)]
 
     return Check(name, ranges, error, always, "labels")
 
 
 class Finding:
-    """What an error will say, once it is known whether there is one and which value is to blame.
+    """A possible error; its sentence is made once the wrong value is known.
 
     Args:
         op (str): The operator.
-        check (Check): The check that failed.
-        bounds (Range): Of which the bounds are used; its values may be gone.
-        late (bool): Whether nobody waits for the verdict.
+        check (Check): The check that may fail.
+        bounds (Range): Range with the bounds; its values may be deleted.
+        late (bool): True if no call waits for the error code.
     """
 
-    __slots__ = ("op", "check", "low", "high", "ignored", "late")
+    __slots__ = ("op", "check", "low", "high", "ignored", "is_deferred")
 
-    def __init__(self, op: str, check: Check, bounds: Range, late: bool) -> None:
+    def __init__(self, op: str, check: Check, bounds: Range, is_deferred: bool) -> None:
         self.op: str = op
         self.check: Check = check
-        self.late: bool = late
+        self.is_deferred: bool = is_deferred
         _, self.high, self.low, self.ignored = bounds
 
     def error(self, value: int | tuple[int, ...]) -> Exception:
-        """The exception for `value`, an int or a tuple of int."""
+        """Return the exception for the wrong `value`, an int or a tuple of int."""
         name, high, low = self.check.name, self.high, self.low
         if self.check.sentence is not None:
             return self.check.error(f"For '{self.op}', '{name}' should {self.check.sentence.format(value=value)}")
@@ -180,8 +182,8 @@ class Finding:
 
 
 # ---------------------------------------------------------------------- on the host
-def outside(values: Any, high: Any, low: Any = 0, ignored: Any = None) -> int | tuple[int, ...] | None:
-    """The first of `values` (numpy) that does not keep to its range, an int or a tuple of int; None if all do."""
+def find_out_of_range(values: Any, high: Any, low: Any = 0, ignored: Any = None) -> int | tuple[int, ...] | None:
+    """Return the first of `values` (numpy) out of range, an int or a tuple of int; None if there is none."""
     if not values.size:
         return None
     if isinstance(high, tuple):
@@ -199,9 +201,9 @@ def outside(values: Any, high: Any, low: Any = 0, ignored: Any = None) -> int | 
 
 
 # ---------------------------------------------------------------------- on the device
-def _verdict(values, high, low, ignored, code, before):
-    """`before`, the error of a program as (code, value to blame), or this one where it comes first."""
-    values = values.astype(jax.dtypes.canonicalize_dtype(np.int64))  # the bounds need not fit into a narrower type
+def _update_error_code(values, high, low, ignored, code, before):
+    """Return the error code (code, wrong value): `before` if it is set, else that of this check."""
+    values = values.astype(jax.dtypes.canonicalize_dtype(np.int64))  # the bounds may not fit into a narrower type
     bad = values >= high
     if low is not None:
         bad |= values < low
@@ -212,47 +214,50 @@ def _verdict(values, high, low, ignored, code, before):
     return jnp.where((before[0] == 0) & jnp.any(bad), jnp.stack([jnp.asarray(code, jnp.int32), blamed]), before)
 
 
-_verdicts = {"indices": Kernel("CheckIndices", _verdict), "labels": Kernel("CheckLabels", _verdict)}
+_check_kernels = {
+    "indices": Kernel("CheckIndices", _update_error_code),
+    "labels": Kernel("CheckLabels", _update_error_code),
+}
 _NO_ERROR = np.zeros(2, np.int32)
 
 
-def _passed(bounds, code, before):
-    """The arguments of `_verdict`."""
+def _check_arguments(bounds, code, before):
+    """Return the arguments of `_update_error_code`."""
     values, high, low, ignored = bounds
     return values, np.array(high) if isinstance(high, tuple) else high, low, ignored, code, before
 
 
-def examine(op: str, check: Check, bounds: Range) -> None:
-    """Look whether the values of a `Range` keep to it, now or later.
+def check_range(op: str, check: Check, bounds: Range) -> None:
+    """Check the values of a `Range` now, or later on the device.
 
     Raises:
-        Exception: Of the class that `check` names, if they are known not to.
+        Exception: Of the class in `check`, if a value on the host is out of range.
     """
     values, frame = bounds.values, _thread.frame
     if is_tracer(values) or frame is not None and frame.conditional():
         if frame is not None and (check.always or _state.check_indices):
-            _in_graph(frame, op, check, bounds)
+            _check_in_graph(frame, op, check, bounds)
     elif is_deleted(values):
-        return  # a training step of another thread took it over; the operator will see to that
-    elif frame is not None or is_available(values):
-        found = outside(np.asarray(values), *bounds[1:])
-        if found is not None:
-            raise Finding(op, check, bounds, False).error(found)
+        return  # another thread's training step donated it; the operator handles that
+    elif frame is not None or at_hand(values):
+        wrong_value = find_out_of_range(np.asarray(values), *bounds[1:])
+        if wrong_value is not None:
+            raise Finding(op, check, bounds, False).error(wrong_value)
     else:
         deferred_errors.defer(
-            _verdicts[check.what].call(*_passed(bounds, 1, _NO_ERROR)),
-            _Report(Finding(op, check, bounds, True), user_line()),
+            _check_kernels[check.what].call(*_check_arguments(bounds, 1, _NO_ERROR)),
+            _DeferredReport(Finding(op, check, bounds, True), user_line()),
         )
 
 
-def _in_graph(frame, op, check, bounds):
-    errors, where = frame.root().errors, user_line()
-    errors.append((Finding(op, check, bounds, not _state.check_indices), where[:2] if where else ("", 0)))
-    frame.error = _verdicts[check.what].run(*_passed(bounds, len(errors), frame.current_error()))
+def _check_in_graph(frame, op, check, bounds):
+    errors, line = frame.root().errors, user_line()
+    errors.append((Finding(op, check, bounds, not _state.check_indices), line[:2] if line else ("", 0)))
+    frame.error = _check_kernels[check.what].run(*_check_arguments(bounds, len(errors), frame.current_error()))
 
 
-class _Report:
-    """Raises a finding about an operator that has run."""
+class _DeferredReport:
+    """Raises the error of an operator that has already returned."""
 
     __slots__ = ("finding", "where")
 
@@ -263,52 +268,52 @@ class _Report:
         if verdict[0]:
             error = self.finding.error(int(verdict[1]))
             if self.where is not None:
-                error.add_note(f"raised by the operator at {show_place(*self.where[:2])}, which had not finished")
+                error.add_note(f"raised by the operator at {format_location(*self.where[:2])}, which had not finished")
             raise error
 
 
 # ---------------------------------------------------------------------- operators with checks
-class Checked:
-    """What an operator whose declaration names checks does besides; stands before the class of the operator.
+class CheckMixin:
+    """Mixin of an operator with checks; precedes the operator class in the bases.
 
     Attributes:
-        checks (tuple): The checks. Each kernel knows where in its arrays the inputs that they name stand.
+        checks (tuple): The checks. Each kernel stores the positions of the checked inputs among its arrays.
     """
 
     checks: tuple[Any, ...] = ()
 
     def _build(self, attributes, layout, statics):
         kernel = super()._build(attributes, layout, statics)
-        known, spots, rest, at = dict(attributes), [], iter(statics), int(self.random)
+        statics_by_name, positions, rest, position = dict(attributes), [], iter(statics), int(self.random)
         for inp, entry in zip(self.inputs, layout or [1] * len(self.inputs)):
             if entry == -1:
-                known[inp.name] = next(rest)
+                statics_by_name[inp.name] = next(rest)
             elif entry == 0:
-                known[inp.name] = None
+                statics_by_name[inp.name] = None
             else:
                 width = entry[0] if isinstance(entry, tuple) else 1
-                spots.append((inp.name, at if entry == 1 else slice(at, at + width)))
-                at += width
-        kernel.checked = known, spots
+                positions.append((inp.name, position if entry == 1 else slice(position, position + width)))
+                position += width
+        kernel.checked = statics_by_name, positions
         return kernel
 
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
         """Check, then run `kernel`; see `Operator.run`."""
-        known, spots = kernel.checked
-        given = {**known, **{name: arrays[spot] for name, spot in spots}}
+        statics_by_name, positions = kernel.checked
+        args = {**statics_by_name, **{name: arrays[spot] for name, spot in positions}}
         try:
             for check in self.checks:
-                for bounds in check.ranges(given):
-                    if getattr(bounds.values, "dtype", _INT).kind in "iu":  # of another type: the kernel will say so
-                        examine(self.name, check, bounds)
+                for bounds in check.ranges(args):
+                    if getattr(bounds.values, "dtype", _INT_DTYPE).kind in "iu":  # the kernel reports other dtypes
+                        check_range(self.name, check, bounds)
         except TypeError:
-            if not any(isinstance(array, UnknownShape) for array in arrays):  # of these, too
+            if not any(isinstance(array, UnknownShape) for array in arrays):  # an unknown shape raises TypeError, too
                 raise
         return super().run(kernel, boxes, arrays, targets)
 
 
-class CheckedOperator(Checked, Operator):
+class CheckedOperator(CheckMixin, Operator):
     """An `Operator` with checks."""
 
 
-_INT = np.dtype(int)  # of Python's numbers
+_INT_DTYPE = np.dtype(int)  # dtype of Python ints

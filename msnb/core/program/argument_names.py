@@ -1,4 +1,4 @@
-"""What the inputs of a graph are called: the names of the function's parameters that they are passed for."""
+"""Names for the inputs of a graph, taken from the parameters of the traced function."""
 
 import inspect
 from collections.abc import Callable
@@ -8,16 +8,16 @@ from msnb.core.tensor.pytree import flatten
 
 
 def argument_name(fn: Callable[..., Any], rebuild: Callable[[list[Any]], Any], leaves: list[Any], spot: int) -> str:
-    """Name of the dynamic leaf at `spot` after the parameter of `fn` that it is passed for."""
+    """Return the name of the dynamic leaf at `spot`: the parameter of `fn` that it is passed for."""
     marks: list[object] = [None] * len(leaves)
     marks[spot] = _MARK
     args, kwargs = rebuild(marks)
     names = getattr(getattr(fn, "__self__", fn), "argument_names", None) or parameter_names(fn)
     for i, arg in enumerate(args):
-        found = [n for n, leaf in enumerate(flatten(arg)[0]) if leaf is _MARK]
-        if found:
+        positions = [n for n, leaf in enumerate(flatten(arg)[0]) if leaf is _MARK]
+        if positions:
             name = _name_at(names, i)
-            return name if flatten(arg)[0] == [_MARK] else f"{name}.{found[0]}"
+            return name if flatten(arg)[0] == [_MARK] else f"{name}.{positions[0]}"
     for name, arg in kwargs.items():
         if any(leaf is _MARK for leaf in flatten(arg)[0]):
             return name
@@ -28,7 +28,7 @@ _MARK = object()
 
 
 def _name_at(names, position):
-    """Name of the argument at `position`; those that ``*inputs`` takes are ``inputs0``, ``inputs1``, ..."""
+    """Return the name of the argument at `position`. Arguments of ``*inputs`` are ``inputs0``, ``inputs1``, ..."""
     if position < len(names) and not names[position].startswith("*"):
         return names[position]
     rest = next((n for n in names if n.startswith("*")), None)
@@ -36,7 +36,7 @@ def _name_at(names, position):
 
 
 def parameter_names(fn: Callable[..., Any]) -> list[str]:
-    """Names of the positional parameters of a function, a star before one that takes the rest."""
+    """Return the names of the positional parameters of a function, with a star before a variadic one."""
     try:
         parameters = inspect.signature(fn).parameters.values()
         return [

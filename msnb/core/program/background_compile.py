@@ -1,7 +1,7 @@
-"""XLA compiles on a thread of its own, so that who waits can be told how long it takes, and can stop waiting.
+"""Compilation on a separate thread, so that progress can be shown and the wait can be interrupted.
 
-XLA cannot be interrupted. A Stop ends the waiting, at once; what is being compiled is finished on its thread and found
-by the next call, as JAX keeps it with the function that was lowered.
+XLA cannot be interrupted. A Stop ends the wait at once. The compilation goes on in its thread, and the next call finds
+its result, because JAX caches the executable with the lowered function.
 """
 
 import contextlib
@@ -20,17 +20,17 @@ from msnb.core.program import persistent_cache, slow_compile_alarm
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
 
-SILENT = 2.0  # seconds before anything is shown
+SILENT = 2.0  # seconds before a progress line is shown
 
 
 class _Job:
     """One compilation.
 
     Args:
-        form (Callable): What `jax.jit` gave.
+        form (Callable): The `jax.jit` function.
         arguments (tuple): Shapes, dtypes and shardings of its arguments.
-        jaxpr (Jaxpr): The graph behind it, for its names.
-        device (jax.Device): Where it is to run, None for JAX's default.
+        jaxpr (Jaxpr): The graph, for its names.
+        device (jax.Device): Target device, None for JAX's default.
     """
 
     def __init__(self, form, arguments, jaxpr, device):
@@ -41,10 +41,10 @@ class _Job:
         self.error = None
         # Waited for instead of the thread: after a Stop inside of join(), Python 3.11 and 3.12 take it for ended.
         self.done = threading.Event()
-        self.thread = threading.Thread(target=self._work, name="msnb-compile")
+        self.thread = threading.Thread(target=self._run_job, name="msnb-compile")
         self.thread.start()
 
-    def _work(self):
+    def _run_job(self):
         try:
             self._run()
         finally:
@@ -52,32 +52,33 @@ class _Job:
 
     def _run(self):
         try:
-            with jax.default_device(self.device), persistent_cache.scoped(self.jaxpr):
-                if thread_settings() == self.settings:  # else the call would not find it, and compiles itself
+            with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
+                # A call with other settings would not find this executable and compiles itself.
+                if settings_of_thread() == self.settings:
                     gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:
             self.error = error
         finally:
-            self.form = self.jaxpr = None  # a Stop may leave this job in the table, where only its form is looked for
+            self.form = self.jaxpr = None  # a Stop may leave this job in the table, where only its form is looked up
 
 
 _jobs = weakref.WeakKeyDictionary()  # form -> its _Job, while it is compiled
 
 
-def going_on() -> bool:
-    """Whether XLA is compiling at present; Python does not end before."""
+def is_compiling() -> bool:
+    """Return True while XLA compiles in a thread; Python waits for that thread before it exits."""
     return any(not job.done.is_set() for job in list(_jobs.values()))
 
 
-def ahead(program: "Program", form: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile `form` before it is called; returns when that is done.
+def compile_ahead(program: "Program", form: Any, arguments: tuple[Any, ...]) -> None:
+    """Compile `form` before it is called, and return when that is done.
 
-    A line says how long it has taken, where lines are drawn. Off the main thread, which no Stop reaches, nothing is
-    done: the call compiles.
+    A progress line is shown if progress lines are on. A Stop reaches the main thread only, so on other threads this
+    does nothing and the call compiles.
 
     Raises:
         KeyboardInterrupt: At a Stop; the compilation goes on.
-        Exception: What XLA raises.
+        Exception: An error of XLA.
     """
     if threading.current_thread() is not threading.main_thread():
         return
@@ -85,22 +86,22 @@ def ahead(program: "Program", form: Any, arguments: tuple[Any, ...]) -> None:
     if job is None or job.arguments != arguments:
         job = _jobs[form] = _Job(form, arguments, program.jaxpr.jaxpr, program.device)
     if not job.done.wait(SILENT):
-        _wait(job, program)
+        _wait_with_progress(job, program)
     _jobs.pop(form, None)
     if job.error is not None:
         raise job.error
 
 
-def _wait(job, program):
-    """Wait for a compilation, and show how long that takes: in the line of a training where there is one."""
-    own = progress.begin()
-    line = own or progress.on_screen()
-    late, quiet = contextlib.ExitStack(), False
+def _wait_with_progress(job, program):
+    """Wait for a compilation and show its duration, in the progress line of a training if there is one."""
+    own_line = progress.begin()
+    line = own_line or progress.on_screen()
+    alarm_filter, is_filtered = contextlib.ExitStack(), False
     try:
         while not job.done.is_set():
-            if not quiet and time.perf_counter() - job.started > slow_compile_alarm.AFTER:
-                late.enter_context(slow_compile_alarm.HeldBack())
-                quiet = True
+            if not is_filtered and time.perf_counter() - job.started > slow_compile_alarm.AFTER:
+                alarm_filter.enter_context(slow_compile_alarm.SuppressAlarm())
+                is_filtered = True
             if line is not None and not line.waits:
                 line.show(
                     (
@@ -112,8 +113,8 @@ def _wait(job, program):
                 )
             job.done.wait(progress.EVERY)
     finally:
-        late.close()
-        if own is not None:
+        alarm_filter.close()
+        if own_line is not None:
             seconds = progress.duration(time.perf_counter() - job.started)
-            done = "compiled" if job.done.is_set() else "is still being compiled, the next call waits for it"
-            own.end((f"{program.title}: {done}", f"XLA {seconds}"))
+            outcome = "compiled" if job.done.is_set() else "is still being compiled, the next call waits for it"
+            own_line.end((f"{program.title}: {outcome}", f"XLA {seconds}"))

@@ -1,7 +1,7 @@
-"""A graph as one compiled call over lists of arrays: a `jax.jit` that may donate what it replaces.
+"""A graph as one `jax.jit` call over lists of arrays, which may donate the arrays that it replaces.
 
-The same graph is called in several forms: one that donates the arrays of Parameters, one that leaves them alone, one
-with further outputs, one whose Parameters are constants.
+One graph is called in several variants: with donated Parameters, without donation, with extra outputs for observers,
+and with Parameters as constants.
 """
 
 import functools
@@ -18,46 +18,50 @@ from msnb.core.jaxpr.guarded_updates import keep_on_error
 from msnb.core.sharding.partitioner import ArrayShardings
 
 
-def flat(
-    graphs: list[Any], n_results: int, copied: set[int], kept: list[int], own: int | None = None
+def flatten_call(
+    graphs: list[Any], n_results: int, copied: set[int], rollback: list[int], n_own: int | None = None
 ) -> Callable[..., Any]:
-    """(parameters, random number, arguments) -> (new arrays of the written Parameters, results) of a graph.
+    """Return a function (Parameters, random number, arguments) -> (new arrays of written Parameters, results).
 
-    Where the error, the last result, is not 0, the parameters at `kept` are the new arrays of the written ones.
-    Of several graphs, each with the same outputs and then further ones, the further outputs follow the results: they
-    compute the same things, which XLA finds out, and only the first may print.
+    If the last result, the error code, is not 0, the written Parameters keep their old arrays, the inputs at
+    `rollback`.
+
+    Several graphs must have equal outputs, the first `n_own` ones, followed by extra outputs. The extra outputs of all
+    graphs follow the results. XLA merges the equal computations.
     """
-    graphs = [graphs[0], *(g.replace(jaxpr=remove_debug_callbacks(g.jaxpr)) for g in graphs[1:])]
-    if kept:
-        graphs = [keep_on_error(g, n_results, kept) for g in graphs]
+    # Only the first graph may print.
+    graphs = [graphs[0], *(g.replace(jaxpr=without_prints(g.jaxpr)) for g in graphs[1:])]
+    if rollback:
+        graphs = [keep_on_error(g, n_results, rollback) for g in graphs]
 
     def run(params, extra, arrays):
-        forms = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
-        outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(forms[0][:own])]
-        further = [] if own is None else [o for form in forms for o in form[own:]]
-        return outs[n_results:], (*outs[:n_results], *further)
+        outputs = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
+        outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(outputs[0][:n_own])]
+        extras = [] if n_own is None else [o for form in outputs for o in form[n_own:]]
+        return outs[n_results:], (*outs[:n_results], *extras)
 
     return run
 
 
-def jitted(
+def jit_call(
     name: str,
     plan: list[tuple[int, int]],
     use_random: bool,
     frozen: list[Any] | None,
-    places: ArrayShardings | None,
+    shardings: ArrayShardings | None,
     flat: Callable[..., Any],
     donate: bool = False,
-    lent: frozenset[int] = frozenset(),
+    undonated: frozenset[int] = frozenset(),
 ) -> Callable[..., Any]:
-    """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments.
+    """Return `flat` (see `flatten_call`) as a compiled call over the list of written Parameters, the list of read
+    ones, and the arguments.
 
-    A call that donates writes the new Parameters where the old ones were, but for those that are `lent`. Arrays that
-    are `frozen` stand in the program instead of the list of the others. With `places`, the arrays are spread over
-    devices, the new Parameters as the old.
+    With `donate`, the arrays of written Parameters are donated, except those at the indices `undonated`. `frozen`
+    arrays are constants of the program and replace the list of read Parameters. With `shardings`, arrays have these
+    shardings; a new Parameter has the sharding of the old one.
     """
 
-    run = flat if places is None or places.around is None else places.around(flat)
+    run = flat if shardings is None or shardings.around is None else shardings.around(flat)
 
     def step(written, read, *rest):
         extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
@@ -65,69 +69,78 @@ def jitted(
         return run([lists[which][i] for which, i in plan], extra, arrays)
 
     step.__name__ = step.__qualname__ = name
-    where: dict[str, Any] = {}
-    if places is not None:
-        where["in_shardings"] = (places.written, places.read if frozen is None else [], *places.rest)
-        where["out_shardings"] = (places.written, places.results)
+    sharding_options: dict[str, Any] = {}
+    if shardings is not None:
+        sharding_options["in_shardings"] = (
+            shardings.written,
+            shardings.read if frozen is None else [],
+            *shardings.rest,
+        )
+        sharding_options["out_shardings"] = (shardings.written, shardings.results)
     call = (
-        _Lending(step, lent, where) if donate and lent else jax.jit(step, donate_argnums=0 if donate else (), **where)
+        _PartialDonation(step, undonated, sharding_options)
+        if donate and undonated
+        else jax.jit(step, donate_argnums=0 if donate else (), **sharding_options)
     )
-    return call if places is None or places.calling is None else places.calling(call, places)
+    return call if shardings is None or shardings.calling is None else shardings.calling(call, shardings)
 
 
-_SMALL = 4096  # bytes
+_SMALL_BYTES = 4096  # bytes
 
 
-def undonated(written: Sequence[Any]) -> frozenset[int]:
-    """Which of the written Parameters a program does not donate: on a GPU, those that take hardly any memory.
+def undonated_indices(written: Sequence[Any]) -> frozenset[int]:
+    """Return the indices of Parameters that must not be donated.
 
-    Where three outputs are one value, such as the counts that an optimizer has for each Parameter, XLA (seen with
-    jaxlib 0.11.2) writes it into one of the three donated arrays and gives the old content of another for the new.
+    On a GPU, buffers up to 4 KB are not donated. If three outputs are one value, such as the step counters that an
+    optimizer has for each Parameter, XLA (seen with jaxlib 0.11.2) writes it into one of the three donated buffers and
+    returns the old content of another as the new value.
     """
     if context.device().platform != "gpu":
         return frozenset()
-    like = [p._like() for p in written]
-    return frozenset(i for i, a in enumerate(like) if math.prod(a.shape) * a.dtype.itemsize <= _SMALL)
+    avals = [p._like() for p in written]
+    return frozenset(i for i, a in enumerate(avals) if math.prod(a.shape) * a.dtype.itemsize <= _SMALL_BYTES)
 
 
-class _Lending:
-    """What a `jax.jit` of `step` is that does not donate the written Parameters at some places."""
+class _PartialDonation:
+    """A `jax.jit` of `step` that donates only some of the written Parameters."""
 
-    __slots__ = ("_call", "_lent", "__weakref__")
+    __slots__ = ("_call", "_undonated", "__weakref__")
 
-    def __init__(self, step, lent, where):
-        def apart(given, lent_ones, *rest):
-            found = {True: iter(lent_ones), False: iter(given)}
-            count = len(given) + len(lent_ones)
-            return step([next(found[i in lent]) for i in range(count)], *rest)
+    def __init__(self, step, undonated, sharding_options):
+        def merged_step(donated_arrays, undonated_arrays, *rest):
+            sources = {True: iter(undonated_arrays), False: iter(donated_arrays)}
+            count = len(donated_arrays) + len(undonated_arrays)
+            return step([next(sources[i in undonated]) for i in range(count)], *rest)
 
-        apart.__name__ = apart.__qualname__ = step.__name__
-        self._lent = lent
-        if "in_shardings" in where:
-            written, *rest = where["in_shardings"]
-            where = {**where, "in_shardings": (*self._split(written), *rest)}
-        self._call = jax.jit(apart, donate_argnums=0, **where)
+        merged_step.__name__ = merged_step.__qualname__ = step.__name__
+        self._undonated = undonated
+        if "in_shardings" in sharding_options:
+            written, *rest = sharding_options["in_shardings"]
+            sharding_options = {**sharding_options, "in_shardings": (*self._split_written(written), *rest)}
+        self._call = jax.jit(merged_step, donate_argnums=0, **sharding_options)
 
-    def _split(self, written):
+    def _split_written(self, written):
         lists = [], []
         for i, array in enumerate(written):
-            lists[i in self._lent].append(array)
+            lists[i in self._undonated].append(array)
         return lists
 
     def __call__(self, written, *rest):
-        return self._call(*self._split(written), *rest)
+        return self._call(*self._split_written(written), *rest)
 
     def lower(self, written, *rest):
-        return self._call.lower(*self._split(written), *rest)
+        return self._call.lower(*self._split_written(written), *rest)
 
     def trace(self, written, *rest):
-        return self._call.trace(*self._split(written), *rest)
+        return self._call.trace(*self._split_written(written), *rest)
 
     def __getattr__(self, name):
         return getattr(self._call, name)
 
 
 @functools.lru_cache(maxsize=1024)
-def identifier(name: str) -> str:
-    """`name` with what no name in Python holds replaced: what XLA and JAX call a program by."""
+def to_identifier(name: str) -> str:
+    """Return `name` with every character that a Python identifier cannot hold replaced; JAX and XLA name the program
+    so.
+    """
     return "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "program"

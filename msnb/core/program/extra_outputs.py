@@ -1,19 +1,18 @@
-"""Further outputs: a form of a compiled program that returns, beside its results, what a tool wants to see of it.
+"""Extra outputs: a variant of a compiled program that also returns values for an observer.
 
-That is more than being told that a program ran (`core.events`): what a tool adds is computed inside the program, in
-the one compiled call. Such a tool, an observer, has two methods:
+An event (`core.state.events`) only reports that a program ran. An observer has values computed inside the program, in
+the one compiled call. An observer has two methods:
 
-* ``rewrite(program)`` returns a ClosedJaxpr with the inputs of ``program.jaxpr`` whose outputs are the program's own,
-  followed by further arrays; or None to leave this program alone. It is asked again when observers come and go.
+* ``rewrite(program)`` returns a ClosedJaxpr with the inputs of ``program.jaxpr``. Its outputs are the program's own,
+  followed by extra arrays. It returns None to leave the program alone. It is called again when observers come and go.
 * ``receive(program, run)`` is called after each run with a `Run`, whose arrays may still be computing.
 
-An exception in either is logged, and the observer dropped; the program's results and Parameters are what they would
-be without it. An observer that has a third method, ``dropped(why)``, is told so, to show it: `why` is the sentence of
-the log.
+An exception in either is logged, and the observer is removed. The results and Parameters of the program are unchanged.
+If the observer has a third method, ``dropped(why)``, it is called with the sentence of the log.
 
-An observed program leaves the arrays that it reads alive: whoever keeps `Run.inputs` can run it again. Programs hold
-observers weakly, so that what one has recorded goes when its owner lets go of it. A program that is run under a
-PYNATIVE gradient is one node of the tape and is not observed.
+An observed program does not donate the arrays that it reads: `Run.inputs` can be run again. Programs hold observers
+weakly, so recorded arrays are freed with the owner of the observer. A program that runs under a PYNATIVE gradient is
+one node of the tape and is not observed.
 """
 
 from typing import Any, NamedTuple
@@ -26,10 +25,10 @@ class Run(NamedTuple):
     """One run of an observed program.
 
     Attributes:
-        inputs (list[jax.Array]): in the order of ``program.jaxpr``. Another program that is not observed may write
-            over those of Parameters later on.
-        outputs (list[jax.Array]): likewise: the results, then the new values of the written Parameters.
-        extras (list[jax.Array]): what the observer added.
+        inputs (list[jax.Array]): In the order of ``program.jaxpr``. A later run of another program that is not observed
+            may overwrite arrays of Parameters.
+        outputs (list[jax.Array]): In the order of ``program.jaxpr``: results, then new values of written Parameters.
+        extras (list[jax.Array]): Outputs that the observer added.
     """
 
     inputs: list[Any]
@@ -41,7 +40,7 @@ observers: tuple[Any, ...] = ()
 
 
 def add(observer: Any) -> Any:
-    """Let `observer` look on from the next call of each program on. Returns it."""
+    """Add an observer of every program, from the next call on. Returns `observer`."""
     global observers
     if observer not in observers:
         observers = (*observers, observer)
@@ -50,30 +49,30 @@ def add(observer: Any) -> Any:
 
 
 def remove(observer: Any) -> None:
-    """Undo `add`; programs run their own form again."""
+    """Remove an observer; programs then run their own form again."""
     global observers
     if observer in observers:
         observers = tuple(o for o in observers if o is not observer)
         trace_state.storage_epoch.bump()
 
 
-def rewritten(observer: Any, program: Any) -> Any:
-    """What `observer` makes of `program`; None, and it is dropped, where it fails."""
+def rewrite_program(observer: Any, program: Any) -> Any:
+    """Return the form of `program` that `observer` asks for. If it fails, drop the observer and return None."""
     try:
         return observer.rewrite(program)
     except Exception as problem:
-        _drop(observer, f"asked for a form of {program.name}", problem)
+        _drop_observer(observer, f"asked for a form of {program.name}", problem)
 
 
-def hand(observer: Any, program: Any, run: Any) -> None:
-    """Give `observer` what it sees of a run; it is dropped where it fails."""
+def send_run(observer: Any, program: Any, run: Any) -> None:
+    """Send a run to `observer`; drop it if it fails."""
     try:
         observer.receive(program, run)
     except Exception as problem:
-        _drop(observer, f"given a run of {program.name}", problem)
+        _drop_observer(observer, f"given a run of {program.name}", problem)
 
 
-def _drop(observer, when, problem):
+def _drop_observer(observer, when, problem):
     remove(observer)
     why = events.describe_failure(type(observer).__name__, f"it was {when}", problem)
     log.warning("%s", why)

@@ -1,8 +1,8 @@
-"""A program that was compiled before is found by its graph: neither lowering nor XLA runs again.
+"""Skip lowering and XLA for a program whose graph was compiled before.
 
-JAX finds what it kept by the text of the lowered program, and lowering is the larger half of a first call whose
-program is on disk. Beside each executable stands under which fingerprint of its graph it was made; what else lowering
-depends on, settings and the code of operators, is part of that name, what XLA depends on is compared.
+JAX keys its cache by the text of the lowered program, and lowering is the larger half of a first call whose executable
+is on disk. Each executable therefore has a note under the fingerprint of its graph. Settings and operator code, which
+lowering depends on, are part of the fingerprint. The conditions that XLA depends on are compared.
 """
 
 import functools
@@ -19,71 +19,71 @@ from msnb.core.jaxpr.fingerprint import fingerprint
 from msnb.core.program import persistent_cache
 
 
-class _Known:
-    """What `lower_when_needed` asks."""
+class _GraphIndex:
+    """Index from the fingerprint of a graph to its executable; the interface that `lower_when_needed` calls."""
 
     def __init__(self):
-        self._files, self._notes = None, {}  # key -> {state: what was kept}, of these files
+        self._files, self._notes = None, {}  # key -> {state: location of the executable}, of these files
 
-    def _found(self):
+    def _current_notes(self):
         files = persistent_cache.in_use()
         if files is not self._files:
             self._files, self._notes = files, {}
         return self._notes
 
     def key(self, name, graph, settings):
-        """The name of a graph for one device, None for one that is always lowered."""
+        """Return the fingerprint of a graph for one device, or None if the graph must be lowered."""
         files = persistent_cache.in_use()
         if files is None or graph.effects or not jax.config.jax_enable_compilation_cache:
             return None
         settings, backend = dict(settings), settings.get("backend")
         if getattr(backend, "platform", None) != "cpu" or tuple(settings.get("platforms", ())) != ("cpu",):
             return None
-        if getattr(settings.get("lowering_parameters"), "for_export", True):  # whose text is what is wanted
+        if getattr(settings.get("lowering_parameters"), "for_export", True):  # an export needs the text
             return None
         del settings["backend"]
-        config = jax_compilation.lowering_settings()
-        if config is None or (code := _code()) is None:
+        config = jax_compilation.settings_of_lowering()
+        if config is None or (code := _fingerprint_code()) is None:
             return None
         effort = context._state.compile_effort
-        return fingerprint(code, config, effort, persistent_cache.compiling_program(), name, settings, graph)
+        return fingerprint(code, config, effort, persistent_cache.is_compiling_program(), name, settings, graph)
 
     def has(self, key):
-        """Whether an executable was made for a graph of this name."""
-        found, files = self._found(), self._files
-        if key not in found:
-            told = None if files is None else files.note(key)
-            if told is None:
+        """Return True if an executable exists for a graph with this key."""
+        notes, files = self._current_notes(), self._files
+        if key not in notes:
+            note = None if files is None else files.note(key)
+            if note is None:
                 return False
-            found[key] = told
+            notes[key] = note
         return True
 
     def find(self, key, state):
-        """What was kept for a graph under the same conditions."""
-        return self._found().get(key, {}).get(state)
+        """Return the entry of a graph for equal compilation conditions, or None."""
+        return self._current_notes().get(key, {}).get(state)
 
-    def remember(self, key, state, kept):
-        """Keep where the executable of a graph is."""
-        found, files = self._found(), self._files
+    def remember(self, key, state, entry):
+        """Store the location of the executable of a graph."""
+        notes, files = self._current_notes(), self._files
         if files is not None:
-            found[key] = {**found.get(key, {}), state: kept}
-            files.take_note(key, found[key])
+            notes[key] = {**notes.get(key, {}), state: entry}
+            files.take_note(key, notes[key])
 
 
 @functools.cache
-def _code():
-    """What tells this code of operators, and of how they are compiled, from any other: sizes and times of its files."""
-    told: list[Any] = [__version__]
+def _fingerprint_code():
+    """Fingerprint the code of operators and of their compilation, by sizes and modification times of the files."""
+    facts: list[Any] = [__version__]
     try:
         for folder in ("core", "ops", "common"):
             for path, _, names in sorted(os.walk(os.path.join(PACKAGE, folder))):
                 for name in sorted(names):
                     if name.endswith(".py"):
-                        about = os.stat(os.path.join(path, name))
-                        told.append((name, about.st_size, about.st_mtime_ns))
+                        status = os.stat(os.path.join(path, name))
+                        facts.append((name, status.st_size, status.st_mtime_ns))
     except OSError:
         return None
-    return fingerprint(told) if len(told) > 1 else None
+    return fingerprint(facts) if len(facts) > 1 else None
 
 
-jax_compilation.lower_when_needed(_Known())
+jax_compilation.lower_when_needed(_GraphIndex())

@@ -1,8 +1,9 @@
-"""Compiled programs on disk, so that the next process, and the next network of the same text, need not compile them.
+"""The compilation cache on disk, shared by processes and by networks with equal programs.
 
-JAX looks here before it asks XLA to compile, and brings what XLA made. A file holds one executable behind a checksum
-and takes its name when it is whole: a crash, a full disk or a second process leaves nothing that could be read as
-something else. What runs is what lies here, so the folder is the user's alone; one that others may write is not used.
+JAX reads it before it asks XLA to compile, and writes each new executable. A file holds one executable behind a
+checksum and gets its name when it is complete, so a crash, a full disk or a second process cannot leave a file that is
+read as something else. Files of the cache are executed: the folder must be writable by the user only, or it is not
+used.
 """
 
 import contextlib
@@ -25,20 +26,20 @@ from msnb._util.cache_dir import cache_folder
 from msnb._version import __version__
 from msnb.core.compat import jax_compilation
 
-LIMIT = 1 << 30  # bytes that all files together may take
+LIMIT = 1 << 30  # bytes of all files together
 _DIGEST = 16
-_NOTE = ".note"  # ends the name of a file that holds no executable
-_LOOK = 32 << 20  # bytes written by this process after which it looks at the limit again
+_NOTE = ".note"  # suffix of a file without executable
+_CHECK_INTERVAL = 32 << 20  # bytes that this process writes before it checks the limit again
 
 
 def default_folder():
-    """Where programs are kept; None: nowhere, as MSNB_COMPILE_CACHE=0 asks, or because no folder is known."""
+    """Return the folder of the cache. It is None if MSNB_COMPILE_CACHE=0 or if no cache folder exists for this user."""
     folder = cache_folder() / "compiled"
     return folder if os.environ.get("MSNB_COMPILE_CACHE") != "0" and folder.is_absolute() else None
 
 
-def _machine():
-    """What makes an executable fit: versions, and the instructions of this processor."""
+def _hash_machine():
+    """Hash everything that an executable depends on: versions and the instruction set of the processor."""
     instructions = platform.processor()
     with contextlib.suppress(OSError):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
@@ -51,24 +52,24 @@ class CompiledFiles:
     """JAX's persistent cache in a folder of this process's machine and versions.
 
     Args:
-        root (Path): The folder, made with the first file. Those of other machines and versions stand beside this one's.
+        root (Path): The parent folder, created with the first file. Each machine and version has a folder in it.
 
     Attributes:
-        hits (int): Programs that were found.
-        misses (int): Programs that had to be compiled.
+        hits (int): Number of programs that were read.
+        misses (int): Number of programs that had to be compiled.
     """
 
     def __init__(self, root: str | Path) -> None:
         self.root: Path = Path(root)
-        self.folder: Path = self.root / _machine()
+        self.folder: Path = self.root / _hash_machine()
         self.hits: int = 0
         self.misses: int = 0
         self._written, self._usable = None, None
 
-    # ------------------------------------------------------------------ what JAX calls
+    # ------------------------------------------------------------------ interface for JAX
     def get(self, key: str) -> bytes | None:
-        """The executable kept under `key`; None where there is none, or none that is whole."""
-        content = self._read(_name(key))
+        """Return the executable stored under `key`, or None if there is none or the file is damaged."""
+        content = self._read(_file_name(key))
         if content is None:
             self.misses += 1
         else:
@@ -76,18 +77,18 @@ class CompiledFiles:
         return content
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep an executable; where the disk is full or must not be written, nothing is kept."""
-        self._write(_name(key), value)
+        """Store an executable. Nothing is stored if the disk is full or read-only."""
+        self._write(_file_name(key), value)
 
-    # ------------------------------------------------------------------ what is known of the executables
+    # ------------------------------------------------------------------ notes about executables
     def note(self, key: str) -> Any:
-        """What `take_note` was given under `key`; None where that was nothing."""
-        content = self._read(_name(key) + _NOTE)
+        """Return the value that `take_note` stored under `key`, or None."""
+        content = self._read(_file_name(key) + _NOTE)
         return None if content is None else json.loads(content)
 
     def take_note(self, key: str, value: Any) -> None:
-        """Keep numbers and texts, in dicts and lists, beside the executables."""
-        self._write(_name(key) + _NOTE, json.dumps(value).encode())
+        """Store a JSON value beside the executables."""
+        self._write(_file_name(key) + _NOTE, json.dumps(value).encode())
 
     # ------------------------------------------------------------------ files
     def _read(self, name):
@@ -100,7 +101,7 @@ class CompiledFiles:
                 path.unlink(missing_ok=True)
                 return None
             with contextlib.suppress(OSError):
-                os.utime(path)  # what is used stays longest
+                os.utime(path)  # `prune` removes the least recently used files
         except OSError:
             return None
         return content[_DIGEST:]
@@ -113,7 +114,7 @@ class CompiledFiles:
                 file.write(_checksum(name, value) + value)
         except OSError:
             return
-        if self._written is None or self._written > _LOOK:
+        if self._written is None or self._written > _CHECK_INTERVAL:
             self.prune()
             self._written = 0
         self._written += len(value)
@@ -122,48 +123,50 @@ class CompiledFiles:
     def _path(self):  # part of what JAX expects of a cache
         return self.folder
 
-    # ------------------------------------------------------------------ care
+    # ------------------------------------------------------------------ maintenance
     def _may_use(self, make=False):
-        """Whether the folder is there and the user's alone; with `make`, it is made."""
+        """Return True if the folder exists and only the user can write to it; with `make`, create it first."""
         if self._usable is None:
             if make:
                 self.root.mkdir(parents=True, exist_ok=True)
                 self.folder.mkdir(mode=0o700, exist_ok=True)
             if not self.folder.is_dir():
                 return False
-            self._usable = _own(self.folder)
+            self._usable = _is_private(self.folder)
             if not self._usable:
                 log.once(f"Compiled programs are not kept: others may write to {self.folder}.")
         return self._usable
 
     def files(self) -> list[tuple[float, int, Path]]:
-        """[(time of last use, bytes, path)] of everything that is kept, other machines' and versions' included."""
-        found = []
+        """Return [(time of last use, bytes, path)] of every cache file, including those of other machines and
+        versions.
+        """
+        files = []
         for path in self.root.glob("*/*"):
             with contextlib.suppress(OSError):
-                about = path.lstat()
-                if stat.S_ISREG(about.st_mode) and _ours(path):
-                    found.append((about.st_mtime, about.st_size, path))
-        return found
+                status = path.lstat()
+                if stat.S_ISREG(status.st_mode) and _is_cache_file(path):
+                    files.append((status.st_mtime, status.st_size, path))
+        return files
 
     def executables(self) -> int:
-        """How many executables are kept."""
+        """Return the number of stored executables."""
         return sum(path.suffix != _NOTE for *_, path in self.files())
 
     def prune(self) -> None:
-        """Remove what was used longest ago until three quarters of the limit are left."""
+        """Remove the least recently used files until three quarters of the limit are left."""
         files = sorted(self.files())
-        held = sum(size for _, size, _ in files)
-        wanted = held if held <= LIMIT else LIMIT * 3 // 4
+        total = sum(size for _, size, _ in files)
+        target = total if total <= LIMIT else LIMIT * 3 // 4
         for _, size, path in files:
-            if held <= wanted:
+            if total <= target:
                 return
             with contextlib.suppress(OSError):
                 path.unlink()
-            held -= size
+            total -= size
 
     def clear(self) -> tuple[int, int]:
-        """Remove every file; returns (number, bytes)."""
+        """Remove every file. Returns (number of files, bytes)."""
         count = freed = 0
         for _, size, path in self.files():
             with contextlib.suppress(OSError):
@@ -172,55 +175,55 @@ class CompiledFiles:
         return count, freed
 
 
-def _name(key):
+def _file_name(key):
     return hashlib.blake2b(key.encode(), digest_size=24).hexdigest()
 
 
-def _ours(path):
-    """Whether a file's name is one that is given here: nothing else in the folder is touched."""
+def _is_cache_file(path):
+    """Return True if this module generates such a file name; other files in the folder are never touched."""
     name = path.name.removesuffix(_NOTE)
     return len(name) == 48 and not set(name) - set("0123456789abcdef")
 
 
 def _checksum(name, content):
-    # The name is that of the key, so that a file under the name of another program is not run for it.
+    # The file name is the hash of the key. It is part of the checksum, so that swapped files are detected.
     return hashlib.blake2b(content, digest_size=_DIGEST, key=name.encode()).digest()
 
 
-def _own(folder):
-    """Whether a folder is this user's and nobody else may write to it."""
+def _is_private(folder):
+    """Return True if only this user may write to a folder."""
     if not hasattr(os, "getuid"):
         return True
-    about = folder.stat()
-    return about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    status = folder.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-# ------------------------------------------------------------------ which are in use
-_used: CompiledFiles | None = None
-_scopes = threading.local()
+# ------------------------------------------------------------------ the current cache
+_current: CompiledFiles | None = None
+_compilation = threading.local()
 
 
 def in_use():
-    """The `CompiledFiles` that this process reads and writes; None where a setting of the user's says otherwise."""
-    return _used if _used is not None and jax_compilation.is_cache_installed(_used) else None
+    """Return the `CompiledFiles` that this process uses, or None if a setting of the user replaces it."""
+    return _current if _current is not None and jax_compilation.keeps_compiled_in(_current) else None
 
 
 def use(root):
-    """Keep compiled programs below `root` from now on; None: keep none."""
-    global _used
-    _used = None if root is None else CompiledFiles(root)
-    jax_compilation.install_cache(_used, lambda: getattr(_scopes, "digest", ""))
+    """Store compiled programs below `root` from now on; None disables the cache."""
+    global _current
+    _current = None if root is None else CompiledFiles(root)
+    jax_compilation.keep_compiled_in(_current, lambda: getattr(_compilation, "digest", ""))
 
 
 def _follow_context(_=None):
-    asked = context._state.enable_compile_cache
-    if asked is None:
+    setting = context._state.enable_compile_cache
+    if setting is None:
         use(default_folder())
-    elif asked in (False, "", "0", "False"):
+    elif setting in (False, "", "0", "False"):
         use(None)
     else:
-        given = "compile_cache_path" in context._settings.assigned
-        use(os.path.realpath(context._state.compile_cache_path) if given else default_folder())
+        has_path = "compile_cache_path" in context._settings.assigned
+        use(os.path.realpath(context._state.compile_cache_path) if has_path else default_folder())
 
 
 for _setting in ("enable_compile_cache", "compile_cache_path"):
@@ -230,27 +233,28 @@ if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compil
 
 
 @contextlib.contextmanager
-def scoped(jaxpr):
-    """While a program is compiled: JAX's key leaves out where its operators stand, and views and profiles show it."""
-    paths = "" if _used is None else "\n".join(_paths(jaxpr, set()))
-    _scopes.digest = hashlib.blake2b(paths.encode(), digest_size=16).hexdigest()
+def compiling(jaxpr):
+    """Mark that this thread compiles a program, and make the Cell paths of its operators part of the cache key."""
+    # JAX's key leaves out the name stacks of operators, which views and profiles show.
+    paths = "" if _current is None else "\n".join(_iterate_scopes(jaxpr, set()))
+    _compilation.digest = hashlib.blake2b(paths.encode(), digest_size=16).hexdigest()
     try:
         yield
     finally:
-        del _scopes.digest
+        del _compilation.digest
 
 
-def compiling_program():
-    """Whether what this thread compiles is a program of GRAPH mode."""
-    return hasattr(_scopes, "digest")
+def is_compiling_program():
+    """Return True while this thread compiles a program of GRAPH mode."""
+    return hasattr(_compilation, "digest")
 
 
-def _paths(jaxpr, seen):
-    """The scope of each equation, those of nested graphs included."""
-    if id(jaxpr) in seen:
+def _iterate_scopes(jaxpr, visited):
+    """Yield the name stack of each equation, including nested jaxprs."""
+    if id(jaxpr) in visited:
         return
-    seen.add(id(jaxpr))
+    visited.add(id(jaxpr))
     for eqn in jaxpr.eqns:
         yield str(eqn.source_info.name_stack)
         for inner in jaxprs_in_params(eqn.params):
-            yield from _paths(inner, seen)
+            yield from _iterate_scopes(inner, visited)

@@ -1,8 +1,8 @@
-"""GRAPH mode: which compiled program a call runs.
+"""The in-memory program cache: signature of a call -> compiled program (GRAPH mode).
 
-The first call with a new signature traces a `Program`. Later calls find it by an epoch check and a look-up of the
-argument signature. What the trace depended on is checked: attributes of Cells when the epoch has moved, other Python
-values (`script.reads`) in each call.
+The first call with a new signature traces a `Program`. Later calls find it by the epoch and the signature of the
+arguments. Attributes of Cells are compared when the epoch has changed; other Python values that the trace has read are
+guards (`script.guards`), compared at each call.
 """
 
 import functools
@@ -27,7 +27,7 @@ from msnb.core.operator import api_generations
 from msnb.core.program import recompile_hints, static_floats, unroll_hint
 from msnb.core.program.argument_names import parameter_names
 from msnb.core.program.program import Program
-from msnb.core.program.staging import dynamic
+from msnb.core.program.staging import is_dynamic
 from msnb.core.sharding import partitioner
 from msnb.core.state import trace_state
 from msnb.core.support.unknown_shape import UnknownShape
@@ -43,7 +43,7 @@ __all__ = [
     "call",
     "find",
     "forget",
-    "functions_by",
+    "set_jit_decorator",
     "parameter_names",
     "program_of",
     "programs_of",
@@ -58,16 +58,20 @@ for _key in ("device_target", "device_id", "check_bprop", "compile_effort", "gpu
 class Programs:
     """The programs of one Cell or function, by signature of the arguments."""
 
-    __slots__ = ("table", "compiled", "warned", "extras", "seen", "plain", "constants", "__weakref__")
+    __slots__ = ("table", "compiled", "warned", "extras", "argument_history", "plain", "constants", "__weakref__")
 
     def __init__(self):
         self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
-        self.extras: dict[Any, Any] = {}  # what tools make for this Cell or function, to find it again in the next call
+        self.extras: dict[Any, Any] = {}  # entries of tools for this Cell or function
         self.compiled: int = 0
         self.warned: bool = False
-        self.plain: dict[Any, Any] = {}  # signature -> (epoch, why it cannot be compiled, arguments in the signature)
-        self.constants: dict[Any, tuple[int, ...]] = {}  # signature -> which floats its program needs as constants
-        self.seen: list[dict[str, Any]] = []  # `varying.arguments` of what has been compiled for new signatures
+        self.plain: dict[
+            Any, Any
+        ] = {}  # signature -> (epoch, error, arguments in the signature) of calls that run eagerly
+        self.constants: dict[
+            Any, tuple[int, ...]
+        ] = {}  # signature -> indices of floats that its program needs as constants
+        self.argument_history: list[dict[str, Any]] = []  # described arguments of each compilation for a new signature
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
         return Programs()
@@ -76,13 +80,13 @@ class Programs:
         return Programs, ()
 
 
-class _Entry:
-    """A program with what it depended on when it was traced.
+class _CacheEntry:
+    """A program with the state that its trace depended on.
 
     Args:
         program (Program): The program.
-        reads (Reads): The Python values that it was built from, besides the attributes of its Cells.
-        keep (list): Arguments whose id() is part of its key.
+        reads (Reads): Guards: Python values that the trace read, besides attributes of its Cells.
+        keep (list): Arguments whose id() is part of the key.
     """
 
     __slots__ = ("program", "state", "reads", "same", "epoch", "keep", "checked")
@@ -92,7 +96,7 @@ class _Entry:
         self.reads = reads
         self.same = reads.same if reads.seal(program.name, program.cells) else None
         self.keep = keep
-        self.checked = _checks()
+        self.checked = _global_state()
         self.epoch = trace_state.epoch.value
         self.state = self.current_state()
 
@@ -100,12 +104,12 @@ class _Entry:
         return [cell._fingerprint() for cell in self.program.cells]
 
     def valid(self):
-        """Whether no Cell has changed since the trace; cheap while the epoch stands still."""
+        """Return True if no Cell has changed since the trace. Cheap while the epoch is unchanged."""
         now = trace_state.epoch.value
         if self.epoch == now:
             return True
         if (
-            self.checked == _checks()
+            self.checked == _global_state()
             and self.program.device == jax.config.jax_default_device
             and self.reads.same_code()
             and self.reads.same_primitives()
@@ -116,9 +120,13 @@ class _Entry:
         return False
 
     def change(self):
-        """In words, what has changed since the trace; empty if nothing did."""
-        if self.checked != _checks():
-            changed = [name for name, old, new in zip(_CHECKED, self.checked, _checks(), strict=True) if old != new]
+        """Describe in words the change since the trace; empty if there is none."""
+        if self.checked != _global_state():
+            changed = [
+                name
+                for name, old, new in zip(_GLOBAL_STATE_NAMES, self.checked, _global_state(), strict=True)
+                if old != new
+            ]
             return f"{', '.join(changed)} changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
@@ -130,7 +138,7 @@ class _Entry:
         return self.reads.change() or "the arguments are other objects"
 
 
-_CHECKED = (
+_GLOBAL_STATE_NAMES = (
     "check_indices",
     "check_bprop",
     "compile_effort",
@@ -141,28 +149,28 @@ _CHECKED = (
 )
 
 
-def _checks():
+def _global_state():
     state, hooks = context._state, trace_state.hook_epoch.value
-    effort, spread = state.compile_effort, partitioner.state()
+    effort, partitioning = state.compile_effort, partitioner.state()
     return (
         state.check_indices,
         state.check_bprop,
         effort,
         api_generations.shared,
         hooks,
-        spread,
+        partitioning,
         matmul_precision.allowed(),
     )
 
 
-_MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
-_by_object = WeakIdentityDict()  # any object that is no Cell and no function -> Programs
-_by_stubborn = OrderedDict()  # id -> (object that cannot be referenced weakly either, Programs); the last 64
+_MAX_SIGNATURES = 256  # per Cell or function; the oldest is dropped with the objects it keeps alive
+_by_object = WeakIdentityDict()  # any object except Cells and functions -> Programs
+_by_id = OrderedDict()  # id -> (object without weak references, Programs); the last 64
 _all_programs = weakref.WeakSet()
 
 
 def programs_of(root: Any) -> Programs:
-    """The `Programs` of a Cell, a function or any other object."""
+    """Return the `Programs` of a Cell, a function or any other object."""
     if hasattr(root, "_programs") and not isinstance(root, type):
         programs = root._programs
         if programs is None:
@@ -172,16 +180,16 @@ def programs_of(root: Any) -> Programs:
         programs = attached(root, "__msnb_programs__") or attach(root, "__msnb_programs__", _new_programs())
     else:
         programs = _by_object.get(root)
-        if programs is None and id(root) in _by_stubborn:
-            programs = _by_stubborn[id(root)][1]  # its object is alive: the table holds it
+        if programs is None and id(root) in _by_id:
+            programs = _by_id[id(root)][1]  # the table keeps the object alive, so its id is unique
         if programs is None:
             programs = _new_programs()
             try:
                 _by_object[root] = programs
             except TypeError:
-                _by_stubborn[id(root)] = root, programs
-                if len(_by_stubborn) > 64:
-                    _by_stubborn.popitem(last=False)
+                _by_id[id(root)] = root, programs
+                if len(_by_id) > 64:
+                    _by_id.popitem(last=False)
     return programs
 
 
@@ -192,14 +200,14 @@ def _new_programs():
 
 
 def all_programs() -> list[Program]:
-    """Every live program of this process, newest signature last."""
+    """Return every live program of this process, newest signature last."""
     return [
         entry.program for programs in list(_all_programs) for entries in programs.table.values() for entry in entries
     ]
 
 
 def forget() -> int:
-    """Drop every compiled program; returns how many there were."""
+    """Drop every compiled program; returns their number."""
     count = 0
     for programs in list(_all_programs):
         count += sum(map(len, programs.table.values()))
@@ -215,16 +223,16 @@ def call(
     name: str,
     extra: tuple[Any, ...] = (),
 ) -> Any:
-    """Run `fn(*args, **kwargs)` as a compiled program that is kept with `root`.
+    """Run `fn(*args, **kwargs)` as a compiled program stored with `root`.
 
     Args:
         root (Union[Cell, Callable]): Owner of the program; its Parameters are the first candidates for inputs.
-        fn (Callable): What is traced.
-        args (tuple): Positional arguments; Tensors and floats are traced, everything else is part of the key. So is a
-            float that the program needs as a constant, see `core.constant_numbers`.
+        fn (Callable): The function to trace.
+        args (tuple): Positional arguments. Tensors and floats are traced, everything else is part of the key, also a
+            float that the program needs as a constant, see `core.program.static_floats`.
         kwargs (dict): Keyword arguments.
         name (str): Name of the program.
-        extra (tuple): Further parts of the key; no id() of anything.
+        extra (tuple): Further components of the key. They must not contain an id().
     """
     try:
         program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
@@ -246,13 +254,13 @@ def find(
     kwargs: dict[str, Any],
     name: str,
     extra: tuple[Any, ...] = (),
-    looking: bool = False,
+    for_inspection: bool = False,
     programs: Programs | None = None,
 ) -> tuple[Program, list[Any], list[Any]]:
-    """(program, arrays, boxes of the dynamic arguments) for a call; traces when there is none yet.
+    """Return (program, arrays, boxes of the dynamic arguments) for a call; trace the program if there is none yet.
 
-    Who is `looking`, and does not run it, is not told how often it has been compiled. The programs are those of `root`
-    unless others are given.
+    With `for_inspection`, for callers that do not run the program, the call does not count for the hints about
+    recompilation. `programs` replaces those of `root`.
     """
     if programs is None and hasattr(root, "_programs"):
         programs = root._programs
@@ -260,18 +268,18 @@ def find(
         programs = programs_of(root)
     key, arrays, boxes = [extra], [], []
     if kwargs:
-        _sign((args, kwargs), key, arrays, boxes)
+        _append_signature((args, kwargs), key, arrays, boxes)
     else:
         for arg in args:
             if type(arg) is Tensor:
                 array = arg._array
                 key += (array.shape, array.dtype)
-                if getattr(array, "_committed", False):  # where it is, for an array that was put there
+                if getattr(array, "_committed", False):  # the sharding of an array with an explicit placement
                     key.append(array.sharding)
                 arrays.append(array)
                 boxes.append(arg)
             else:
-                _sign(arg, key, arrays, boxes)
+                _append_signature(arg, key, arrays, boxes)
     key = tuple(key)
     entries = programs.table.get(key)
     if entries is not None:
@@ -280,13 +288,13 @@ def find(
                 return entry.program, arrays, boxes
     wide, constants = key, programs.constants.get(key, ())
     if constants:
-        key, arrays, boxes = static_floats.narrowed(key, arrays, boxes, constants)
+        key, arrays, boxes = static_floats.split_constants(key, arrays, boxes, constants)
         for entry in programs.table.get(key, ()):
             if entry.valid() and (entry.same is None or entry.same()):
                 return entry.program, arrays, boxes
     failed = False
     try:
-        program = _compile(programs, root, fn, args, kwargs, name, key, constants)
+        program = _trace_program(programs, root, fn, args, kwargs, name, key, constants)
     except DataDependentShape:
         raise
     except Exception:
@@ -294,14 +302,14 @@ def find(
         if not failed:
             raise
     if failed:
-        again = functools.partial(find, root, fn, args, kwargs, name, extra, True, programs)
-        program, arrays, boxes = static_floats.found(again, programs.constants, wide, arrays)
-    if not looking:
-        _say_how_often(programs, program, fn, args, kwargs)
+        find_again = functools.partial(find, root, fn, args, kwargs, name, extra, True, programs)
+        program, arrays, boxes = static_floats.find_with_constants(find_again, programs.constants, wide, arrays)
+    if not for_inspection:
+        _count_compilation(programs, program, fn, args, kwargs)
     return program, arrays, boxes
 
 
-def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
+def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     before = programs.plain.get(key)
     if before is not None and before[0] == trace_state.epoch.value:
         raise DataDependentShape(*before[1])
@@ -310,7 +318,7 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
     for leaf in leaves:
         if isinstance(leaf, Tensor) and isinstance(leaf._array, UnknownShape):
             raise TypeError(f"For '{name}', {leaf._array.refusal}")
-    held = [leaf for leaf in leaves if not dynamic(leaf)]
+    static_leaves = [leaf for leaf in leaves if not is_dynamic(leaf)]
 
     def traced():
         with script.collecting() as reads:
@@ -319,15 +327,15 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
     try:
         program, reads = trace_with_cell_state(traced)
     except DataDependentShape as error:
-        if len(programs.plain) >= _MOST_SIGNATURES:
+        if len(programs.plain) >= _MAX_SIGNATURES:
             programs.plain.clear()
-        programs.plain[key] = trace_state.epoch.value, error.given, held
+        programs.plain[key] = trace_state.epoch.value, error.given, static_leaves
         raise
-    known = {id(c) for c in program.cells}
-    more = [cell for cell, *_ in program.settings]
+    traced_cells = {id(c) for c in program.cells}
+    further_cells = [cell for cell, *_ in program.settings]
     if hasattr(root, "cells_and_names"):
-        more += [c for _, c in root.cells_and_names()]
-    program.cells += {id(c): c for c in more if id(c) not in known}.values()
+        further_cells += [c for _, c in root.cells_and_names()]
+    program.cells += {id(c): c for c in further_cells if id(c) not in traced_cells}.values()
     entries = programs.table.setdefault(key, [])
     program.reason = (
         entries[-1].change()
@@ -335,18 +343,18 @@ def _compile(programs, root, fn, args, kwargs, name, key, constants=()):
         else ("new input signature" if any(k[0] == key[0] for k in programs.table if k != key) else "first call")
     )
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
-    if len(programs.table) > _MOST_SIGNATURES:
+    if len(programs.table) > _MAX_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
-    entries.append(_Entry(program, reads, held))
-    if (long := unroll_hint.sentence(program)) is not None:
-        log.once(long)
+    entries.append(_CacheEntry(program, reads, static_leaves))
+    if (hint := unroll_hint.format_hint(program)) is not None:
+        log.once(hint)
     return program
 
 
-def _say_how_often(programs, program, fn, args, kwargs):
-    """Count what was compiled for a call, and warn of a network that is compiled again and again."""
+def _count_compilation(programs, program, fn, args, kwargs):
+    """Count a compilation, and warn of a network that is compiled again and again."""
     programs.compiled += 1
-    _say_what_varies(programs, program, fn, args, kwargs)
+    _hint_at_varying_argument(programs, program, fn, args, kwargs)
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
         log.warning(
@@ -356,25 +364,25 @@ def _say_how_often(programs, program, fn, args, kwargs):
         )
 
 
-def _say_what_varies(programs, program, fn, args, kwargs):
-    """Say once which argument makes each call a new one, and what helps."""
-    given = recompile_hints.arguments(fn, args, kwargs, program.constants)
-    if programs.warned or given in programs.seen:
+def _hint_at_varying_argument(programs, program, fn, args, kwargs):
+    """Log once which argument makes each call a new one, and a remedy."""
+    described = recompile_hints.describe_arguments(fn, args, kwargs, program.constants)
+    if programs.warned or described in programs.argument_history:
         return
-    programs.seen.append(given)
-    said = (
-        recompile_hints.sentence(program.title, programs.seen)
-        if len(programs.seen) >= recompile_hints.TOLD_AT
+    programs.argument_history.append(described)
+    hint = (
+        recompile_hints.format_hint(program.title, programs.argument_history)
+        if len(programs.argument_history) >= recompile_hints.HINT_AFTER
         else None
     )
-    if said is not None:
+    if hint is not None:
         programs.warned = True
-        programs.seen.clear()
-        log.once(said)
+        programs.argument_history.clear()
+        log.once(hint)
 
 
-def _sign(value, key, arrays, boxes):
-    """Append to `key` what `value` contributes to the signature, to `arrays` what is traced of it."""
+def _append_signature(value, key, arrays, boxes):
+    """Append the contribution of `value` to the signature `key`, and its traced values to `arrays` and `boxes`."""
     leaves, _ = flatten(value)
     if len(leaves) != 1 or leaves[0] is not value:
         key.append(structure(value))
@@ -391,45 +399,45 @@ def _sign(value, key, arrays, boxes):
         elif isinstance(leaf, (bool, int, str, bytes, type(None), mstype.Type, complex)):
             key += (type(leaf), leaf)
         elif isinstance(leaf, (np.ndarray, np.generic, jax.Array)):
-            raise TypeError(f"The inputs of a graph should be Tensors, but got {_unwrapped(leaf)}.")
+            raise TypeError(f"The inputs of a graph should be Tensors, but got {_describe_array(leaf)}.")
         else:
-            key.append(id(leaf))  # no other object's meanwhile: the entries under this key keep `leaf` alive
+            key.append(id(leaf))  # the entry keeps `leaf` alive, so that no other object gets this id
 
 
-def _unwrapped(array):
-    """What an array is that is no Tensor, and how one is made of it."""
+def _describe_array(array):
+    """Describe an array that is no Tensor, and how to wrap it."""
     kind = "a JAX array" if isinstance(array, jax.Array) else "a numpy array"
     if array.dtype.kind in "OSUMm":
         return f"{kind} of {array.dtype} and shape {array.shape}, which no Tensor holds: take numbers or bool"
-    held = f"numpy's {array.dtype} {array}" if isinstance(array, np.generic) else f"{kind} of shape {array.shape}"
-    return f"{held}; wrap it: Tensor(x)"
+    noun = f"numpy's {array.dtype} {array}" if isinstance(array, np.generic) else f"{kind} of shape {array.shape}"
+    return f"{noun}; wrap it: Tensor(x)"
 
 
-_compiled_by: list[Callable[..., Any]] = []
+_jit_decorator: list[Callable[..., Any]] = []
 
 
-def functions_by(jit: Callable[..., Any]) -> None:
-    """Name the decorator that compiles a plain function; it stands above this module and says so itself."""
-    _compiled_by[:] = [jit]
+def set_jit_decorator(jit: Callable[..., Any]) -> None:
+    """Register the decorator that compiles plain functions, which a higher level defines."""
+    _jit_decorator[:] = [jit]
 
 
 def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Program:
-    """The program that a call of a Cell or function with these arguments runs in GRAPH mode, without running it.
+    """Return the program that a call of a Cell or function with these arguments runs in GRAPH mode, without running it.
 
     Args:
-        root (Union[Cell, Callable]): What is called.
+        root (Union[Cell, Callable]): The Cell or function.
         args: Its arguments.
-        anew (bool): Whether to trace even what is known, and to remember nothing. Default: False.
-        kwargs: Its arguments by name.
+        anew (bool): Trace even if a program is cached, and do not cache the new one. Default: False.
+        kwargs: Its keyword arguments.
 
     Raises:
         TypeError: If `root` is neither.
     """
     if hasattr(root, "_graph_call") and not isinstance(root, type):
         programs = _new_programs() if anew else None
-        return find(root, *root._graph_call(args, kwargs), looking=True, programs=programs)[0]
+        return find(root, *root._graph_call(args, kwargs), for_inspection=True, programs=programs)[0]
     if isinstance(root, type):
         raise TypeError(f"A graph is made of a Cell or a function, but got {uncalled(root) or describe(root)}.")
     if callable(root):
-        return program_of(_compiled_by[0](root), *args, anew=anew, **kwargs)
+        return program_of(_jit_decorator[0](root), *args, anew=anew, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")

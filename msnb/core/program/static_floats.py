@@ -1,8 +1,8 @@
-"""Floats among a program's arguments that its operators need as constants: the order of a norm, a length, a choice.
+"""Float arguments that a program needs as constants, such as the order of a norm.
 
-A float is an input, and one program serves all its values. Where tracing fails of that, as a number is asked for that
-only a run would know, the program is one for this value. Which floats that takes is found by trying: with all of them
-as constants, and then with each as an input again. It is remembered with the signature.
+A float is an input of the program by default, so one program serves all its values. If tracing fails because an
+operator needs the number itself, the program is traced for this value. `find_with_constants` finds out which floats
+must be constants: it tries all of them, then each as an input again. The answer is stored with the signature.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,31 +11,32 @@ from typing import Any
 from msnb.core.errors.data_dependent_shape import DataDependentShape
 
 
-def narrowed(
+def split_constants(
     key: Any, arrays: Sequence[Any], boxes: Sequence[Any], constants: Sequence[int]
 ) -> tuple[Any, list[Any], list[Any]]:
-    """(key, arrays, boxes) of a program to which the floats at the places `constants` belong, from those of one that
-    takes them as inputs."""
-    rest = [place for place in range(len(arrays)) if place not in constants]
-    values = tuple([arrays[place].hex() for place in constants])  # of both zeros, and of NaN, its own
-    return (*key, constants, values), [arrays[place] for place in rest], [boxes[place] for place in rest]
+    """Return (key, arrays, boxes) of the program in which the floats at the indices `constants` are constants."""
+    rest = [index for index in range(len(arrays)) if index not in constants]
+    values = tuple(
+        [arrays[index].hex() for index in constants]
+    )  # distinguishes 0.0 from -0.0, and equals itself for NaN
+    return (*key, constants, values), [arrays[index] for index in rest], [boxes[index] for index in rest]
 
 
-def found(
+def find_with_constants(
     find: Callable[[], Any], constants: dict[Any, tuple[int, ...]], key: Any, arrays: Sequence[Any]
 ) -> tuple[Any, list[Any], list[Any]]:
-    """What `find` finds once the floats that have to be are constants; as few of them as possible.
+    """Return the result of `find` with as few floats as constants as possible.
 
     Args:
-        find (Callable): Finds a call's program, or traces it, with the floats as constants that are said so.
-        constants (dict): Where that is said: signature -> places among the inputs.
-        key (object): The call's signature.
-        arrays (Sequence): Its inputs.
+        find (Callable): Finds or traces the program of a call, with the floats in `constants` as constants.
+        constants (dict): signature -> indices among the inputs; updated.
+        key (object): Signature of the call.
+        arrays (Sequence): Inputs of the call.
 
     Raises:
-        Exception: What tracing raises although all floats are constants.
+        Exception: The error of tracing with all floats as constants.
     """
-    constants[key] = tuple([place for place, array in enumerate(arrays) if type(array) is float])
+    constants[key] = tuple([index for index, array in enumerate(arrays) if type(array) is float])
     try:
         result = find()
     except DataDependentShape:
@@ -43,9 +44,9 @@ def found(
     except Exception:
         del constants[key]
         raise
-    for place in constants[key] if len(constants[key]) > 1 else ():
+    for index in constants[key] if len(constants[key]) > 1 else ():
         before = constants[key]
-        constants[key] = tuple([other for other in before if other != place])
+        constants[key] = tuple([other for other in before if other != index])
         try:
             result = find()
         except Exception:

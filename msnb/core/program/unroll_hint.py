@@ -1,4 +1,4 @@
-"""A Python loop within a graph is unrolled, and XLA compiles each of its rounds: from some hundred on that is said."""
+"""A hint about long unrolled Python loops, since XLA compiles each iteration."""
 
 import ast
 import functools
@@ -13,13 +13,13 @@ from msnb.core.jaxpr.op_names import operator_in
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
 
-MANY = 400  # times that one operator of one Cell stands in a graph
+HINT_AFTER = 400  # equations of one operator of one Cell
 
 
-def sentence(program: "Program") -> str | None:
-    """What to say of a program with an unrolled loop; None where there is none, or a short one."""
+def format_hint(program: "Program") -> str | None:
+    """Return the message about a program with an unrolled loop, or None."""
     eqns = program.jaxpr.jaxpr.eqns
-    if len(eqns) < MANY:
+    if len(eqns) < HINT_AFTER:
         return None
     texts = {}  # id of a scope -> its text; the scopes live as long as the equations
     counts, first = Counter(), {}
@@ -31,12 +31,12 @@ def sentence(program: "Program") -> str | None:
         key = scope, str(eqn.params.get("name", eqn.primitive.name))
         counts[key] += 1
         first.setdefault(key, eqn)
-    asked = None if program.first_line is None else program.first_line[:2]
+    call_line = None if program.first_line is None else program.first_line[:2]
     for (scope, name), count in counts.most_common():
-        if count < MANY:
+        if count < HINT_AFTER:
             break
-        frames = _frames_within(first[scope, name].source_info.traceback, asked)
-        # else the loop is the library's own, over the Parameters of an optimizer or over the gradients it clips
+        frames = _frames_in_program(first[scope, name].source_info.traceback, call_line)
+        # Otherwise msnb unrolled the loop, over Parameters of an optimizer or over gradients to clip.
         if any(_is_in_loop(*frame) for frame in frames):
             where = frames[0]
             return (
@@ -47,22 +47,23 @@ def sentence(program: "Program") -> str | None:
     return None
 
 
-def _frames_within(traceback, asked):
-    """[(file, line)] of the user's code within the program, innermost first; `asked` is the line that called it."""
+def _frames_in_program(traceback, call_line):
+    """Return [(file, line)] of the user's code in the program, innermost first. `call_line` is the line that called
+    it."""
     frames = [frame[:2] for frame in user_frames(traceback)]
-    return frames[: frames.index(asked)] if asked in frames else frames
+    return frames[: frames.index(call_line)] if call_line in frames else frames
 
 
 def _is_in_loop(file, line):
-    """The line stands in a loop of its file, or in a file that cannot be read."""
+    """Return True if the line is in a loop of its file, or the file cannot be read."""
     lines = tuple(linecache.getlines(file))
-    ranges = _loops(lines) if lines else None
+    ranges = _find_loops(lines) if lines else None
     return ranges is None or any(first <= line <= last for first, last in ranges)
 
 
 @functools.lru_cache(maxsize=8)
-def _loops(lines):
-    """[(first line, last line)] of the loops and comprehensions in a text, None where it is no Python."""
+def _find_loops(lines):
+    """Return [(first line, last line)] of loops and comprehensions in a source text; None on a syntax error."""
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Which names a block of statements binds, and small constructors for AST nodes."""
+"""Names that a block of statements binds, and constructors for AST nodes."""
 
 import ast
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from typing import Any
 _MUTATORS = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse"))
 
 
-class _Bound(ast.NodeVisitor):
-    """Names bound in a block, in order; nested functions, lambdas and comprehensions are scopes of their own."""
+class _BoundNames(ast.NodeVisitor):
+    """Collects names bound in a block, in order. Nested functions, lambdas and comprehensions are separate scopes."""
 
     def __init__(self):
         self.names = {}
@@ -25,12 +25,12 @@ class _Bound(ast.NodeVisitor):
     def visit_Lambda(self, node):
         pass
 
-    def _comprehension(self, node):
+    def _visit_comprehension(self, node):
         for inner in ast.walk(node):  # a walrus binds outside the comprehension
             if isinstance(inner, ast.NamedExpr):
                 self.names[inner.target.id] = True
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # type: ignore[assignment]
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension  # type: ignore[assignment]
 
     def visit_Import(self, node):
         for alias in node.names:
@@ -45,38 +45,38 @@ class _Bound(ast.NodeVisitor):
 
     def visit_Subscript(self, node):
         if isinstance(node.ctx, ast.Store):
-            self._root(node.value)
+            self._add_mutated_name(node.value)
         self.generic_visit(node)
 
     def visit_Call(self, node):
         if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
-            self._root(node.func.value)
+            self._add_mutated_name(node.func.value)
         self.generic_visit(node)
 
-    def _root(self, node):
-        """`x` in ``x[i] = v`` and ``x.append(v)``: changed in place, so a branch has to work on a copy."""
+    def _add_mutated_name(self, node):
+        """Add `x` of ``x[i] = v`` or ``x.append(v)``: it is mutated, so a branch has to work on a copy."""
         while isinstance(node, ast.Subscript):
             node = node.value
         if isinstance(node, ast.Name):
             self.names.setdefault(node.id, False)
 
 
-def bound(nodes: Sequence[ast.AST]) -> dict[str, Any]:
-    """{name: True if it is rebound, False if it is only changed in place} for a list of nodes."""
-    visitor = _Bound()
+def find_bound_names(nodes: Sequence[ast.AST]) -> dict[str, Any]:
+    """Return {name: True if it is rebound, False if it is only mutated} for a list of nodes."""
+    visitor = _BoundNames()
     for node in nodes:
         visitor.visit(node)
     return visitor.names
 
 
-class _Contains(ast.NodeVisitor):
+class _ContainsVisitor(ast.NodeVisitor):
     def __init__(self, kinds, into_loops):
-        self.kinds, self.into_loops, self.found = kinds, into_loops, False
+        self.kinds, self.into_loops, self.has_match = kinds, into_loops, False
 
     def generic_visit(self, node):
         if isinstance(node, self.kinds):
-            self.found = True
-        elif not self.found:
+            self.has_match = True
+        elif not self.has_match:
             super().generic_visit(node)
 
     def visit_FunctionDef(self, node):
@@ -95,15 +95,15 @@ class _Contains(ast.NodeVisitor):
 
 
 def contains(nodes: Sequence[ast.AST], *kinds: type, into_loops: bool = True) -> bool:
-    """Whether a node of one of `kinds` stands in the block, outside nested functions (and loops)."""
-    visitor = _Contains(kinds, into_loops)
+    """Return True if the block has a node of one of `kinds` outside nested functions (and loops)."""
+    visitor = _ContainsVisitor(kinds, into_loops)
     for node in nodes:
         visitor.visit(node)
-    return visitor.found
+    return visitor.has_match
 
 
 def always_leaves(block: Sequence[ast.stmt]) -> bool:
-    """Whether every path through the block returns or raises."""
+    """Return True if every path through the block returns or raises."""
     for node in block:
         if isinstance(node, (ast.Return, ast.Raise)):
             return True
@@ -130,15 +130,15 @@ def arguments(*names: str) -> ast.arguments:
     return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
 
 
-_PLACED = (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword)
+_LOCATED = (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword)
 
 
-def at(place: ast.AST, node: Any) -> Any:
-    """Give `node`, and what it holds, the position of `place`, down to what has a position already."""
+def at_location(place: ast.AST, node: Any) -> Any:
+    """Copy the source position of `place` to `node` and to descendants that have none."""
     stack = [node] if isinstance(node, ast.AST) else list(node)
     while stack:
         inner = stack.pop()
-        if isinstance(inner, _PLACED):
+        if isinstance(inner, _LOCATED):
             if hasattr(inner, "lineno"):
                 continue
             ast.copy_location(inner, place)
@@ -146,16 +146,18 @@ def at(place: ast.AST, node: Any) -> Any:
     return node
 
 
-def copied(node: Any) -> Any:
-    """A copy of an AST, much faster than `copy.deepcopy`, without what other tools have hung on its nodes."""
+def copy_tree(node: Any) -> Any:
+    """Return a copy of an AST, much faster than `copy.deepcopy`, without attributes that other tools have set on its
+    nodes.
+    """
     if isinstance(node, list):
-        return [copied(item) if isinstance(item, ast.AST) else item for item in node]
-    if not node._fields:  # Load, Add and the like: Python itself has one of each for all trees
+        return [copy_tree(item) if isinstance(item, ast.AST) else item for item in node]
+    if not node._fields:  # Load, Add and the like are singletons
         return node
     kind: Any = type(node)
-    twin = kind.__new__(kind)
+    copied_node = kind.__new__(kind)
     for name in (*node._fields, *node._attributes):
         if hasattr(node, name):
             value = getattr(node, name)
-            setattr(twin, name, copied(value) if isinstance(value, (ast.AST, list)) else value)
-    return twin
+            setattr(copied_node, name, copy_tree(value) if isinstance(value, (ast.AST, list)) else value)
+    return copied_node

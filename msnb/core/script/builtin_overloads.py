@@ -1,4 +1,4 @@
-"""Python's builtins in converted code, where their arguments may be Tensors that are not known yet."""
+"""Python's builtins in converted code, where arguments may be traced Tensors."""
 
 import builtins
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import format_location as show_place
+from msnb.core.errors.messages import format_location as format_location
 from msnb.core.script.calls import call, replace_builtin
 from msnb.core.tensor.conversion import to_array
 from msnb.core.tensor.tensor import Tensor, box
@@ -16,19 +16,19 @@ from msnb.core.tensor.tensor import is_traced as dynamic
 
 
 def to_tensor(value: Any) -> Tensor:
-    """`value` as a Tensor."""
+    """Return `value` as a Tensor."""
     return value if isinstance(value, Tensor) else box(to_array(value))
 
 
-def boolean(value: Any, place: tuple[Any, ...] | None) -> jax.Array:
-    """The 0-D bool array of a condition.
+def boolean(value: Any, location: tuple[Any, ...] | None) -> jax.Array:
+    """Return the 0-D bool array of a condition.
 
     Raises:
         ValueError: If the Tensor has more than one element.
     """
     array = value._array
     if array.size != 1:
-        where = f"{show_place(*place)}: " if place else ""
+        where = f"{format_location(*location)}: " if location else ""
         raise ValueError(
             f"{where}a condition should be a Tensor with one element, but got {describe(value)}; use .any() or .all()."
         )
@@ -37,7 +37,7 @@ def boolean(value: Any, place: tuple[Any, ...] | None) -> jax.Array:
 
 
 def equal_items(a: Any, b: Any) -> Any:
-    """``a == b`` as `in` means it: one truth value."""
+    """Return ``a == b`` as `in` uses it: one truth value."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         if not isinstance(a, (Tensor, int, float)) or not isinstance(b, (Tensor, int, float)):
             return False
@@ -46,7 +46,7 @@ def equal_items(a: Any, b: Any) -> Any:
 
 
 class DynamicRange:
-    """``range`` with a bound that is a traced Tensor; only `for` can run over it."""
+    """A ``range`` with a traced Tensor as bound; only a `for` statement can iterate over it."""
 
     def __init__(self, *bounds: Any) -> None:
         for bound in bounds:
@@ -69,7 +69,7 @@ def range_(*bounds: Any) -> Any:
     return range(*[int(b) if isinstance(b, Tensor) else b for b in bounds])
 
 
-def _cast(builtin, dtype):
+def _register_cast(builtin, dtype):
     def convert(*args):
         if args and dynamic(args[0]):
             value = args[0]
@@ -83,12 +83,12 @@ def _cast(builtin, dtype):
     replace_builtin(builtin)(convert)
 
 
-_cast(int, jnp.int64)
-_cast(float, jnp.float32)
-_cast(bool, jnp.bool_)
+_register_cast(int, jnp.int64)
+_register_cast(float, jnp.float32)
+_register_cast(bool, jnp.bool_)
 
 
-def _extreme(builtin, beats):
+def _register_extremum(builtin, beats):
     def pick(*args, **kwargs):
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
         if len(args) == 1 and dynamic(args[0]):
@@ -99,19 +99,19 @@ def _extreme(builtin, beats):
         for item in items[1:]:
             item = to_tensor(item)
             a, b = result._array, item._array
-            result = box(jnp.where(beats(b, a), b, a))  # of equal ones the first, which so has the whole gradient
+            result = box(jnp.where(beats(b, a), b, a))  # on a tie the first one, which gets all of the gradient
         return result
 
     pick.__name__ = builtin.__name__
     replace_builtin(builtin)(pick)
 
 
-_extreme(max, jnp.greater)
-_extreme(min, jnp.less)
+_register_extremum(max, jnp.greater)
+_register_extremum(min, jnp.less)
 
 
-def _ends(iterables):
-    """Whether a walk over these side by side is known to end."""
+def _is_finite(iterables):
+    """Return True if iterating over these in parallel is known to end."""
     return builtins.any(hasattr(iterable, "__len__") for iterable in iterables)
 
 
@@ -125,39 +125,42 @@ def isinstance_(value: Any, kinds: Any) -> bool:
 
 @replace_builtin(map)
 def map_(fn: Callable[..., Any], *iterables: Any) -> tuple[Any, ...] | Iterator[Any]:
-    """``map``, with the function converted; of what ends a tuple, as in MindSpore's graphs: it has a length, may be
-    walked over twice, and be returned."""
-    found = builtins.map(call(fn), *iterables)
-    return tuple(found) if _ends(iterables) else found
+    """``map`` with the function converted.
+
+    Over finite iterables the result is a tuple, as in MindSpore's graphs: it has a length, can be iterated twice,
+    and can be returned.
+    """
+    result = builtins.map(call(fn), *iterables)
+    return tuple(result) if _is_finite(iterables) else result
 
 
 @replace_builtin(zip)
 def zip_(*iterables: Any, **strict: Any) -> tuple[Any, ...] | Iterator[Any]:
-    """``zip``, a tuple where `map` is one."""
-    found = builtins.zip(*iterables, **strict)
-    return tuple(found) if _ends(iterables) else found
+    """``zip``; a tuple over finite iterables, like `map_`."""
+    result = builtins.zip(*iterables, **strict)
+    return tuple(result) if _is_finite(iterables) else result
 
 
 @replace_builtin(filter)
 def filter_(fn: Callable[..., Any] | None, iterable: Any) -> list[Any] | Iterator[Any]:
-    """``filter``, with the function converted; of what ends a list, as in MindSpore's graphs."""
-    found = builtins.filter(call(fn) if fn is not None else None, iterable)
-    return list(found) if _ends((iterable,)) else found
+    """``filter`` with the function converted; a list over finite iterables, as in MindSpore's graphs."""
+    result = builtins.filter(call(fn) if fn is not None else None, iterable)
+    return list(result) if _is_finite((iterable,)) else result
 
 
 @replace_builtin(any)
 def any_(iterable: Any) -> Any:
-    """``any``: a Tensor where an element is traced."""
-    return _fold(iterable, builtins.any, jnp.logical_or)
+    """``any``; a Tensor if an element is traced."""
+    return _fold_bools(iterable, builtins.any, jnp.logical_or)
 
 
 @replace_builtin(all)
 def all_(iterable: Any) -> Any:
-    """``all``: a Tensor where an element is traced."""
-    return _fold(iterable, builtins.all, jnp.logical_and)
+    """``all``; a Tensor if an element is traced."""
+    return _fold_bools(iterable, builtins.all, jnp.logical_and)
 
 
-def _fold(iterable, builtin, combine):
+def _fold_bools(iterable, builtin, combine):
     items = list(iterable)
     if not builtins.any(dynamic(i) for i in items):
         return builtin(items)
@@ -170,10 +173,10 @@ def _fold(iterable, builtin, combine):
 
 @replace_builtin(enumerate)
 def enumerate_(iterable: Any, start: int = 0) -> Any:
-    """``enumerate``, a tuple where `map` is one; `start` has to be an int known while tracing."""
+    """``enumerate``; a tuple over a finite iterable. `start` must be known while tracing."""
     if isinstance(start, Tensor) and not dynamic(start):
         start = int(start)
     if not isinstance(start, int):
         raise TypeError(f"For 'enumerate', the 'start' should be an int, but got {describe(start)}.")
-    found = builtins.enumerate(iterable, start)
-    return tuple(found) if _ends((iterable,)) else found
+    result = builtins.enumerate(iterable, start)
+    return tuple(result) if _is_finite((iterable,)) else result

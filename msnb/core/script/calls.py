@@ -1,4 +1,4 @@
-"""Every call in converted code goes through `call`: the user's functions are converted, some builtins know Tensors."""
+"""`call`, which wraps every call in converted code: it converts functions of the user and replaces some builtins."""
 
 import functools
 import inspect
@@ -13,11 +13,11 @@ from msnb.core.script.convert_function import convert, is_library
 from msnb.core.script.guards import note
 from msnb.core.state import trace_state
 
-_builtins = {}  # builtin -> what stands for it in a graph
+_builtins = {}  # builtin -> its replacement in a graph
 
 
 def replace_builtin(builtin: Any) -> Callable[[Any], Any]:
-    """Decorator: in converted code the decorated function stands for `builtin`."""
+    """Decorator: the decorated function replaces `builtin` in converted code."""
 
     def decorate(fn):
         _builtins[builtin] = fn
@@ -27,21 +27,21 @@ def replace_builtin(builtin: Any) -> Callable[[Any], Any]:
 
 
 def call(fn: Callable[..., Any]) -> Any:
-    """What to call instead of `fn` while tracing."""
+    """Return the callable to use instead of `fn` while tracing."""
     kind = type(fn)
     if kind is types.FunctionType:
-        twin = convert(fn)
-        if twin is not fn or not is_library(fn):
+        converted = convert(fn)
+        if converted is not fn or not is_library(fn):
             note(fn)
-        return twin
+        return converted
     if kind is types.MethodType:
         function = fn.__func__
         if type(function) is not types.FunctionType:
             return fn
-        twin = convert(function)
-        if twin is not function:
+        converted = convert(function)
+        if converted is not function:
             note(function, fn.__self__)
-            return types.MethodType(twin, fn.__self__)
+            return types.MethodType(converted, fn.__self__)
         return fn
     if kind is types.BuiltinFunctionType or kind is type:
         replacement = _builtins.get(fn) if fn.__module__ == "builtins" else None
@@ -52,36 +52,40 @@ def call(fn: Callable[..., Any]) -> Any:
         return fn
     method = vars(kind).get("__call__") or getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
     if type(method) is types.FunctionType and not is_library(method):
-        twin = convert(method)
-        if twin is not method:
+        converted = convert(method)
+        if converted is not method:
             note(method, fn)
-            return types.MethodType(twin, fn)
+            return types.MethodType(converted, fn)
     return fn
 
 
 def scoped_call(fn: Callable[..., Any]) -> Any:
-    """As `call`; what a converted function of the user's computes stands in a scope of its own, named after it:
-    ``Default/g()``, and ``Default/g() 2`` for the second call by the same Cell."""
-    found = call(fn)
-    if type(found) not in (types.FunctionType, types.MethodType) or not is_converted(found.__code__):
-        return found
-    name = "lambda" if found.__name__ == "<lambda>" else found.__name__
-    if found.__code__.co_flags & inspect.CO_GENERATOR or name == "construct":
-        return found
+    """Return the callable like `call`, with a name scope for converted functions of the user.
+
+    The scope is named after the function: ``Default/g()``, and ``Default/g() 2`` for the second call by the same Cell.
+    """
+    converted = call(fn)
+    if type(converted) not in (types.FunctionType, types.MethodType) or not is_converted(converted.__code__):
+        return converted
+    name = "lambda" if converted.__name__ == "<lambda>" else converted.__name__
+    if converted.__code__.co_flags & inspect.CO_GENERATOR or name == "construct":
+        return converted
 
     def scoped(*args, **kwargs):
         thread = trace_state.thread
         counts = thread.frame.root().calls if thread.frame is not None else {}
-        key = id(thread.cell), name  # the trace keeps the Cell
-        counts[key] = many = counts.get(key, 0) + 1
-        with jax.named_scope(f"{name}()" if many == 1 else f"{name}() {many}"):
-            return found(*args, **kwargs)
+        key = id(thread.cell), name  # the trace keeps the Cell alive
+        counts[key] = count = counts.get(key, 0) + 1
+        with jax.named_scope(f"{name}()" if count == 1 else f"{name}() {count}"):
+            return converted(*args, **kwargs)
 
     return scoped
 
 
 class _Partial:
-    """A `functools.partial` in converted code: its function is converted, and an argument given twice is named."""
+    """A `functools.partial` in converted code. Its function is converted, and an argument passed twice is named in the
+    error.
+    """
 
     def __init__(self, partial):
         self.partial = partial

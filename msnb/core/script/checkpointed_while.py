@@ -1,10 +1,10 @@
-"""A `while` whose trip count is not known, differentiable in reverse mode to any order with bounded memory.
+"""A `while` with unknown trip count, differentiable in reverse mode to any order, with bounded memory.
 
-The forward pass keeps at most K carries: one every `stride` rounds, and when the buffer is full every second one is
-dropped and the stride doubles. The backward pass walks the rounds in reverse, in blocks of K: the carries of a block
-are computed once more, from the kept one before it, into a second buffer. Up to K * K rounds that costs at most one and
-a half forward passes. All inner loops are this same operation, so their derivatives exist as well. Nothing here knows
-Tensors.
+The forward pass saves at most K carries, one every `stride` iterations. When the buffer is full, every second carry is
+dropped and the stride doubles. The backward pass visits the iterations in reverse, in blocks of K: the carries of a
+block are recomputed once, from the saved one before it, into a second buffer. Up to K * K iterations that costs at
+most 1.5 forward passes. All inner loops are this same operation, so they have derivatives as well. This module works
+on arrays only.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ SLOTS = 64
 
 
 def differentiable_while(test: Any, body: Any, init: tuple[Any, ...]) -> Any:
-    """Final carry of ``while test(carry): carry = body(carry)``.
+    """Return the final carry of ``while test(carry): carry = body(carry)``.
 
     Args:
         test (ClosedJaxpr): Takes the carry, returns one bool.
@@ -35,10 +35,10 @@ def differentiable_while(test: Any, body: Any, init: tuple[Any, ...]) -> Any:
             lambda c: tuple(eval_jaxpr(body.jaxpr, body.consts, *c)),
             init,
         )
-    return _loop(_Pure(test), _Pure(body), tuple(test.consts), tuple(body.consts), init)
+    return _run_loop(_PureJaxpr(test), _PureJaxpr(body), tuple(test.consts), tuple(body.consts), init)
 
 
-class _Pure:
+class _PureJaxpr:
     """A jaxpr without its constants: a function of (constants, carry)."""
 
     def __init__(self, closed, jaxpr=None):
@@ -48,11 +48,11 @@ class _Pure:
         return tuple(eval_jaxpr(self.jaxpr, consts, *carry))
 
     def quiet(self):
-        """The same without prints: what is recomputed is not said again."""
-        return _Pure(None, remove_debug_callbacks(self.jaxpr))
+        """Return the function without prints, for recomputation."""
+        return _PureJaxpr(None, without_prints(self.jaxpr))
 
 
-def _loop(test, body, test_consts, body_consts, init):
+def _run_loop(test, body, test_consts, body_consts, init):
     @jax.custom_vjp
     def run(test_consts, body_consts, init):
         return lax.while_loop(lambda c: test(test_consts, c)[0], lambda c: body(body_consts, c), init)
@@ -65,84 +65,86 @@ def _loop(test, body, test_consts, body_consts, init):
 
         def step(state):
             carry, rounds, stride, buffer = state
-            # A `cond` would copy the whole buffer in every round; a loop of at most one round, and a write that
-            # puts back what was there, touch it only where it changes.
+            # A `cond` would copy the whole buffer in every iteration. A loop of at most one iteration, and a write
+            # of the old value, touch it only where it changes.
             full = rounds == SLOTS * stride
-            _, buffer = _while(
-                lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_thinned, s[1]))), (full, buffer)
+            _, buffer = _while_over_tree(
+                lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_drop_every_second, s[1]))), (full, buffer)
             )
             stride = jnp.where(full, stride * 2, stride)
-            slot, keep = rounds // stride, rounds % stride == 0
-            buffer = tuple(x.at[slot].set(jnp.where(keep, v, x[slot])) for x, v in zip(buffer, carry))
+            slot, is_saved = rounds // stride, rounds % stride == 0
+            buffer = tuple(x.at[slot].set(jnp.where(is_saved, v, x[slot])) for x, v in zip(buffer, carry))
             return body(body_consts, carry), rounds + 1, stride, buffer
 
-        state = _while(going, step, (init, jnp.int32(0), jnp.int32(1), buffer))
+        state = _while_over_tree(going, step, (init, jnp.int32(0), jnp.int32(1), buffer))
         carry, rounds, stride, buffer = state
         return carry, (test_consts, body_consts, rounds, stride, buffer)
 
     def backward(saved, cotangents):
         test_consts, body_consts, rounds, stride, buffer = saved
-        again = body.quiet()
-        smooth = [i for i, x in enumerate(buffer) if is_inexact(x.dtype)]
-        smooth_consts = [i for i, x in enumerate(body_consts) if is_inexact(jnp.result_type(x))]
+        quiet_body = body.quiet()
+        inexact = [i for i, x in enumerate(buffer) if is_inexact(x.dtype)]
+        inexact_consts = [i for i, x in enumerate(body_consts) if is_inexact(jnp.result_type(x))]
 
         def step(state):
             index, d_carry, d_consts, block, scratch = state
-            now = index // SLOTS
-            begin = now * SLOTS
-            kept = begin // stride
+            current_block = index // SLOTS
+            begin = current_block * SLOTS
+            saved_slot = begin // stride
 
             def refill(fill):
                 at, values, scratch = fill
                 slot, keep = jnp.maximum(at - begin, 0), at >= begin
                 scratch = tuple(x.at[slot].set(jnp.where(keep, v, x[slot])) for x, v in zip(scratch, values))
-                return at + 1, again(body_consts, values), scratch
+                return at + 1, quiet_body(body_consts, values), scratch
 
-            # On entering a block its carries are computed once and kept; further steps back find them there.
-            last = jnp.where(now == block, -1, index)
-            _, _, scratch = _while(
-                lambda f: f[0] <= last, refill, (kept * stride, tuple(x[kept] for x in buffer), scratch)
+            # The carries of a block are computed when it is entered; later steps read them from the buffer.
+            last = jnp.where(current_block == block, -1, index)
+            _, _, scratch = _while_over_tree(
+                lambda f: f[0] <= last, refill, (saved_slot * stride, tuple(x[saved_slot] for x in buffer), scratch)
             )
             carry = tuple(x[index - begin] for x in scratch)
 
-            def part(consts, values):
+            def run_inexact(consts, values):
                 full_consts, full = list(body_consts), list(carry)
-                for i, v in zip(smooth_consts, consts):
+                for i, v in zip(inexact_consts, consts):
                     full_consts[i] = v
-                for i, v in zip(smooth, values):
+                for i, v in zip(inexact, values):
                     full[i] = v
-                out = again(full_consts, full)
-                return tuple(out[i] for i in smooth)
+                out = quiet_body(full_consts, full)
+                return tuple(out[i] for i in inexact)
 
-            _, pull = jax.vjp(part, tuple(body_consts[i] for i in smooth_consts), tuple(carry[i] for i in smooth))
-            more, d_carry = pull(d_carry)
-            return index - 1, d_carry, tuple(a + b for a, b in zip(d_consts, more)), now, scratch
+            _, pull = jax.vjp(
+                run_inexact, tuple(body_consts[i] for i in inexact_consts), tuple(carry[i] for i in inexact)
+            )
+            d_step_consts, d_carry = pull(d_carry)
+            return index - 1, d_carry, tuple(a + b for a, b in zip(d_consts, d_step_consts)), current_block, scratch
 
         start = (
             rounds - 1,
-            tuple(cotangents[i] for i in smooth),
-            tuple(jnp.zeros_like(body_consts[i]) for i in smooth_consts),
+            tuple(cotangents[i] for i in inexact),
+            tuple(jnp.zeros_like(body_consts[i]) for i in inexact_consts),
             jnp.int32(-1),
             tuple(jnp.zeros_like(x) for x in buffer),
         )
-        _, d_carry, d_consts, _, _ = _while(lambda s: s[0] >= 0, step, start)
+        _, d_carry, d_consts, _, _ = _while_over_tree(lambda s: s[0] >= 0, step, start)
         return (
-            tuple(_zero(x) for x in test_consts),
-            _spread(d_consts, smooth_consts, body_consts),
-            _spread(d_carry, smooth, [x[0] for x in buffer]),
+            tuple(_zero_cotangent(x) for x in test_consts),
+            _fill_cotangents(d_consts, inexact_consts, body_consts),
+            _fill_cotangents(d_carry, inexact, [x[0] for x in buffer]),
         )
 
     run.defvjp(forward, backward)
     return run(test_consts, body_consts, init)
 
 
-def _thinned(buffer):
-    """Every second slot, in the first half; what stands in the second half no longer matters."""
+def _drop_every_second(buffer):
+    """Move every second slot into the first half; the second half is unused afterwards."""
     return jnp.concatenate([buffer[::2], buffer[SLOTS // 2 :]])
 
 
-def _while(going, step, state):
-    """A while over a nested state, itself differentiable."""
+def _while_over_tree(going, step, state):
+    """Run a differentiable `while` over a nested state."""
     leaves, tree = jax.tree.flatten(state)
     leaves = [jnp.asarray(x) for x in leaves]
     test = jax.make_jaxpr(lambda *c: going(jax.tree.unflatten(tree, c)))(*leaves)
@@ -150,12 +152,12 @@ def _while(going, step, state):
     return jax.tree.unflatten(tree, differentiable_while(test, body, tuple(leaves)))
 
 
-def _zero(x):
+def _zero_cotangent(x):
     dtype = jnp.result_type(x)
     return jnp.zeros(jnp.shape(x), dtype) if is_inexact(dtype) else np.zeros(jnp.shape(x), jax.dtypes.float0)
 
 
-def _spread(grads, places, like):
-    """Cotangents at `places`, zeros for everything else."""
-    by_place = dict(zip(places, grads))
-    return tuple(by_place.get(i, None) if i in by_place else _zero(x) for i, x in enumerate(like))
+def _fill_cotangents(grads, positions, primals):
+    """Return cotangents at `places`, zeros elsewhere."""
+    by_position = dict(zip(positions, grads))
+    return tuple(by_position.get(i, None) if i in by_position else _zero_cotangent(x) for i, x in enumerate(primals))

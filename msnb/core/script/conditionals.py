@@ -1,10 +1,12 @@
-"""`if` statements and conditional expressions of lowered code: of a Tensor of the graph, both branches are traced."""
+"""`if` statements and conditional expressions of lowered code. If the condition is a traced Tensor, both branches are
+traced.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 from msnb.core.script.builtin_overloads import boolean, dynamic
-from msnb.core.script.merge_branches import Branch, copied, select
+from msnb.core.script.merge_branches import Branch, copy_containers, select
 from msnb.core.script.undefined import MISSING
 
 
@@ -15,19 +17,21 @@ def if_(
     read: Callable[[], Any],
     write: Callable[..., None],
     names: tuple[str, ...],
-    place: tuple[Any, ...] | None,
+    location: tuple[Any, ...] | None,
     guards: bool = False,
 ) -> Any:
-    """An `if` statement: the branches change the variables `names`. One that guards what follows a jump does nothing in
-    the other branch, which has jumped."""
+    """Run an `if` statement; the branches assign the variables `names`.
+
+    With `guards`, the condition is a jump flag, and the other branch has jumped and assigns nothing.
+    """
     if not dynamic(condition):
         return then() if condition else otherwise()
-    yes, no = _both(then, otherwise, read, write, lambda value: read())
-    write(select(boolean(condition, place), yes, no, names, place, guards))
+    yes, no = _trace_both(then, otherwise, read, write, lambda value: read())
+    write(select(boolean(condition, location), yes, no, names, location, guards))
 
 
 def if_going(*args: Any) -> Any:
-    """``if not left:`` around what follows a jump."""
+    """Run ``if not left:``, the guard of statements after a jump."""
     return if_(*args, guards=True)
 
 
@@ -38,23 +42,23 @@ def if_return(
     read: Callable[[], Any],
     write: Callable[..., None],
     names: tuple[str, ...],
-    place: tuple[Any, ...] | None,
+    location: tuple[Any, ...] | None,
 ) -> Any:
-    """An `if` whose branches both return."""
+    """Run an `if` whose branches both return."""
     if not dynamic(condition):
         return then() if condition else otherwise()
-    yes, no = _both(then, otherwise, read, write, lambda value: (value,))
-    return select(boolean(condition, place), yes, no, ("return",), place)[0]
+    yes, no = _trace_both(then, otherwise, read, write, lambda value: (value,))
+    return select(boolean(condition, location), yes, no, ("return",), location)[0]
 
 
-def _both(then, otherwise, read, write, left):
-    """The two branches, each traced from the same variables; `left` makes of what one returns what it leaves behind."""
+def _trace_both(then, otherwise, read, write, get_outputs):
+    """Trace the two branches from the same variables. The last argument maps a branch's return value to its outputs."""
     before = read()
 
     def branch(fn):
         def run():
-            write(copied(before))
-            return left(fn())
+            write(copy_containers(before))
+            return get_outputs(fn())
 
         return Branch(run)
 
@@ -65,16 +69,16 @@ def _both(then, otherwise, read, write, left):
 
 
 def if_function(*args: Any) -> Any:
-    """An `if` whose value the function returns: a path that falls off the end returns None."""
+    """Run an `if` whose value the function returns; a path without `return` returns None."""
     value = if_return(*args)
     return None if value is MISSING else value
 
 
 def if_expression(
-    condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any], place: tuple[Any, ...] | None
+    condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any], location: tuple[Any, ...] | None
 ) -> Any:
     """``a if condition else b``."""
     if not dynamic(condition):
         return then() if condition else otherwise()
     yes, no = Branch(lambda: (then(),)), Branch(lambda: (otherwise(),))
-    return select(boolean(condition, place), yes, no, ("expression",), place)[0]
+    return select(boolean(condition, location), yes, no, ("expression",), location)[0]

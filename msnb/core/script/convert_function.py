@@ -1,4 +1,4 @@
-"""A function object becomes its lowered twin: same globals, same closure, same defaults, same lines."""
+"""Conversion of a function object into its lowered form, with the same globals, closure, defaults and line numbers."""
 
 import ast
 import inspect
@@ -10,15 +10,17 @@ from typing import Any
 
 from msnb.core.errors.converted_code import is_converted, register_converted
 from msnb.core.script import source
-from msnb.core.script.bound_names import arguments, at, copied, load
+from msnb.core.script.bound_names import arguments, at_location, copy_tree, load
 from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
 from msnb.core.support.weak_identity import WeakIdentityDict, attach, attached
 
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
-_TWIN = "__msnb_twin__"  # on a function: (code it was made from, twin)
-_codes = WeakIdentityDict()  # code -> lowered code: code objects compare by value, whatever file they come from
+_CONVERTED = "__msnb_twin__"  # on a function: (its code at conversion, converted function)
+_codes = (
+    WeakIdentityDict()
+)  # code -> lowered code; by identity, because equal code objects may come from different files
 
-# Packages whose functions run as they are: they never branch on Tensors, or do it on purpose.
+# Packages whose functions are not converted: they never branch on Tensors, or do so intentionally.
 _LIBRARIES = {
     "msnb",
     "jax",
@@ -71,83 +73,84 @@ _STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
 def is_library(fn: Any) -> bool:
-    """Whether a function belongs to a library and is called as it is."""
+    """Return True if a function belongs to a library and is called unchanged."""
     module = getattr(fn, "__module__", None)
     if module is None:
         return True
-    if module.partition(".")[0] in _LIBRARIES:  # the standard library by its files: a notebook's names may be the same
+    # Other modules of the standard library are recognised by file, because a user's module may have the same name.
+    if module.partition(".")[0] in _LIBRARIES:
         return True
     filename = fn.__code__.co_filename
     return filename.startswith(_STDLIB) and "site-packages" not in filename
 
 
 def is_library_module(name: str) -> bool:
-    """Whether a module is of a library or of Python's own."""
+    """Return True if a module belongs to a library or to Python."""
     root = name.partition(".")[0]
     return root in _LIBRARIES or root in sys.stdlib_module_names
 
 
 def convert(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The lowered twin of a Python function; `fn` itself if it is library code or already lowered.
+    """Return the lowered form of a Python function, or `fn` itself if it is library code or already lowered.
 
     Raises:
         SourceMissing: If the source cannot be found and the function branches or loops.
-        SyntaxRefused: If it holds syntax that cannot be part of a graph.
+        SyntaxRefused: If it has syntax that cannot be part of a graph.
     """
     code = fn.__code__
-    known = attached(fn, _TWIN)
-    if known is not None and known[0] is code:
-        return known[1]
+    cached = attached(fn, _CONVERTED)
+    if cached is not None and cached[0] is code:
+        return cached[1]
     if is_converted(code) or is_library(fn) or getattr(fn, "__msnb_library__", False):
         return fn
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return fn
-    twin = _twin(fn, code)
-    attach(fn, _TWIN, (code, twin))
-    return twin
+    converted = _make_converted(fn, code)
+    attach(fn, _CONVERTED, (code, converted))
+    return converted
 
 
-def _twin(fn, code):
+def _make_converted(fn, code):
     lowered = _codes.get(code)
     if lowered is None:
         try:
-            lowered = _codes[code] = _lower(fn, code)
+            lowered = _codes[code] = _lower_code(fn, code)
         except source.SourceMissing:
-            if _straight(code):
-                return fn  # nothing in it could depend on a Tensor
+            if _has_no_jumps(code):
+                return fn  # without jumps, nothing in it can depend on a Tensor
             raise
     cells: dict[str, Any] = dict(zip(code.co_freevars, fn.__closure__ or ()))
     cells[RUNTIME] = _runtime
-    twin = types.FunctionType(
+    converted = types.FunctionType(
         lowered, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells[n] for n in lowered.co_freevars)
     )
-    twin.__kwdefaults__ = fn.__kwdefaults__
-    twin.__module__, twin.__qualname__, twin.__doc__ = fn.__module__, fn.__qualname__, fn.__doc__
-    return twin
+    converted.__kwdefaults__ = fn.__kwdefaults__
+    converted.__module__, converted.__qualname__, converted.__doc__ = fn.__module__, fn.__qualname__, fn.__doc__
+    return converted
 
 
-_runtime = types.CellType()  # what lowered code calls; it is empty until `serve` has been called
+_runtime = types.CellType()  # the run-time module; empty until `set_runtime` has been called
 
 
-def serve(module: types.ModuleType) -> None:
-    """Name the module that lowered code calls; it stands above this one and says so itself."""
+def set_runtime(module: types.ModuleType) -> None:
+    """Register the module that lowered code calls, which a higher module defines."""
     _runtime.cell_contents = module
 
 
-def _straight(code):
-    """Whether the code neither jumps nor calls Python functions that would have to be converted."""
+def _has_no_jumps(code):
+    """Return True if the code has no jumps."""
     import dis
 
     jumps = set(dis.hasjrel) | set(dis.hasjabs)
     return not any(i.opcode in jumps for i in dis.get_instructions(code))
 
 
-def _lower(fn, code):
-    node, class_name = source.definition(code, fn.__qualname__)
-    node = copied(node)
+def _lower_code(fn, code):
+    node, class_name = source.find_definition(code, fn.__qualname__)
+    node = copy_tree(node)
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
-        node = at(node, ast.FunctionDef(_INNER, node.args, [body], []))
+        node = at_location(node, ast.FunctionDef(_INNER, node.args, [body], []))
         ast.copy_location(node, body)
         if sys.version_info >= (3, 12):
             node.type_params = []
@@ -161,7 +164,7 @@ def _lower(fn, code):
     factory = ast.FunctionDef(_FACTORY, arguments(*code.co_freevars, RUNTIME), [lowered, ast.Return(load(_INNER))], [])
     if sys.version_info >= (3, 12):
         factory.type_params = []
-    module = ast.fix_missing_locations(ast.Module([at(node, factory)], []))
+    module = ast.fix_missing_locations(ast.Module([at_location(node, factory)], []))
     compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
     outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
     inner = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == _INNER)

@@ -1,40 +1,40 @@
 """First pass: `break`, `continue` and early `return` become flags and else-branches, so that every block falls through.
 
-- ``if c: return a; rest`` becomes ``if c: return a else: rest``, which needs no placeholder for the value;
-- where only some paths of a branch return, and in loops, a flag and a variable carry the value out;
-- statements after a possible jump are guarded by ``if not flag``.
+- ``if c: return a; rest`` becomes ``if c: return a else: rest``, which needs no placeholder for the value.
+- If only some paths of a branch return, and in loops, a flag and a variable carry the value out.
+- Statements after a possible jump are guarded by ``if not flag``.
 
-Flags stay Python bools while the conditions are known, so unrolled loops cost nothing.
+Flags are Python bools as long as the conditions are known, so unrolled loops cost nothing.
 """
 
 import ast
 from collections.abc import Callable
 from typing import Any
 
-from msnb.core.script.bound_names import always_leaves, assign, at, contains, load
+from msnb.core.script.bound_names import always_leaves, assign, at_location, contains, load
 
-MISSING_RETURN = "__msnb_missing"  # stands for None where a path falls off the end
+MISSING_RETURN = "__msnb_missing"  # represents None on a path that falls off the end
 FLAGS = ("__return", "__break", "__continue")  # prefixes of the flags
-RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once the flag beside them is set
+RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once their flag is set
 
 
 class Jumps:
     """Rewrites the body of one function.
 
     Args:
-        fresh (Callable): Makes an unused name from a prefix.
+        fresh (Callable): Returns an unused name with a prefix.
     """
 
     def __init__(self, fresh: Callable[..., Any]) -> None:
         self.fresh = fresh
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The body without jumps; every path ends in a `return` where one was written."""
-        return [_outermost(node) for node in self.returns(self.loops(_after_raise(body)))]
+        """Return the body without jumps; every path that has a `return` ends in it."""
+        return [_mark_outermost(node) for node in self.returns(self.loops(_move_rest_into_else(body)))]
 
     # ------------------------------------------------------------------ loops
     def loops(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        """Loops of the block, innermost first, without break, continue, return and else."""
+        """Rewrite the loops of the block, innermost first, without break, continue, return and else."""
         out = []
         for node in block:
             if isinstance(node, (ast.While, ast.For)):
@@ -76,12 +76,12 @@ class Jumps:
             guard = [ast.If(ast.UnaryOp(ast.Not(), load(node.broken)), orelse, [])] if node.broken else orelse
             after = after + guard
         for new in before + after:
-            at(node, new)
+            at_location(node, new)
         return [*before, node, *after]
 
     # ------------------------------------------------------------------ returns
     def returns(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        """The block with every `if` that may return turned into one whose branches both return."""
+        """Rewrite every `if` that may return into one whose branches both return."""
         out = []
         for i, node in enumerate(block):
             rest = block[i + 1 :]
@@ -105,63 +105,70 @@ class Jumps:
         return out
 
     def closed(self, place: ast.AST, block: list[ast.stmt]) -> list[ast.stmt]:
-        """A branch that returns on every path, None where the code falls off its end."""
+        """Return a branch that returns on every path, `MISSING_RETURN` if the code falls off its end."""
         block = self.returns(block)
         if not always_leaves(block):
-            block = block + [at(place, ast.Return(load(MISSING_RETURN)))]
+            block = block + [at_location(place, ast.Return(load(MISSING_RETURN)))]
         return block
 
     def flagged(self, node: ast.stmt, rest: list[ast.stmt]) -> list[ast.stmt]:
-        """A statement that returns on some paths only: carry flag and value out of it."""
+        """Rewrite a statement that returns on some paths only: a flag and a variable carry the value out of it."""
         flags = Flags(None, None, self.fresh("return"), self.fresh(RETURN_VALUE[2:]))
-        done = flags.rewrite([node])
+        rewritten = flags.rewrite([node])
         final = ast.If(load(flags.left), [ast.Return(load(flags.value))], [])
-        return at(node, [assign(flags.left, ast.Constant(False))]) + done + self.returns([at(node, final)] + rest)
+        return (
+            at_location(node, [assign(flags.left, ast.Constant(False))])
+            + rewritten
+            + self.returns([at_location(node, final)] + rest)
+        )
 
 
-def _after_raise(block):
-    """``if c: raise e; rest`` as ``if c: raise e else: rest``: what follows must not run in the graph either."""
+def _move_rest_into_else(block):
+    """Rewrite ``if c: raise e; rest`` as ``if c: raise e else: rest``: the rest must not run in the graph either."""
     out = []
     for i, node in enumerate(block):
         for field in ("body", "orelse", "finalbody"):
             if isinstance(getattr(node, field, None), list) and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                setattr(node, field, _after_raise(getattr(node, field)))
+                setattr(node, field, _move_rest_into_else(getattr(node, field)))
         out.append(node)
         if isinstance(node, ast.If) and node.body and isinstance(node.body[-1], ast.Raise):
-            rest = _after_raise(block[i + 1 :])
+            rest = _move_rest_into_else(block[i + 1 :])
             node.orelse = node.orelse + rest
             break
     return out
 
 
-def _outermost(node):
-    """Marks the `if` whose value the function itself returns."""
+def _mark_outermost(node):
+    """Mark an `if` whose value the function itself returns."""
     node.outermost = True
     return node
 
 
 class Flags:
-    """Names of the flags of one region: left by break, this round skipped, function returned, and its value."""
+    """Names of the flags of one region: loop broken, iteration skipped, function returned, and its value."""
 
     def __init__(self, broken: str | None, skip: str | None, left: str | None, value: str | None) -> None:
         self.broken: str | None = broken
-        self.skip: Any = skip  # this and what follows: names where there is such a jump, None elsewhere
+        self.skip: Any = skip  # this and the following are names, or None without such a jump
         self.left: Any = left
         self.value: Any = value
 
     def rewrite(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        """The block with jumps as assignments to the flags, and what follows a possible jump guarded."""
+        """Return the block with jumps as assignments to the flags, and statements after a possible jump guarded."""
         out = []
         for i, node in enumerate(block):
             if isinstance(node, ast.Break) and self.broken:
-                return out + at(node, [assign(self.broken, ast.Constant(True))])
+                return out + at_location(node, [assign(self.broken, ast.Constant(True))])
             if isinstance(node, ast.Continue) and self.skip:
-                return out + at(node, [assign(self.skip, ast.Constant(True))])
+                return out + at_location(node, [assign(self.skip, ast.Constant(True))])
             if isinstance(node, ast.Return):
-                done = [assign(self.value, node.value or ast.Constant(None)), assign(self.left, ast.Constant(True))]
+                assignments = [
+                    assign(self.value, node.value or ast.Constant(None)),
+                    assign(self.left, ast.Constant(True)),
+                ]
                 if self.broken:
-                    done.append(assign(self.broken, ast.Constant(True)))
-                return out + at(node, done)
+                    assignments.append(assign(self.broken, ast.Constant(True)))
+                return out + at_location(node, assignments)
             out.append(node)
             if isinstance(node, (ast.If, ast.With, ast.Try)) and self.jumps(node):
                 for field in ("body", "orelse", "finalbody"):
@@ -172,8 +179,8 @@ class Flags:
                 rest = self.rewrite(block[i + 1 :])
                 if rest:
                     guard = ast.If(self.going_on(), rest, [])
-                    guard.guards = True  # type: ignore[attr-defined]  # its other branch has left
-                    out.append(at(rest[0], guard))
+                    guard.guards = True  # its other branch has jumped
+                    out.append(at_location(rest[0], guard))
                 return out
         return out
 
@@ -184,7 +191,7 @@ class Flags:
         )
 
     def going_on(self) -> ast.expr:
-        """``not broken and not skip``: a leaving return sets `broken` too where there is a loop."""
+        """Return ``not broken and not skip``; a `return` in a loop also sets `broken`."""
         flags = [f for f in (self.broken or self.left, self.skip) if f]
         tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
         return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)

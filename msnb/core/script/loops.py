@@ -1,7 +1,7 @@
 """`while` and `for` in lowered code.
 
-A loop runs in plain Python, unrolled, as long as its condition is known. From the first condition that is not, the body
-is traced once with everything it changes as a tracer, and the rest of the loop becomes one `while` of the graph.
+A loop runs in plain Python, unrolled, while its condition is known. From the first traced condition on, the body is
+traced once with every variable that it changes as a tracer, and the rest of the loop becomes one `while` of the graph.
 """
 
 from collections.abc import Callable
@@ -14,12 +14,12 @@ import numpy as np
 from msnb.core.compat.jax_private import drop_weak_type
 from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import format_location as show_place
+from msnb.core.errors.messages import format_location as format_location
 from msnb.core.script.assertions import Raised
 from msnb.core.script.builtin_overloads import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.checkpointed_while import differentiable_while
 from msnb.core.script.conditionals import if_
-from msnb.core.script.merge_branches import copied
+from msnb.core.script.merge_branches import copy_containers
 from msnb.core.script.undefined import Undefined
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import name as dtype_name
@@ -28,7 +28,7 @@ from msnb.core.tensor.tensor import Tensor, box
 
 _thread = trace_state.thread
 _UNROLL_LIMIT = 100_000
-_ATTEMPTS = 12
+_MAX_TRACES = 12
 
 
 def while_(
@@ -37,11 +37,13 @@ def while_(
     read: Callable[[], Any],
     write: Callable[..., None],
     names: tuple[str, ...],
-    place: tuple[Any, ...],
+    location: tuple[Any, ...],
     unrolled: bool = True,
 ) -> None:
-    """A `while` statement over the variables `names`; not `unrolled`, it is one loop from its first round on."""
-    rounds = 0
+    """Run a `while` statement over the variables `names`. If not `unrolled`, it is a graph loop from the first
+    iteration on.
+    """
+    iterations = 0
     while unrolled:
         condition = test()
         if dynamic(condition):
@@ -49,14 +51,14 @@ def while_(
         if not condition:
             return
         body()
-        rounds += 1
-        if rounds > _UNROLL_LIMIT:
+        iterations += 1
+        if iterations > _UNROLL_LIMIT:
             raise RuntimeError(
-                f"{show_place(*place)}: the loop was unrolled {rounds} times while the graph was built "
+                f"{format_location(*location)}: the loop was unrolled {iterations} times while the graph was built "
                 f"and its condition is still known beforehand; make the counter a Tensor to get a loop "
                 f"in the graph."
             )
-    _Loop(test, body, read, write, names, place).run()
+    _GraphLoop(test, body, read, write, names, location).run()
 
 
 def for_(
@@ -67,17 +69,17 @@ def for_(
     read: Callable[[], Any],
     write: Callable[..., None],
     names: tuple[str, ...],
-    place: tuple[Any, ...],
+    location: tuple[Any, ...],
 ) -> None:
-    """A `for` statement; `assign(item)` sets its targets, `going()` is None or whether no `break` was reached."""
+    """Run a `for` statement. `assign(item)` sets its targets; `going()` is True until `break`, or None without one."""
     if isinstance(iterable, DynamicRange):
-        _for_range(iterable, assign, body, going, read, write, names, place)
+        _for_range(iterable, assign, body, going, read, write, names, location)
         return
     for item in iterable:
         if going is not None:
             on = going()
             if dynamic(on):
-                _guarded(on, lambda item=item: (assign(item), body()), read, write, names, place)
+                _run_guarded(on, lambda item=item: (assign(item), body()), read, write, names, location)
                 continue
             if not on:
                 break
@@ -85,12 +87,12 @@ def for_(
         body()
 
 
-def _guarded(condition, step, read, write, names, place):
-    if_(condition, step, lambda: None, read, write, names, place)
+def _run_guarded(condition, step, read, write, names, location):
+    if_(condition, step, lambda: None, read, write, names, location)
 
 
-def _for_range(bounds, assign, body, going, read, write, names, place):
-    """``for i in range(n)`` with a traced n: a counter in front of the other variables."""
+def _for_range(bounds, assign, body, going, read, write, names, location):
+    """Run ``for i in range(n)`` with a traced n: a counter precedes the other variables."""
     stop, step = bounds.stop, bounds.step
     dtype = jnp.result_type(*[b._array for b in (bounds.start, stop, step) if isinstance(b, Tensor)])
     start = to_tensor(bounds.start)
@@ -110,7 +112,7 @@ def _for_range(bounds, assign, body, going, read, write, names, place):
             if not dynamic(on) and not on:
                 return False
             if dynamic(on):
-                more = more & boolean(on, place)
+                more = more & boolean(on, location)
         return box(more)
 
     def advance():
@@ -125,25 +127,25 @@ def _for_range(bounds, assign, body, going, read, write, names, place):
         counter[0] = values[0]
         write(values[1:])
 
-    while_(test, advance, read_all, write_all, ("the loop counter", *names), place)
+    while_(test, advance, read_all, write_all, ("the loop counter", *names), location)
 
 
-class _Loop:
+class _GraphLoop:
     """One loop of the graph."""
 
-    def __init__(self, test, body, read, write, names, place):
+    def __init__(self, test, body, read, write, names, location):
         self.test, self.body, self.read, self.write = test, body, read, write
-        self.names, self.place = names, place
+        self.names, self.place = names, location
         self.outer = _thread.frame
         self.hints = self.outer.root().hints
         self.before = read()
-        self.at = show_place(*place)
+        self.at = format_location(*location)
 
     def run(self):
-        """Trace until types, written Parameters and hidden state are settled, then emit the loop."""
+        """Trace until types, written Parameters and hidden state are stable, then emit the loop."""
         try:
-            for _ in range(_ATTEMPTS):
-                self._start()
+            for _ in range(_MAX_TRACES):
+                self._collect_carry()
                 if self._trace_body():
                     break
             else:
@@ -153,48 +155,48 @@ class _Loop:
             self.write(self.before)
         with jax.named_scope(f"while({', '.join(self._carried_names())})"):
             results = differentiable_while(self.test_jaxpr, self.body_jaxpr, tuple(self.init))
-        self._finish(list(results))
+        self._assign_results(list(results))
 
-    # ------------------------------------------------------------------ what is carried
-    def _hint(self, kind, name):
+    # ------------------------------------------------------------------ the carry
+    def _get_hint(self, kind, name):
         return self.hints.get((self.place, kind, name))
 
-    def _start(self):
-        """The carried leaves: every Tensor and number among the variables, then Parameters, then hidden state."""
-        self.spots, self.init = [], []  # spot: (variable, leaf)
+    def _collect_carry(self):
+        """Collect the carry: every Tensor and number among the variables, then Parameters, then hidden state."""
+        self.carried_positions, self.init = [], []  # (variable, leaf)
         self.filled = list(self.before)
-        self.parts = []
+        self.variable_parts = []
         for v, (name, value) in enumerate(zip(self.names, self.before)):
-            shape = self._hint("value", name)
+            shape = self._get_hint("value", name)
             if isinstance(value, Undefined) and shape is not None:
                 value = shape[0]([box(jnp.zeros(*s)) if isinstance(s, tuple) else s[0] for s in shape[1]])
                 self.filled[v] = value
             leaves, rebuild = flatten(value)
-            self.parts.append((leaves, rebuild, structure(value)))
+            self.variable_parts.append((leaves, rebuild, structure(value)))
             for k, leaf in enumerate(leaves):
-                if isinstance(leaf, (Tensor, bool, int, float)) and not self._hint("fixed", (name, k)):
-                    self.spots.append((v, k))
-                    self.init.append(self._array(leaf, self._hint("dtype", (name, k))))
-        self.params = list(self._hint("params", None) or ())
+                if isinstance(leaf, (Tensor, bool, int, float)) and not self._get_hint("fixed", (name, k)):
+                    self.carried_positions.append((v, k))
+                    self.init.append(self._array(leaf, self._get_hint("dtype", (name, k))))
+        self.params = list(self._get_hint("params", None) or ())
         self.init += [drop_weak_type(p._array) for p in self.params]
-        self.hidden = self._hint("hidden", None) or ()
+        self.hidden = self._get_hint("hidden", None) or ()
         self.init += self.outer.hidden_arrays(self.hidden)
-        leaves = [self.parts[v][0][k] for v, k in self.spots]
+        leaves = [self.variable_parts[v][0][k] for v, k in self.carried_positions]
         self.carriers = [
             p for p, x in enumerate(leaves) if isinstance(x, Tensor) and integer_gradients.is_carried(x._array)
         ]
         self.init += self._carriers_of(self.init)
 
     def _carriers_of(self, arrays):
-        """The carriers of whole numbers among the arrays, see core.whole."""
+        """Return the carriers of integers among the arrays, see core.eager.integer_gradients."""
         return [integer_gradients.carrier_or_new(arrays[p]) for p in self.carriers]
 
     def _carried_names(self, most=12):
-        """Names of what is carried, for who reads the graph: the first `most`."""
+        """Return the first `most` names of the carry, for the name of the loop in the graph."""
         names = []
-        for v, k in self.spots[:most]:
+        for v, k in self.carried_positions[:most]:
             name = "item" if self.names[v].startswith("__") else self.names[v].replace("the loop counter", "counter")
-            names.append(name if len(self.parts[v][0]) == 1 else f"{name}.{k}")
+            names.append(name if len(self.variable_parts[v][0]) == 1 else f"{name}.{k}")
         return names + [p.name for p in self.params[: most - len(names)]]
 
     def _array(self, leaf, hinted):
@@ -203,13 +205,13 @@ class _Loop:
         dtype = hinted or (bool if isinstance(leaf, bool) else np.int64 if isinstance(leaf, int) else np.float32)
         return jnp.asarray(leaf, dtype)
 
-    def _load(self, carry):
-        """Put the carried arrays into the variables; returns a frame with the Parameters and hidden state."""
-        boxes = [list(leaves) for leaves, _, _ in self.parts]
-        for (v, k), array in zip(self.spots, carry):
+    def _load_carry(self, carry):
+        """Assign the carried arrays to the variables; returns a frame with the Parameters and hidden state."""
+        boxes = [list(leaves) for leaves, _, _ in self.variable_parts]
+        for (v, k), array in zip(self.carried_positions, carry):
             boxes[v][k] = box(array)
-        self.write(copied(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts))))
-        rest = list(carry[len(self.spots) :])
+        self.write(copy_containers(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.variable_parts))))
+        rest = list(carry[len(self.carried_positions) :])
         frame = trace_state.TraceFrame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
         frame.adopt_hidden(self.hidden, rest[len(self.params) :])
@@ -222,11 +224,11 @@ class _Loop:
 
     # ------------------------------------------------------------------ tracing
     def _trace_body(self):
-        """Trace the body; False if something has to be carried differently."""
+        """Trace the body. Returns False if the carry has to change."""
         note = {}
 
         def step(*carry):
-            with self._load(carry) as frame:
+            with self._load_carry(carry) as frame:
                 try:
                     self.body()
                 except Raised:
@@ -235,36 +237,37 @@ class _Loop:
                 note["written"] = {id(p): p for p, _ in frame.writes()}
                 note["hidden"] = frame.hidden_names()
                 if "raised" in note:
-                    outs = list(carry[: len(self.spots)])
+                    outs = list(carry[: len(self.carried_positions)])
                 else:
-                    outs = note["outs"] = self._collect(after, carry, note)
+                    outs = note["outs"] = self._collect_outputs(after, carry, note)
                 if note.get("again"):
                     return []
                 outs += [
-                    drop_weak_type(p._array.astype(i.dtype)) for p, i in zip(self.params, self.init[len(self.spots) :])
+                    drop_weak_type(p._array.astype(i.dtype))
+                    for p, i in zip(self.params, self.init[len(self.carried_positions) :])
                 ]
                 return outs + frame.hidden_arrays(self.hidden) + self._carriers_of(outs)
 
         jaxpr = jax.make_jaxpr(step)(*self.init)
-        again = bool(note.get("again"))
-        known = {id(p) for p in self.params}
-        if set(note["written"]) - known:
-            params = self.params + [p for i, p in note["written"].items() if i not in known]
+        must_retrace = bool(note.get("again"))
+        carried_ids = {id(p) for p in self.params}
+        if set(note["written"]) - carried_ids:
+            params = self.params + [p for i, p in note["written"].items() if i not in carried_ids]
             self.hints[(self.place, "params", None)] = tuple(params)
-            again = True
+            must_retrace = True
         if set(note["hidden"]) - set(self.hidden):
             self.hints[(self.place, "hidden", None)] = tuple(sorted({*note["hidden"], *self.hidden}))
-            again = True
+            must_retrace = True
         self.body_jaxpr, self.end = jaxpr, note.get("after")
-        return not again
+        return not must_retrace
 
-    def _collect(self, after, carry, note):
-        """The arrays at the end of a round, checked against those at its start."""
-        outs, poisoned = [], {}
-        note["after"] = poisoned
+    def _collect_outputs(self, after, carry, note):
+        """Return the arrays at the end of an iteration, checked against those at its start."""
+        outs, undefined = [], {}
+        note["after"] = undefined
         for v, (name, value) in enumerate(zip(self.names, after)):
             leaves, rebuild = flatten(value)
-            first, _, shape = self.parts[v]
+            first, _, shape = self.variable_parts[v]
             if len(first) == 1 and isinstance(first[0], Undefined):
                 if name.startswith("__rv") and not any(isinstance(x, Undefined) for x in leaves):
                     self.hints[(self.place, "value", name)] = (
@@ -272,7 +275,7 @@ class _Loop:
                         [(x._array.shape, x._array.dtype) if isinstance(x, Tensor) else [x] for x in leaves],
                     )
                     note["again"] = True
-                poisoned[v] = leaves
+                undefined[v] = leaves
                 continue
             if structure(value) != shape:
                 raise TypeError(
@@ -280,14 +283,14 @@ class _Loop:
                     f"{describe(value)} after a round; its structure has to stay the same."
                 )
             for k, leaf in enumerate(leaves):
-                outs += self._leaf(name, v, k, first[k], leaf, carry, note)
+                outs += self._check_leaf(name, v, k, first[k], leaf, carry, note)
         return outs
 
-    def _leaf(self, name, v, k, start, leaf, carry, note):
-        if (v, k) not in self.spots:
-            if _same(leaf, start):
+    def _check_leaf(self, name, v, k, start, leaf, carry, note):
+        if (v, k) not in self.carried_positions:
+            if _is_unchanged(leaf, start):
                 return []
-            if self._hint("fixed", (name, k)):  # it changes after all, now that others are known
+            if self._get_hint("fixed", (name, k)):  # it changes after all, now that others are traced
                 self.hints[(self.place, "fixed", (name, k))] = False
                 note["again"] = True
                 return []
@@ -301,32 +304,34 @@ class _Loop:
                 f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
                 f"{describe(leaf)} after a round; dtype and shape have to stay the same."
             )
-        position = self.spots.index((v, k))
-        want = self.init[position]
+        position = self.carried_positions.index((v, k))
+        expected = self.init[position]
         if (
             not isinstance(start, Tensor)
-            and self._hint("fixed", (name, k)) is None
-            and (_same(leaf, start) or isinstance(leaf, Tensor) and leaf._array is carry[position])
+            and self._get_hint("fixed", (name, k)) is None
+            and (_is_unchanged(leaf, start) or isinstance(leaf, Tensor) and leaf._array is carry[position])
         ):
-            self.hints[(self.place, "fixed", (name, k))] = True  # a number that the loop leaves alone stays known
+            self.hints[(self.place, "fixed", (name, k))] = (
+                True  # a number that the loop does not change stays a constant
+            )
             note["again"] = True
-            return [want]
+            return [expected]
         array = (
             leaf._array
             if isinstance(leaf, Tensor)
             else jnp.asarray(
-                leaf, want.dtype if not (isinstance(leaf, float) and want.dtype.kind in "iub") else np.float32
+                leaf, expected.dtype if not (isinstance(leaf, float) and expected.dtype.kind in "iub") else np.float32
             )
         )
-        same_shape = array.shape == want.shape
-        if same_shape and array.dtype == want.dtype:
+        same_shape = array.shape == expected.shape
+        if same_shape and array.dtype == expected.dtype:
             return [drop_weak_type(array)]
         if same_shape and not isinstance(start, Tensor):
-            self.hints[(self.place, "dtype", (name, k))] = np.dtype(jnp.promote_types(array.dtype, want.dtype))
+            self.hints[(self.place, "dtype", (name, k))] = np.dtype(jnp.promote_types(array.dtype, expected.dtype))
             note["again"] = True
-            return [want]
+            return [expected]
         raise TypeError(
-            f"{self.at}: the variable '{name}' is {describe(box(want))} before the loop but {describe(box(array))} "
+            f"{self.at}: the variable '{name}' is {describe(box(expected))} before the loop but {describe(box(array))} "
             f"after a round; dtype and shape have to stay the same. Use ops.cast or ops.reshape, or give it its "
             f"final {'dtype' if same_shape else 'shape'} ({dtype_name(array.dtype)} {tuple(array.shape)}) before the "
             f"loop."
@@ -334,21 +339,21 @@ class _Loop:
 
     def _trace_test(self):
         def check(*carry):
-            with self._load(carry) as frame:
+            with self._load_carry(carry) as frame:
                 condition = self.test()
                 going = boolean(to_tensor(condition), self.place)
-                if frame.has_error():  # after a `raise` no loop goes on
+                if frame.has_error():  # the loop ends at a `raise`
                     going = going & (frame.current_error()[0] == 0)
                 return going
 
         self.test_jaxpr = jax.make_jaxpr(check)(*self.init)
 
-    # ------------------------------------------------------------------ afterwards
-    def _finish(self, results):
-        boxes = [list(leaves) for leaves, _, _ in self.parts]
-        for (v, k), array in zip(self.spots, results):
+    # ------------------------------------------------------------------ results
+    def _assign_results(self, results):
+        boxes = [list(leaves) for leaves, _, _ in self.variable_parts]
+        for (v, k), array in zip(self.carried_positions, results):
             boxes[v][k] = box(array)
-        values = [rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts)]
+        values = [rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.variable_parts)]
         for v, leaves in (self.end or {}).items():
             if not all(isinstance(x, Undefined) for x in leaves):
                 values[v] = Undefined(
@@ -359,11 +364,11 @@ class _Loop:
                 )
         self.write(tuple(values))
         self._adopt_carriers(results)
-        rest = results[len(self.spots) :]
+        rest = results[len(self.carried_positions) :]
         for p in self.params:
             p._assign(rest.pop(0))
         self.outer.adopt_hidden(self.hidden, rest)
 
 
-def _same(leaf, start):
+def _is_unchanged(leaf, start):
     return leaf is start or not isinstance(leaf, Tensor) and type(leaf) is type(start) and leaf == start

@@ -1,15 +1,15 @@
-"""Second pass: control flow becomes calls of the run-time, on closures over the function's own variables.
+"""Second pass: control flow becomes calls of the run time, with closures over the function's own variables.
 
-`if`, `while` and `for` turn into `rt.if_`, `rt.while_` and `rt.for_` with one nested function per block and a pair of
-functions that read and write the variables the blocks bind. The code keeps the user's file name and line numbers, so
-tracebacks, pdb and the graph's source links need no map.
+`if`, `while` and `for` become `rt.if_`, `rt.while_` and `rt.for_`, with one nested function per block, and two
+functions that read and write the variables that the blocks bind. The code keeps the user's file name and line
+numbers, so tracebacks, pdb and source links of the graph need no mapping.
 """
 
 import ast
 from collections.abc import Sequence
 from typing import Any
 
-from msnb.core.script.bound_names import arguments, assign, at, bound, copied, load
+from msnb.core.script.bound_names import arguments, assign, at_location, copy_tree, find_bound_names, load
 from msnb.core.script.jump_flags import MISSING_RETURN, Jumps
 
 RUNTIME = "__msnb_rt"
@@ -21,31 +21,35 @@ class Lowering(ast.NodeTransformer):
     Args:
         filename (str): File of the source.
         self_name (str): First parameter of the enclosing method, for `super()`.
-        depth (str): Suffix that keeps the names of nested functions apart.
-        around (frozenset): Variables of the functions around it that are rewritten as well.
+        depth (str): Suffix that keeps the names of nested functions distinct.
+        around (frozenset): Variables of enclosing functions that are rewritten as well.
     """
 
     def __init__(
-        self, filename: str, self_name: str | None = None, depth: str = "", around: frozenset[str] = frozenset()
+        self,
+        filename: str,
+        self_name: str | None = None,
+        depth: str = "",
+        outer_variables: frozenset[str] = frozenset(),
     ) -> None:
         self.filename = filename
         self.self_name = self_name
         self.depth = depth
-        self.around: frozenset[str] = around
-        self.foreign: frozenset[str] = frozenset()  # globals and the like, which are changed in place and never rebound
+        self.outer_variables: frozenset[str] = outer_variables
+        self.foreign: frozenset[str] = frozenset()  # globals and the like, which are mutated and never rebound
         self.owner: str = "function"
         self.count: int = 0
         self.children: int = 0
-        self.closed: dict[Any, Any] = {}  # names that blocks write through nonlocal
+        self.closed: dict[Any, Any] = {}  # names that blocks write through `nonlocal`
 
     def fresh(self, prefix: str) -> str:
-        """A name that no user writes."""
+        """Return a name that no user writes."""
         self.count += 1
         return f"__{prefix}{self.depth}_{self.count}"
 
     # ------------------------------------------------------------------ functions
     def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """`node` (a FunctionDef) rewritten in place."""
+        """Rewrite `node` in place."""
         self.reject(node)
         args = node.args
         params = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
@@ -54,23 +58,27 @@ class Lowering(ast.NodeTransformer):
             self.self_name = params[0]
         kind = "bound method" if params[:1] == ["self"] else "function"
         self.owner = f"{kind} '{node.name}'"
-        outside = {n for inner in _own_nodes(node) if isinstance(inner, ast.Nonlocal) for n in inner.names}
-        names = bound(node.body)
-        own = {n for n, rebound in names.items() if rebound}.union(params) - outside
-        free = {n for n in names if n not in own and n not in outside}  # ``y[i] = v`` for the y of a function around
-        nonlocals = sorted(free & self.around)
-        outside.update(nonlocals)
-        self.foreign = frozenset(free - self.around)
-        self.around = self.around | own
+        nonlocal_names = {
+            n for inner in _iterate_own_nodes(node) if isinstance(inner, ast.Nonlocal) for n in inner.names
+        }
+        names = find_bound_names(node.body)
+        own_names = {n for n, rebound in names.items() if rebound}.union(params) - nonlocal_names
+        mutated_names = {
+            n for n in names if n not in own_names and n not in nonlocal_names
+        }  # ``y[i] = v`` for a `y` of an enclosing function
+        nonlocals = sorted(mutated_names & self.outer_variables)
+        nonlocal_names.update(nonlocals)
+        self.foreign = frozenset(mutated_names - self.outer_variables)
+        self.outer_variables = self.outer_variables | own_names
         body = self.block(Jumps(self.fresh).function(node.body))
-        missing = [n for n in self.closed if n not in params and n not in outside]
+        missing = [n for n in self.closed if n not in params and n not in nonlocal_names]
         start = [assign(n, self.rt("Undefined", ast.Constant(n))) for n in missing]
         position = 1 if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else 0
         while position < len(body) and isinstance(body[position], ast.Nonlocal):
             position += 1
         if nonlocals:
             start = [ast.Nonlocal(nonlocals), *start]
-        node.body = body[:position] + at(node.body[0], start) + body[position:]
+        node.body = body[:position] + at_location(node.body[0], start) + body[position:]
         node.decorator_list = []
         node.returns = None
         for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))):
@@ -78,9 +86,11 @@ class Lowering(ast.NodeTransformer):
         return node
 
     def reject(self, node: ast.AST) -> None:
-        """Refuse what a graph cannot hold."""
-        written = {n.id for n in _own_nodes(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-        for inner in _own_nodes(node):
+        """Refuse syntax that a graph cannot have."""
+        written = {
+            n.id for n in _iterate_own_nodes(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+        }
+        for inner in _iterate_own_nodes(node):
             if isinstance(inner, ast.Global) and not written.isdisjoint(inner.names):
                 raise SyntaxRefused(
                     inner,
@@ -95,10 +105,10 @@ class Lowering(ast.NodeTransformer):
                 )
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(node)):
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _iterate_own_nodes(node)):
             return node
         self.children += 1
-        inner = Lowering(self.filename, self.self_name, f"{self.depth}_{self.children}", self.around)
+        inner = Lowering(self.filename, self.self_name, f"{self.depth}_{self.children}", self.outer_variables)
         decorators = [self.visit(d) for d in node.decorator_list]
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
@@ -116,13 +126,13 @@ class Lowering(ast.NodeTransformer):
     def block(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         out = []
         for node in nodes:
-            done = self.visit(node)
-            out += done if isinstance(done, list) else [done]
+            rewritten = self.visit(node)
+            out += rewritten if isinstance(rewritten, list) else [rewritten]
         return out
 
     def bound(self, nodes: Sequence[ast.AST]) -> dict[str, Any]:
-        """`names.bound`, without what is not a variable of this function or of one around it."""
-        return {n: rebound for n, rebound in bound(nodes).items() if n not in self.foreign}
+        """Return bound names of this function and of enclosing ones, without globals."""
+        return {n: rebound for n, rebound in find_bound_names(nodes).items() if n not in self.foreign}
 
     def rt(self, name: str, *args: ast.expr) -> ast.Call:
         return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(args), [])
@@ -131,20 +141,20 @@ class Lowering(ast.NodeTransformer):
         return ast.Tuple([ast.Constant(self.filename), ast.Constant(node.lineno), ast.Constant(self.owner)], ast.Load())
 
     def variables(self, names: Sequence[str]) -> Any:
-        """(statements defining the reader and the writer of `names`, their names)."""
+        """Return (definitions of the reader and the writer of `names`, their names)."""
         read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
-        reader = ast.FunctionDef(read, arguments(), [ast.Return(_tuple(names, ast.Load))], [])
+        reader = ast.FunctionDef(read, arguments(), [ast.Return(_name_tuple(names, ast.Load))], [])
         body: list[ast.stmt] = [ast.Pass()]
         if names:
-            body = [ast.Nonlocal(list(names)), ast.Assign([_tuple(names, ast.Store)], load(value))]
+            body = [ast.Nonlocal(list(names)), ast.Assign([_name_tuple(names, ast.Store)], load(value))]
         writer = ast.FunctionDef(write, arguments(value), body, [])
         self.closed.update(dict.fromkeys(names))
-        return [_plain(reader), _plain(writer)], load(read), load(write)
+        return [_set_type_params(reader), _set_type_params(writer)], load(read), load(write)
 
     def closure(self, prefix: str, names: Sequence[str], body: list[ast.stmt], *params: str) -> Any:
         name = self.fresh(prefix)
         start = [ast.Nonlocal(list(names))] if names else []
-        return _plain(ast.FunctionDef(name, arguments(*params), start + (body or [ast.Pass()]), []))
+        return _set_type_params(ast.FunctionDef(name, arguments(*params), start + (body or [ast.Pass()]), []))
 
     def visit_If(self, node: ast.If) -> Any:
         names = list(self.bound([node]))
@@ -158,74 +168,90 @@ class Lowering(ast.NodeTransformer):
             name = "if_function" if outermost else "if_return"
         else:
             name = "if_going" if hasattr(node, "guards") else "if_"
-        call = self.rt(name, test, load(yes.name), load(no.name), read, write, _strings(names), self.place(node))
-        return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
+        call = self.rt(name, test, load(yes.name), load(no.name), read, write, _string_tuple(names), self.place(node))
+        return at_location(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
     def visit_While(self, node: ast.While) -> Any:
         names = list(self.bound([node]))
         test = self.visit(node.test)
         if node.broken:
-            test = self.rt("and_", self.rt("not_", load(node.broken)), _lambda(test))
-        asked = [n for n, rebound in self.bound([node.test]).items() if rebound]
-        check = self.closure("test", asked, [ast.Return(test)])
+            test = self.rt("and_", self.rt("not_", load(node.broken)), _make_lambda(test))
+        tested_names = [n for n, rebound in self.bound([node.test]).items() if rebound]
+        check = self.closure("test", tested_names, [ast.Return(test)])
         body = self.closure("body", names, self.block(node.body))
         helpers, read, write = self.variables(names)
-        call = self.rt("while_", load(check.name), load(body.name), read, write, _strings(names), self.place(node))
-        return at(node, [*helpers, check, body, ast.Expr(call)])
+        call = self.rt("while_", load(check.name), load(body.name), read, write, _string_tuple(names), self.place(node))
+        return at_location(node, [*helpers, check, body, ast.Expr(call)])
 
     def visit_For(self, node: ast.For) -> Any:
-        targets = list(bound([ast.Assign([node.target], ast.Constant(None))]))
+        targets = list(find_bound_names([ast.Assign([node.target], ast.Constant(None))]))
         names = list({**dict.fromkeys(targets), **self.bound(node.body)})
         iterable, value = self.visit(node.iter), self.fresh("item")
         setter = self.closure("next", targets, [ast.Assign([self.visit(node.target)], load(value))], value)
         body = self.closure("body", names, self.block(node.body))
         helpers, read, write = self.variables(names)
-        going = _lambda(self.rt("not_", load(node.broken))) if node.broken else ast.Constant(None)
+        going = _make_lambda(self.rt("not_", load(node.broken))) if node.broken else ast.Constant(None)
         call = self.rt(
-            "for_", iterable, load(setter.name), load(body.name), going, read, write, _strings(names), self.place(node)
+            "for_",
+            iterable,
+            load(setter.name),
+            load(body.name),
+            going,
+            read,
+            write,
+            _string_tuple(names),
+            self.place(node),
         )
-        return at(node, [*helpers, setter, body, ast.Expr(call)])
+        return at_location(node, [*helpers, setter, body, ast.Expr(call)])
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         self.generic_visit(node)
-        message = _lambda(node.msg) if node.msg else ast.Constant(None)
-        return at(node, ast.Expr(self.rt("assert_", node.test, message, self.place(node))))
+        message = _make_lambda(node.msg) if node.msg else ast.Constant(None)
+        return at_location(node, ast.Expr(self.rt("assert_", node.test, message, self.place(node))))
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         self.generic_visit(node)
         if node.exc is not None:
-            node.exc = at(node, self.rt("raising", node.exc, self.place(node)))
+            node.exc = at_location(node, self.rt("raising", node.exc, self.place(node)))
         return node
 
     def visit_Try(self, node: ast.Try) -> Any:
         self.generic_visit(node)
         if node.handlers:
             item = ast.withitem(self.rt("trying", self.place(node)))
-            node.body = [at(node, ast.With([item], node.body))]
+            node.body = [at_location(node, ast.With([item], node.body))]
         return node
 
     # ------------------------------------------------------------------ assignments into Tensors
     def visit_Assign(self, node: ast.Assign) -> Any:
-        if len(node.targets) == 1 and (way := self.way_to(node.targets[0])):
-            root, indices = way
+        if len(node.targets) == 1 and (target := self.split_target(node.targets[0])):
+            root, indices = target
             value = self.visit(node.value)
-            return at(node, self.put(root, _tuple_of(map(self.index, indices)), value, self.place(node)))
+            return at_location(
+                node, self.assign_item(root, _make_tuple(map(self.index, indices)), value, self.place(node))
+            )
         self.generic_visit(node)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        if way := self.way_to(node.target):
-            root, indices = way
+        if target := self.split_target(node.target):
+            root, indices = target
             key, place = self.fresh("index"), self.place(node)
-            old = self.rt("get_part", self.visit(copied(root)), load(key), place)
+            old = self.rt("get_part", self.visit(copy_tree(root)), load(key), place)
             value = ast.BinOp(old, node.op, self.visit(node.value))
-            return at(node, [assign(key, _tuple_of(map(self.index, indices))), self.put(root, load(key), value, place)])
+            return at_location(
+                node,
+                [assign(key, _make_tuple(map(self.index, indices))), self.assign_item(root, load(key), value, place)],
+            )
         self.generic_visit(node)
         return node
 
-    def way_to(self, target: Any) -> tuple[Any, list[Any]] | None:
-        """(y, [i, j]) of the target ``y[i][j]``; None where Python's own assignment does: a single index of a name that
-        may not be rebound, and what is computed and must not be asked for twice."""
+    def split_target(self, target: Any) -> tuple[Any, list[Any]] | None:
+        """Return (y, [i, j]) of the target ``y[i][j]``, or None if Python's own assignment is enough.
+
+        It is enough for a single index of a name that must not be rebound. A target that is computed must not be
+        evaluated twice.
+        """
         indices = []
         while isinstance(target, ast.Subscript):
             indices.insert(0, target.slice)
@@ -235,33 +261,33 @@ class Lowering(ast.NodeTransformer):
             root = root.value
         if not indices or not isinstance(root, ast.Name):
             return None
-        plain = len(indices) == 1 and isinstance(target, ast.Name) and not self.may_be_rebound(target)
-        return None if plain else (target, indices)
+        is_plain = len(indices) == 1 and isinstance(target, ast.Name) and not self.may_be_rebound(target)
+        return None if is_plain else (target, indices)
 
     def may_be_rebound(self, target: ast.expr) -> bool:
-        """Whether a target is a variable of this function."""
+        """Return True if a target is a variable of this function."""
         return isinstance(target, ast.Name) and target.id not in self.foreign
 
-    def put(self, target: Any, indices: Any, value: Any, place: ast.Tuple) -> ast.stmt:
-        """The statement that puts a value where the indices lead, one after the other."""
+    def assign_item(self, target: Any, indices: Any, value: Any, place: ast.Tuple) -> ast.stmt:
+        """Return the statement that assigns a value at nested indices of the target."""
         if self.may_be_rebound(target):
             self.closed.setdefault(target.id)
             return assign(target.id, self.rt("set_part", load(target.id), indices, value, place))
         if isinstance(target, ast.Attribute):
-            owner = self.visit(copied(target.value))
+            owner = self.visit(copy_tree(target.value))
             return ast.Expr(self.rt("put_attribute", owner, ast.Constant(target.attr), indices, value, place))
-        return ast.Expr(self.rt("put_part", self.visit(copied(target)), indices, value, place))
+        return ast.Expr(self.rt("put_part", self.visit(copy_tree(target)), indices, value, place))
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         self.generic_visit(node)
         if node.value is None or not isinstance(node.target, ast.Name):
             return node
-        return at(node, ast.Assign([node.target], node.value))
+        return at_location(node, ast.Assign([node.target], node.value))
 
     def index(self, node: ast.expr) -> Any:
-        """The expression inside [ ] as an ordinary expression."""
+        """Return the expression inside [ ] as an ordinary expression."""
         if isinstance(node, ast.Slice):
-            return at(
+            return at_location(
                 node,
                 ast.Call(
                     load("slice"),
@@ -270,39 +296,42 @@ class Lowering(ast.NodeTransformer):
                 ),
             )
         if isinstance(node, ast.Tuple):
-            return at(node, ast.Tuple([self.index(e) for e in node.elts], ast.Load()))
+            return at_location(node, ast.Tuple([self.index(e) for e in node.elts], ast.Load()))
         return self.visit(node)
 
     # ------------------------------------------------------------------ expressions
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)
-        return at(node, self.rt("if_expression", node.test, _lambda(node.body), _lambda(node.orelse), self.place(node)))
+        return at_location(
+            node,
+            self.rt("if_expression", node.test, _make_lambda(node.body), _make_lambda(node.orelse), self.place(node)),
+        )
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         self.generic_visit(node)
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         result = node.values[-1]
         for value in reversed(node.values[:-1]):
-            result = self.rt(name, value, _lambda(result))
-        return at(node, result)
+            result = self.rt(name, value, _make_lambda(result))
+        return at_location(node, result)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
-        return at(node, self.rt("not_", node.operand)) if isinstance(node.op, ast.Not) else node
+        return at_location(node, self.rt("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         pieces = []
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                specification = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
-                part = ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), specification], ast.Load())
-            pieces.append(part)
-        return at(node, self.rt("text", *pieces))
+        for piece in node.values:
+            if isinstance(piece, ast.FormattedValue):
+                specification = self.visit(piece.format_spec) if piece.format_spec else ast.Constant("")
+                piece = ast.Tuple([self.visit(piece.value), ast.Constant(piece.conversion), specification], ast.Load())
+            pieces.append(piece)
+        return at_location(node, self.rt("text", *pieces))
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         self.generic_visit(node)
-        if isinstance(node.op, ast.Mod) and _is_text(node.left):
-            return at(node, self.rt("percent", node.left, node.right))
+        if isinstance(node.op, ast.Mod) and _is_string(node.left):
+            return at_location(node, self.rt("percent", node.left, node.right))
         return node
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -310,9 +339,9 @@ class Lowering(ast.NodeTransformer):
         if len(node.ops) == 1:
             if isinstance(node.ops[0], (ast.In, ast.NotIn)):
                 call = self.rt("contains", node.left, node.comparators[0])
-                return at(node, self.rt("not_", call) if isinstance(node.ops[0], ast.NotIn) else call)
+                return at_location(node, self.rt("not_", call) if isinstance(node.ops[0], ast.NotIn) else call)
             return node
-        # a < b < c is a < b and b < c, with b computed once: as arguments of nested lambdas
+        # a < b < c is a < b and b < c with b computed once: nested lambdas bind it
         names = [self.fresh("operand") for _ in node.comparators[:-1]]
         result = None
         for i in reversed(range(len(node.ops))):
@@ -322,56 +351,58 @@ class Lowering(ast.NodeTransformer):
             if isinstance(node.ops[i], (ast.In, ast.NotIn)):
                 test = self.rt("contains", left, right)
                 test = self.rt("not_", test) if isinstance(node.ops[i], ast.NotIn) else test
-            result = test if result is None else self.rt("and_", test, _lambda(result))
+            result = test if result is None else self.rt("and_", test, _make_lambda(result))
             if i < len(names):
                 result = ast.Call(ast.Lambda(arguments(names[i]), result), [node.comparators[i]], [])
-        return at(node, result)
+        return at_location(node, result)
 
     def visit_Name(self, node: ast.Name) -> Any:
         if node.id == MISSING_RETURN:
-            return at(node, ast.Attribute(load(RUNTIME), "MISSING", ast.Load()))
+            return at_location(node, ast.Attribute(load(RUNTIME), "MISSING", ast.Load()))
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
-            return at(node, self.rt("get_item", node.value, node.slice, self.place(node)))
+            return at_location(node, self.rt("get_item", node.value, node.slice, self.place(node)))
         return node
 
     def visit_Global(self, node: ast.Global) -> Any:
-        return at(node, ast.Pass())  # its names are only read, see `reject`; the blocks become functions of their own
+        return at_location(node, ast.Pass())  # its names are only read, see `reject`; blocks become separate functions
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         of = node.value
         is_super = isinstance(of, ast.Call) and isinstance(of.func, ast.Name) and of.func.id == "super"
         self.generic_visit(node)
         if is_super and self.self_name and isinstance(node.ctx, ast.Load):
-            return at(node, self.rt("attribute_of_super", node.value, load(self.self_name), ast.Constant(node.attr)))
+            return at_location(
+                node, self.rt("attribute_of_super", node.value, load(self.self_name), ast.Constant(node.attr))
+            )
         return node
 
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.self_name:
-            return at(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
+            return at_location(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and _is_text(node.func.value):
-            return at(
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and _is_string(node.func.value):
+            return at_location(
                 node, ast.Call(self.rt("formatted", node.func.value).func, [node.func.value, *node.args], node.keywords)
             )
         if isinstance(node.func, ast.Name) and node.func.id in ("super", "hasattr", "getattr"):
             return node
-        node.func = at(node, self.rt("call", node.func))
+        node.func = at_location(node, self.rt("call", node.func))
         return node
 
 
 class SyntaxRefused(SyntaxError):
-    """Code that cannot be part of a graph; carries file and line like any SyntaxError."""
+    """Code that cannot be part of a graph; has file and line like any SyntaxError."""
 
     def __init__(self, node: ast.AST, why: str, filename: str) -> None:
         super().__init__(why, (filename, node.lineno, node.col_offset + 1, None))
 
 
 def mangle_private(node: ast.AST, class_name: str) -> Any:
-    """Python's mangling of private names in place: the code will no longer stand in its class."""
+    """Apply Python's mangling of private names in place: lowered code is compiled outside its class."""
     prefix = f"_{class_name.lstrip('_')}"
 
     def mangled(name):
@@ -386,8 +417,8 @@ def mangle_private(node: ast.AST, class_name: str) -> Any:
             inner.arg = mangled(inner.arg)
 
 
-def _own_nodes(node):
-    """Nodes of a function, without those of functions nested in it."""
+def _iterate_own_nodes(node):
+    """Yield the nodes of a function, without those of nested functions."""
     stack = list(ast.iter_child_nodes(node))
     while stack:
         top = stack.pop()
@@ -396,27 +427,27 @@ def _own_nodes(node):
             stack += ast.iter_child_nodes(top)
 
 
-def _plain(function):
+def _set_type_params(function):
     if hasattr(ast, "TypeVar") and not hasattr(function, "type_params"):
         function.type_params = []
     return function
 
 
-def _is_text(node):
+def _is_string(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def _lambda(body):
+def _make_lambda(body):
     return ast.Lambda(arguments(), body)
 
 
-def _tuple(names, context):
+def _name_tuple(names, context):
     return ast.Tuple([ast.Name(n, context()) for n in names], context())
 
 
-def _tuple_of(items):
+def _make_tuple(items):
     return ast.Tuple(list(items), ast.Load())
 
 
-def _strings(names):
+def _string_tuple(names):
     return ast.Tuple([ast.Constant(n) for n in names], ast.Load())

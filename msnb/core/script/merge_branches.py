@@ -1,4 +1,4 @@
-"""Two traced branches become one: what each leaves behind is compared and brought together, variable by variable."""
+"""Merge two traced branches into one conditional: their results are compared and merged variable by variable."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 from msnb.core.compat.jax_private import drop_weak_type, eval_jaxpr
 from msnb.core.eager import integer_gradients
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import format_location as show_place
+from msnb.core.errors.messages import format_location as format_location
 from msnb.core.script.assertions import Raised
 from msnb.core.script.calls import scoped_call
 from msnb.core.script.jump_flags import FLAGS
@@ -24,35 +24,35 @@ _thread = trace_state.thread
 _NUMBERS = (bool, int, float, np.generic)
 
 
-class Chosen:
-    """One of several functions, chosen by a Tensor when the graph runs; calling it calls that one.
+class TensorChoice:
+    """One of several functions, selected by a Tensor at run time. A call runs the selected function.
 
     Args:
         functions (Sequence): The functions or Cells.
         index (jax.Array): 0-D int32.
-        place (tuple): File and line of the choice.
+        location (tuple): File and line of the choice.
     """
 
     def __init__(
-        self, functions: Sequence[Callable[..., Any]], index: jax.Array, place: tuple[Any, ...] | None
+        self, functions: Sequence[Callable[..., Any]], index: jax.Array, location: tuple[Any, ...] | None
     ) -> None:
         self.functions = functions
         self.index: Any = index
-        self.place: tuple[Any, ...] | None = place
+        self.place: tuple[Any, ...] | None = location
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         def run(i):
-            here = lambda: scoped_call(self.functions[i])(*args, **kwargs)  # noqa: E731
+            call_function = lambda: scoped_call(self.functions[i])(*args, **kwargs)  # noqa: E731
             if i == len(self.functions) - 1:
-                return here()
-            branches = Branch(lambda: (here(),)), Branch(lambda: (run(i + 1),))
+                return call_function()
+            branches = Branch(lambda: (call_function(),)), Branch(lambda: (run(i + 1),))
             return select(self.index == i, *branches, ("expression",), self.place)[0]
 
         return run(0)
 
 
-def copied(values: Any) -> Any:
-    """The values with lists and dicts copied, so that a branch changes its own."""
+def copy_containers(values: Any) -> Any:
+    """Return the values with lists and dicts copied, so that a branch mutates its own."""
     leaves, rebuild = flatten(values)
     return rebuild(leaves)
 
@@ -61,7 +61,7 @@ class Branch:
     """One branch, traced once.
 
     Args:
-        run (Callable): Gives the values of the variables after the branch; Parameter writes are noted.
+        run (Callable): Returns the values of the variables after the branch. Writes of Parameters are recorded.
     """
 
     def __init__(self, run: Callable[..., Any]) -> None:
@@ -69,7 +69,7 @@ class Branch:
         self.raised = False
         self.leaves: list[Any] = []
         self.rebuild: Any = None
-        self.carried: list[int] = []  # positions of leaves that have a carrier, see core.whole
+        self.carried: list[int] = []  # positions of leaves with a carrier, see core.eager.integer_gradients
 
         def traced():
             with trace_state.TraceFrame((), (), outer) as frame:
@@ -82,38 +82,38 @@ class Branch:
                 writes = frame.writes()
                 self.hidden = frame.hidden_names()
                 hidden = frame.hidden_arrays(self.hidden)
-                found = [
+                carriers = [
                     integer_gradients.carrier(leaf._array) if isinstance(leaf, Tensor) else None for leaf in self.leaves
                 ]
             self.boxes = [p for p, _ in writes]
-            self.carried = [i for i, carrier in enumerate(found) if carrier is not None]
-            return arrays, [a for _, a in writes], hidden, [found[i] for i in self.carried]
+            self.carried = [i for i, carrier in enumerate(carriers) if carrier is not None]
+            return arrays, [a for _, a in writes], hidden, [carriers[i] for i in self.carried]
 
         self.jaxpr: Any = jax.make_jaxpr(traced)()
-        spots = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)]
+        tensor_positions = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)]
         avals = [v.aval for v in self.jaxpr.jaxpr.outvars]
-        self.spot: dict[int, int] = {leaf: i for i, leaf in enumerate(spots)}
-        self.avals: dict[int, Any] = {leaf: avals[i] for i, leaf in enumerate(spots)}
-        self.count: int = len(spots)
+        self.output_of: dict[int, int] = {leaf: i for i, leaf in enumerate(tensor_positions)}
+        self.avals: dict[int, Any] = {leaf: avals[i] for i, leaf in enumerate(tensor_positions)}
+        self.count: int = len(tensor_positions)
 
     def variables(self) -> list[Any]:
-        """Per variable (leaf positions, structure)."""
+        """Return per variable (leaf positions, structure)."""
         parts = self.rebuild(list(range(len(self.leaves))))
         return [(flatten(p)[0], structure(p)) for p in parts]
 
     def replay(self) -> Any:
-        """(leaf position -> value, id(Parameter) -> array, name -> hidden state) with the graph's own values."""
+        """Evaluate the branch. Returns (leaf position -> value, id(Parameter) -> array, name -> hidden state)."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
-        values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.spot.items()}
+        values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.output_of.items()}
         written = {id(p): a for p, a in zip(self.boxes, rest)}
         hidden, carriers = rest[len(self.boxes) :][: len(self.hidden)], rest[len(self.boxes) + len(self.hidden) :]
         values.update({("carrier", i): c for i, c in zip(self.carried, carriers)})
         return values, written, dict(zip(self.hidden, hidden))
 
 
-class _Out:
-    """One value that the conditional yields: where it comes from in each branch, and as what."""
+class _Output:
+    """One output of the conditional: its source in each branch, its shape and dtype."""
 
     __slots__ = ("sides", "shape", "dtype")
 
@@ -121,7 +121,7 @@ class _Out:
         self.sides, self.shape, self.dtype = sides, shape, dtype
 
     def array(self, side, values):
-        """The array in branch `side`; zeros where only the other branch has a value."""
+        """Return the array in branch `side`; zeros if only the other branch has a value."""
         kind, what = self.sides[side]
         if kind == "leaf":
             return drop_weak_type(jnp.asarray(values[what], self.dtype))
@@ -135,143 +135,150 @@ def select(
     yes: "Branch",
     no: "Branch",
     names: Sequence[str],
-    place: tuple[Any, ...] | None,
+    location: tuple[Any, ...] | None,
     guards: bool = False,
 ) -> Any:
-    """The variables after the conditional, a tuple in the order of `names`; `guards` says that `no` has jumped."""
+    """Return the variables after the conditional, a tuple in the order of `names`. With `guards`, `no` has jumped."""
     if yes.raised and no.raised:
-        _run(predicate, yes, no, [])
+        _run_cond(predicate, yes, no, [])
         raise Raised()
     if yes.raised or no.raised:
         alive = 1 if yes.raised else 0
-        plan, outs = _plan_one(no if yes.raised else yes, alive)
+        plan, outs = _plan_one_side(no if yes.raised else yes, alive)
     else:
-        plan, outs = _plan(predicate, yes, no, names, place, guards)
-    carriers = _carriers(yes, no, outs)
-    results = _run(predicate, yes, no, outs)
+        plan, outs = _plan_outputs(predicate, yes, no, names, location, guards)
+    carriers = _add_carriers(yes, no, outs)
+    results = _run_cond(predicate, yes, no, outs)
     for out, carrier in carriers.items():
         integer_gradients.set_carrier(results[out], results[carrier])
-    found = []
+    values = []
     for rebuild, entries in plan:
-        found.append(rebuild([box(results[e]) if type(e) is int else e[0] for e in entries]))
-    return tuple(found)
+        values.append(rebuild([box(results[e]) if type(e) is int else e[0] for e in entries]))
+    return tuple(values)
 
 
-def _carriers(yes, no, outs):
-    """{output: that of its carrier}; the carriers of whole numbers are added to the outputs, see core.whole."""
-    found = {}
+def _add_carriers(yes, no, outs):
+    """Add the carriers of integers to the outputs; returns {output: its carrier}. See core.eager.integer_gradients."""
+    carrier_outputs = {}
     for i, out in enumerate(list(outs)):
         sides = [
             ("leaf", ("carrier", what)) if kind == "leaf" and what in branch.carried else ("zero", None)
             for branch, (kind, what) in zip((yes, no), out.sides)
         ]
         if any(kind == "leaf" for kind, _ in sides):
-            found[i] = len(outs)
-            outs.append(_Out(sides, out.shape, np.dtype(np.float64)))
-    return found
+            carrier_outputs[i] = len(outs)
+            outs.append(_Output(sides, out.shape, np.dtype(np.float64)))
+    return carrier_outputs
 
 
-def _plan_one(branch, side):
-    """Outputs where the other branch raises: those of this one, zeros in the other."""
+def _plan_one_side(branch, side):
+    """Plan the outputs if the other branch raises: values of this branch, zeros in the other."""
     plan, outs = [], []
-    parts = branch.rebuild(list(range(len(branch.leaves))))
-    for part in parts:
-        positions, rebuild = flatten(part)
+    variables = branch.rebuild(list(range(len(branch.leaves))))
+    for variable in variables:
+        positions, rebuild = flatten(variable)
         entries = []
         for position in positions:
-            if position in branch.spot:
+            if position in branch.output_of:
                 aval = branch.avals[position]
                 sides = [("zero", None), ("zero", None)]
                 sides[side] = ("leaf", position)
                 entries.append(len(outs))
-                outs.append(_Out(sides, aval.shape, aval.dtype))
+                outs.append(_Output(sides, aval.shape, aval.dtype))
             else:
                 entries.append((branch.leaves[position],))
         plan.append((rebuild, entries))
     return plan, outs
 
 
-def _plan(predicate, yes, no, names, place, guards):
-    """Per variable how to rebuild it, and which outputs the conditional needs."""
+def _plan_outputs(predicate, yes, no, names, location, guards):
+    """Return per variable how to rebuild it, and the outputs of the conditional."""
     plan, outs = [], []
     yes_parts = yes.rebuild(list(range(len(yes.leaves))))
     no_parts = no.rebuild(list(range(len(no.leaves))))
-    left = _leaves(names, yes, yes_parts), guards or _leaves(names, no, no_parts)
+    has_jumped = _ends_in_jump(names, yes, yes_parts), guards or _ends_in_jump(names, no, no_parts)
     for name, a, b in zip(names, yes_parts, no_parts):
         ia, rebuild_a = flatten(a)
         ib, rebuild_b = flatten(b)
         la, lb = [yes.leaves[i] for i in ia], [no.leaves[i] for i in ib]
-        lost = [v for v in la + lb if isinstance(v, Undefined)]
-        if lost:
-            plan.append(_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, place, left))
+        undefined = [v for v in la + lb if isinstance(v, Undefined)]
+        if undefined:
+            plan.append(
+                _plan_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, location, has_jumped)
+            )
             continue
         if structure(a) != structure(b):
             if any(v is MISSING for v in la + lb):
-                raise TypeError(_missing_return(place, la if lb[0] is MISSING else lb))
+                raise TypeError(_missing_return_message(location, la if lb[0] is MISSING else lb))
             raise TypeError(
-                _message(
+                _mismatch_message(
                     name,
-                    place,
-                    _words(la, a),
-                    _words(lb, b),
+                    location,
+                    _describe_value(la, a),
+                    _describe_value(lb, b),
                     "Both branches have to give the same number and nesting of values.",
                 )
             )
-        entries = [_entry(predicate, name, place, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)]
+        entries = [
+            _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)
+        ]
         plan.append((rebuild_a, entries))
     return plan, outs
 
 
-def _leaves(names, branch, parts):
-    """Whether a branch ends by return, break or continue, so that what follows it is guarded by a flag."""
+def _ends_in_jump(names, branch, parts):
+    """Return True if a branch ends by return, break or continue, so that a flag guards the following statements."""
     flags = [part for name, part in zip(names, parts) if name.startswith(FLAGS)]
     return any(type(part) is int and branch.leaves[part] is True for part in flags)
 
 
-def _undefined(name, yes, no, first, second, outs, place, left):
-    """A variable that one branch leaves unassigned: poisoned, or zeros where a flag guards it."""
+def _plan_undefined(name, yes, no, first, second, outs, location, has_jumped):
+    """Plan a variable that one branch does not assign: `Undefined`, or zeros if a flag guards its use."""
     (ia, la, rebuild_a), (ib, lb, rebuild_b) = first, second
     missing_a, missing_b = (any(isinstance(v, Undefined) for v in x) for x in (la, lb))
     if missing_a and missing_b:
         return rebuild_a, [(v,) for v in la]
-    if not name.startswith("__rv") and not left[0 if missing_a else 1]:
-        why = f"is assigned in only one branch of the 'if' at {_at(place)}; assign it before the 'if' as well"
-        return (lambda values: values[0]), [(Undefined(name, why, place),)]
+    if not name.startswith("__rv") and not has_jumped[0 if missing_a else 1]:
+        why = (
+            f"is assigned in only one branch of the 'if' at {_describe_location(location)}; "
+            f"assign it before the 'if' as well"
+        )
+        return (lambda values: values[0]), [(Undefined(name, why, location),)]
     branch, side, positions, rebuild = (no, 1, ib, rebuild_b) if missing_a else (yes, 0, ia, rebuild_a)
     entries = []
     for position in positions:
         leaf = branch.leaves[position]
         sides = [("zero", None), ("zero", None)]
-        if position in branch.spot:
+        if position in branch.output_of:
             aval = branch.avals[position]
             sides[side] = ("leaf", position)
             entries.append(len(outs))
-            outs.append(_Out(sides, aval.shape, aval.dtype))
+            outs.append(_Output(sides, aval.shape, aval.dtype))
         else:
             entries.append((leaf,))
     return rebuild, entries
 
 
-def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
-    """One leaf: an output number, or a constant both branches agree on."""
+def _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs):
+    """Plan one leaf: an index of an output, or a constant if it is equal in both branches."""
     if not isinstance(u, Tensor) and not isinstance(v, Tensor):
-        if _same(u, v):
+        if _are_equal(u, v):
             return (u,)
         if callable(u) and callable(v):
-            return (Chosen((v, u), predicate.astype(jnp.int32), place),)
+            return (TensorChoice((v, u), predicate.astype(jnp.int32), location),)
     if u is MISSING or v is MISSING:
-        raise TypeError(_missing_return(place, [v if u is MISSING else u]))
-    if not (_number(u) and _number(v)):
+        raise TypeError(_missing_return_message(location, [v if u is MISSING else u]))
+    if not (_is_number(u) and _is_number(v)):
         raise TypeError(
-            _message(
+            _mismatch_message(
                 name,
-                place,
+                location,
                 describe(u),
                 describe(v),
                 "Both branches have to give a Tensor or number of the same dtype and shape.",
             )
         )
-    a, b = _aval(yes, i, u), _aval(no, j, v)
+    a, b = _type_of(yes, i, u), _type_of(no, j, v)
     weak_a, weak_b = not isinstance(u, Tensor), not isinstance(v, Tensor)
     if weak_a and weak_b:
         dtype = jnp.promote_types(a[1], b[1])
@@ -283,17 +290,17 @@ def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
         dtype = a[1] if a[1] == b[1] else None
     if a[0] != b[0] or dtype is None:
         raise TypeError(
-            _message(
+            _mismatch_message(
                 name,
-                place,
-                _type_words(a),
-                _type_words(b),
+                location,
+                _describe_type(a),
+                _describe_type(b),
                 "Both branches have to give the same dtype and shape, for which XLA compiles; use ops.cast, "
                 "ops.reshape or ops.broadcast_to in one of them.",
             )
         )
     outs.append(
-        _Out(
+        _Output(
             [
                 ("leaf", i) if isinstance(u, Tensor) else ("constant", u),
                 ("leaf", j) if isinstance(v, Tensor) else ("constant", v),
@@ -305,21 +312,21 @@ def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
     return len(outs) - 1
 
 
-def _run(predicate, yes, no, outs):
-    """The conditional itself; Parameters, random stream and error code are carried through it."""
+def _run_cond(predicate, yes, no, outs):
+    """Emit the conditional. Parameters, random stream and error code are carried through it."""
     frame = _thread.frame
     boxes = {id(p): p for p in yes.boxes + no.boxes}
     names = tuple(sorted({*yes.hidden, *no.hidden}))
     if not outs and not boxes and not names and not yes.jaxpr.effects and not no.jaxpr.effects:
-        return []  # the branches differ in nothing that the graph computes
+        return []  # the graph computes nothing that differs
     start = frame.hidden_arrays(names)
 
     def side(branch, which):
         def run():
             values, written, hidden = branch.replay()
-            found = [o.array(which, values) for o in outs]
-            found += [drop_weak_type(written.get(i, p._array)) for i, p in boxes.items()]
-            return found + [hidden.get(n, s) for n, s in zip(names, start)]
+            outputs = [o.array(which, values) for o in outs]
+            outputs += [drop_weak_type(written.get(i, p._array)) for i, p in boxes.items()]
+            return outputs + [hidden.get(n, s) for n, s in zip(names, start)]
 
         return run
 
@@ -331,7 +338,7 @@ def _run(predicate, yes, no, outs):
     return results[: len(outs)]
 
 
-def _aval(branch, position, value):
+def _type_of(branch, position, value):
     if isinstance(value, Tensor):
         aval = branch.avals[position]
         return aval.shape, np.dtype(aval.dtype)
@@ -340,11 +347,11 @@ def _aval(branch, position, value):
     return (), np.dtype(np.float32 if isinstance(value, float) else np.asarray(value).dtype)
 
 
-def _number(value):
+def _is_number(value):
     return isinstance(value, (Tensor, *_NUMBERS))
 
 
-def _same(a, b):
+def _are_equal(a, b):
     if a is b:
         return True
     try:
@@ -353,27 +360,27 @@ def _same(a, b):
         return False
 
 
-def _words(leaves, part):
+def _describe_value(leaves, part):
     return describe(leaves[0]) if len(leaves) == 1 and not isinstance(part, (tuple, list, dict)) else describe(part)
 
 
-def _type_words(aval):
+def _describe_type(aval):
     return f"Tensor[{dtype_name(aval[1])}]{tuple(aval[0])}"
 
 
-def _at(place):
-    return show_place(*place) if place else "an expression"
+def _describe_location(location):
+    return format_location(*location) if location else "an expression"
 
 
-def _missing_return(place, leaves):
+def _missing_return_message(location, leaves):
     return (
-        f"Missing return statement in {place[2]} at {_at(place)}: one path returns "
+        f"Missing return statement in {location[2]} at {_describe_location(location)}: one path returns "
         f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the "
         f"same dtype and shape on every path."
     )
 
 
-def _message(name, place, yes, no, advice):
+def _mismatch_message(name, location, yes, no, advice):
     what = {
         "return": "the returned value",
         "expression": "the value",
@@ -383,6 +390,6 @@ def _message(name, place, yes, no, advice):
     if name.startswith("__rv"):
         what = "the returned value"
     return (
-        f"{_at(place)}: {what} is {yes} in the true branch but {no} in the false branch of a condition on a "
-        f"Tensor. {advice}"
+        f"{_describe_location(location)}: {what} is {yes} in the true branch but {no} in the false branch of a "
+        f"condition on a Tensor. {advice}"
     )

@@ -1,7 +1,7 @@
-"""What lowered code calls: branches, boolean operators, item assignment, and builtins that know Tensors.
+"""Functions that lowered code calls: branches, boolean operators, item assignment, and builtins for Tensors.
 
-Where a condition is known while tracing, everything here is plain Python. Where it is not, each branch is traced once
-into a jaxpr of its own, what the two leave behind is brought together variable by variable, and `lax.cond` runs one.
+If a condition is known while tracing, everything here is plain Python. Otherwise each branch is traced once into its
+own jaxpr, the results are merged variable by variable, and `lax.cond` runs one branch.
 """
 
 import sys
@@ -11,7 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.core.errors.messages import describe
-from msnb.core.errors.messages import format_location as show_place
+from msnb.core.errors.messages import format_location as format_location
 from msnb.core.script import convert_function, merge_branches
 from msnb.core.script.assertions import assert_, check, raising, trying
 from msnb.core.script.builtin_overloads import boolean, dynamic, equal_items, to_tensor
@@ -91,18 +91,22 @@ def or_(left: Any, right: Callable[[], Any]) -> Any:
 
 
 def contains(item: Any, container: Any) -> Any:
-    """``item in container``; where Tensors are compared, whether any element is equal."""
+    """Return ``item in container``; if Tensors are compared, a Tensor that is true if any element is equal."""
     if isinstance(container, (tuple, list)) and (dynamic(item) or any(dynamic(c) for c in container)):
-        found = False
+        is_contained = False
         for other in container:
-            same = equal_items(item, other)
-            found = or_(found, lambda same=same: same) if dynamic(found) or dynamic(same) else found or bool(same)
-        return found
+            is_equal = equal_items(item, other)
+            is_contained = (
+                or_(is_contained, lambda is_equal=is_equal: is_equal)
+                if dynamic(is_contained) or dynamic(is_equal)
+                else is_contained or bool(is_equal)
+            )
+        return is_contained
     return item in container
 
 
 def attribute_of_super(above: Any, instance: Any, name: str) -> Any:
-    """Return ``super().name``; what the constructor of a base class has set belongs to the instance."""
+    """Return ``super().name``. An attribute that the constructor of a base class has set belongs to the instance."""
     try:
         return getattr(above, name)
     except AttributeError:
@@ -111,26 +115,27 @@ def attribute_of_super(above: Any, instance: Any, name: str) -> Any:
         return getattr(instance, name)
 
 
-def get_item(container: Any, index: Any, place: tuple[Any, ...]) -> Any:
-    """``container[index]``: a tuple, list or CellList can be indexed by a traced Tensor."""
+def get_item(container: Any, index: Any, location: tuple[Any, ...]) -> Any:
+    """Return ``container[index]``. A traced Tensor can index a tuple, list or CellList."""
     if not dynamic(index) or isinstance(container, Tensor):
         return container[index]
     if not hasattr(container, "__len__") or isinstance(container, dict):
         return container[index]
     if index.size != 1 or index._array.dtype.kind not in "iub":
         raise TypeError(
-            f"{show_place(*place)}: a {type(container).__name__} is indexed by one integer, but got {describe(index)}."
+            f"{format_location(*location)}: a {type(container).__name__} is indexed by one integer, but got "
+            f"{describe(index)}."
         )
     items = [container[i] for i in range(len(container))]
     position = index._array.reshape(()).astype(jnp.int32)
     check(
         box((position >= -len(items)) & (position < len(items))),
         IndexError(f"The index is out of range for {len(items)} elements."),
-        place,
+        location,
     )
     position = jnp.where(position < 0, position + len(items), position)
     if all(callable(i) for i in items):
-        return merge_branches.Chosen(items, position, place)
+        return merge_branches.TensorChoice(items, position, location)
     try:
         arrays = [to_tensor(i)._array for i in items]
         return box(jnp.stack(arrays)[position])
@@ -140,50 +145,52 @@ def get_item(container: Any, index: Any, place: tuple[Any, ...]) -> Any:
         ) from None
 
 
-def get_part(target: Any, indices: Sequence[Any], place: tuple[Any, ...]) -> Any:
-    """``target[i][j]`` and so on."""
+def get_part(target: Any, indices: Sequence[Any], location: tuple[Any, ...]) -> Any:
+    """Return ``target[i][j]`` for a sequence of indices."""
     for index in indices:
-        target = get_item(target, index, place)
+        target = get_item(target, index, location)
     return target
 
 
-def set_part(target: Any, indices: Sequence[Any], value: Any, place: tuple[Any, ...]) -> Any:
-    """`target` after ``target[i][j] = value``: a Tensor is rebound, as graphs have it, and put where it was taken from;
-    anything else changes in place."""
+def set_part(target: Any, indices: Sequence[Any], value: Any, location: tuple[Any, ...]) -> Any:
+    """Return `target` after ``target[i][j] = value``.
+
+    A Tensor is replaced by a new one, as in graphs, also inside its container. Other objects are mutated.
+    """
     index, *rest = indices
     if rest:
-        part = get_item(target, index, place)
-        value = set_part(part, rest, value, place)
-        if value is part:
+        item = get_item(target, index, location)
+        value = set_part(item, rest, value, location)
+        if value is item:
             return target
         if type(target) is tuple:
             items = list(target)
             items[index] = value
             return tuple(items)
     if type(target) is Tensor:
-        twin = box(target._array)
-        twin._node = target._node
-        twin[index] = value
-        return twin
+        updated = box(target._array)
+        updated._node = target._node
+        updated[index] = value
+        return updated
     target[index] = value
     return target
 
 
-def put_part(target: Any, indices: Sequence[Any], value: Any, place: tuple[Any, ...]) -> None:
-    """``target[i][j] = value`` of what a name from outside of the graph means: it changes in place."""
+def put_part(target: Any, indices: Sequence[Any], value: Any, location: tuple[Any, ...]) -> None:
+    """Run ``target[i][j] = value`` for a name from outside the function; `target` is mutated."""
     index, *rest = indices
-    part = get_item(target, index, place)
-    value = set_part(part, rest, value, place)
-    if value is not part:
+    item = get_item(target, index, location)
+    value = set_part(item, rest, value, location)
+    if value is not item:
         target[index] = value
 
 
-def put_attribute(owner: Any, name: str, indices: Sequence[Any], value: Any, place: tuple[Any, ...]) -> None:
-    """``owner.name[i][j] = value``: the attribute is set where it does not change in place."""
+def put_attribute(owner: Any, name: str, indices: Sequence[Any], value: Any, location: tuple[Any, ...]) -> None:
+    """Run ``owner.name[i][j] = value``; the attribute is set again if it was not mutated."""
     target = getattr(owner, name)
-    changed = set_part(target, indices, value, place)
+    changed = set_part(target, indices, value, location)
     if changed is not target:
         setattr(owner, name, changed)
 
 
-convert_function.serve(sys.modules[__name__])
+convert_function.set_runtime(sys.modules[__name__])

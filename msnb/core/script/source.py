@@ -1,4 +1,4 @@
-"""From a function object to the AST node that defines it: the whole file or cell is parsed once."""
+"""The AST node that defines a function object. Each file or notebook cell is parsed once."""
 
 import ast
 import functools
@@ -11,41 +11,41 @@ class SourceMissing(OSError):
     """The source of a function cannot be found, so it cannot become part of a graph."""
 
 
-def definition(code: CodeType, name: str) -> Any:
-    """(node, class name): the FunctionDef or Lambda of a code object, and the class that it stands in.
+def find_definition(code: CodeType, name: str) -> Any:
+    """Return (node, class name): the FunctionDef or Lambda of a code object, and its enclosing class.
 
     Raises:
         SourceMissing: If there is no source.
     """
-    tree = _tree(code.co_filename)
-    found = _find(tree, code) if tree is not None else None
-    if found is None:
+    tree = _index_file(code.co_filename)
+    match = _find_in_index(tree, code) if tree is not None else None
+    if match is None:
         raise SourceMissing(
             f"The source of {name} ({code.co_filename}:{code.co_firstlineno}) cannot be found, so it cannot become "
             f"part of a graph. Define it in a file or a notebook cell; code given to exec() needs an entry in "
             f"linecache."
         )
-    return found
+    return match
 
 
-def _tree(filename):
+def _index_file(filename):
     linecache.checkcache(filename)
     lines = linecache.getlines(filename)
     if not lines:
         return None
-    return _parsed("".join(lines))
+    return _index_text("".join(lines))
 
 
-@functools.lru_cache(maxsize=128)  # files and cells; a session defines ever new ones
-def _parsed(text):
+@functools.lru_cache(maxsize=128)  # files and cells; a session keeps defining new ones
+def _index_text(text):
     try:
-        return _index(ast.parse(_python(text)))
+        return _index_functions(ast.parse(_comment_out_magics(text)))
     except SyntaxError:
         return None
 
 
-def _python(text):
-    """A cell's text without its magics: those lines become comments, so that line numbers stay."""
+def _comment_out_magics(text):
+    """Comment out the magics of a cell's text; line numbers stay the same."""
     if not any(line.lstrip().startswith(("%", "!", "?")) for line in text.splitlines()):
         return text
     return (
@@ -57,9 +57,9 @@ def _python(text):
     )
 
 
-def _index(tree):
-    """{first line: [(node, class name)]} of every function and lambda."""
-    found = {}
+def _index_functions(tree):
+    """Return {first line: [(node, class name)]} of every function and lambda."""
+    functions = {}
 
     def visit(node, class_name):
         for child in ast.iter_child_nodes(node):
@@ -68,16 +68,16 @@ def _index(tree):
                 continue
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 first = min([child.lineno] + [d.lineno for d in child.decorator_list])
-                found.setdefault(first, []).append((child, class_name))
+                functions.setdefault(first, []).append((child, class_name))
             elif isinstance(child, ast.Lambda):
-                found.setdefault(child.lineno, []).append((child, class_name))
+                functions.setdefault(child.lineno, []).append((child, class_name))
             visit(child, class_name)
 
     visit(tree, None)
-    return found
+    return functions
 
 
-def _find(index, code):
+def _find_in_index(index, code):
     candidates = index.get(code.co_firstlineno, [])
     if code.co_name != "<lambda>":
         for node, class_name in candidates:

@@ -1,7 +1,7 @@
-"""Texts with values in them that only the running graph knows: f-strings, `%` and `print` in converted code.
+"""Strings with values that are only known at run time: f-strings, `%` and `print` in converted code.
 
-A `Text` is a str that says of such values what is known while the graph is built; `print` puts the values themselves in
-their place when the graph runs.
+A `Text` is a str that shows such values as they are described at trace time. `print` inserts the values themselves when
+the graph runs.
 """
 
 import builtins
@@ -22,65 +22,65 @@ _CONVERSIONS = {-1: lambda value: value, ord("s"): str, ord("r"): repr, ord("a")
 
 
 class Text(str):
-    """A text of pieces, each a str or (value, conversion, format specification).
+    """A string of pieces, each a str or (value, conversion, format specification).
 
     Args:
-        pieces (Sequence): The pieces; a value may be a Tensor of the graph, or hold some.
+        pieces (Sequence): The pieces; a value may be or contain a traced Tensor.
     """
 
     pieces: tuple[Any, ...]
 
     def __new__(cls, pieces: Sequence[Any]) -> "Text":
-        made = super().__new__(cls, "".join(map(_said, pieces)))
-        made.pieces = tuple(pieces)
-        return made
+        instance = super().__new__(cls, "".join(map(_format_static, pieces)))
+        instance.pieces = tuple(pieces)
+        return instance
 
     def __add__(self, other: str) -> "str | Text":
-        return Text((*self.pieces, *_pieces(other))) if isinstance(other, str) else NotImplemented
+        return Text((*self.pieces, *_pieces_of(other))) if isinstance(other, str) else NotImplemented
 
     def __radd__(self, other: str) -> "str | Text":
-        return Text((*_pieces(other), *self.pieces)) if isinstance(other, str) else NotImplemented
+        return Text((*_pieces_of(other), *self.pieces)) if isinstance(other, str) else NotImplemented
 
 
 def text(*pieces: Any) -> str:
-    """An f-string of these pieces: a `Text` where one of them is not known yet."""
-    flat = [p for piece in pieces for p in (_pieces(piece[0]) if _is_text(piece) else (piece,))]
-    late = any(not isinstance(p, str) and (isinstance(p, _Late) or _unknown(p[0])) for p in flat)
-    return Text(flat) if late else "".join(map(_said, flat))
+    """Return an f-string of these pieces: a `Text` if one of them is not known yet."""
+    flat = [p for piece in pieces for p in (_pieces_of(piece[0]) if _is_plain_text(piece) else (piece,))]
+    is_deferred = any(not isinstance(p, str) and (isinstance(p, _DeferredPiece) or _is_unknown(p[0])) for p in flat)
+    return Text(flat) if is_deferred else "".join(map(_format_static, flat))
 
 
 def percent(left: Any, right: Any) -> Any:
-    """``left % right`` for a text on the left."""
-    if not _unknown(right):
+    """Return ``left % right`` for a string on the left."""
+    if not _is_unknown(right):
         return left % right
-    return Text([_Late(f"{left!r} % {right}", lambda found: left % found, right)])
+    return Text([_DeferredPiece(f"{left!r} % {right}", lambda found: left % found, right)])
 
 
 def formatted(template: str, *args: Any, **kwargs: Any) -> str:
-    """``template.format(*args, **kwargs)``."""
-    if not _unknown((args, kwargs)):
+    """Return ``template.format(*args, **kwargs)``."""
+    if not _is_unknown((args, kwargs)):
         return template.format(*args, **kwargs)
-    said = f"{template!r}.format({', '.join(map(str, (*args, *kwargs.values())))})"
-    return Text([_Late(said, lambda found: template.format(*found[0], **found[1]), (args, kwargs))])
+    static_text = f"{template!r}.format({', '.join(map(str, (*args, *kwargs.values())))})"
+    return Text([_DeferredPiece(static_text, lambda found: template.format(*found[0], **found[1]), (args, kwargs))])
 
 
 @replace_builtin(str)
 def str_(*args: Any, **kwargs: Any) -> str:
     """``str``."""
-    if len(args) == 1 and not kwargs and _unknown(args[0]):
+    if len(args) == 1 and not kwargs and _is_unknown(args[0]):
         return Text([(args[0], ord("s"), "")])
     return str(*args, **kwargs)
 
 
 @replace_builtin(print)
 def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
-    """``print``, each time that the graph runs, in the order of the program."""
-    if (trace_state.thread.frame is None or many_devices()) and not any(map(_unknown, args)):
+    """``print``, executed in each run of the graph, in program order."""
+    if (trace_state.thread.frame is None or many_devices()) and not any(map(_is_unknown, args)):
         return builtins.print(*args, sep=sep, end=end, file=file, flush=flush)
-    makers, arrays = zip(*map(_later, args)) if args else ((), ())
+    makers, arrays = zip(*map(_defer, args)) if args else ((), ())
 
-    def show(*found):
-        values = iter(found)
+    def show(*arrays):
+        values = iter(arrays)
         ready = [make(values) for make in makers]
         if file is None and print_redirect.current_target is not None:
             print_redirect.current_target(ready)
@@ -92,69 +92,69 @@ def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", file: Any 
 
 
 def many_devices() -> bool:
-    """Whether graphs run on several devices, where JAX keeps no order of what they call."""
+    """Return True if graphs run on several devices, where JAX does not order callbacks."""
     return context.get_auto_parallel_context("parallel_mode") != context.ParallelMode.STAND_ALONE
 
 
-class _Late(NamedTuple):
-    """A piece that `%` or `format` makes of all its values at once."""
+class _DeferredPiece(NamedTuple):
+    """A piece that `%` or `format` computes from all its values at once."""
 
-    said: str
+    static_text: str
     make: Callable[[Any], str]
     values: Any
 
 
-def _is_text(piece):
+def _is_plain_text(piece):
     return not isinstance(piece, str) and isinstance(piece[0], Text) and piece[1:] == (-1, "")
 
 
-def _pieces(value):
+def _pieces_of(value):
     return value.pieces if isinstance(value, Text) else (value,)
 
 
-def _said(piece):
-    """What a piece is as long as no value is put in."""
+def _format_static(piece):
+    """Return a piece as it is described at trace time."""
     if isinstance(piece, str):
         return str(piece)
-    if isinstance(piece, _Late):
-        return piece.said
+    if isinstance(piece, _DeferredPiece):
+        return piece.static_text
     value, conversion, specification = piece
-    if _unknown(value):  # a Tensor that has no value has no digits
+    if _is_unknown(value):  # a traced Tensor has no digits to format
         return str(value)
     return format(_CONVERSIONS[conversion](value), specification)
 
 
-def _unknown(value):
+def _is_unknown(value):
     return isinstance(value, Text) or any(dynamic(leaf) for leaf in flatten(value)[0])
 
 
-def _later(value: Any) -> tuple[Callable[..., Any], list[Any]]:
-    """(what makes the value of an iterator over arrays, the arrays that it takes from it)."""
+def _defer(value: Any) -> tuple[Callable[..., Any], list[Any]]:
+    """Return (function from an iterator over arrays to the value, the arrays that it reads)."""
     if isinstance(value, Text):
-        made = [(lambda _, p=p: p, []) if isinstance(p, str) else _piece_later(p) for p in value.pieces]
-        return lambda arrays: "".join([make(arrays) for make, _ in made]), [a for _, own in made for a in own]
+        deferred = [(lambda _, p=p: p, []) if isinstance(p, str) else _defer_piece(p) for p in value.pieces]
+        return lambda arrays: "".join([make(arrays) for make, _ in deferred]), [a for _, own in deferred for a in own]
     leaves, rebuild = flatten(value)
-    places = [i for i, leaf in enumerate(leaves) if dynamic(leaf)]
-    if not places:
-        said = str(value)  # as it is now: what is printed may be changed later on
-        return lambda arrays: said, []
+    positions = [i for i, leaf in enumerate(leaves) if dynamic(leaf)]
+    if not positions:
+        static_text = str(value)  # the value at this time; it may be mutated later
+        return lambda arrays: static_text, []
 
     def make(arrays):
         ready = list(leaves)
-        for i in places:
+        for i in positions:
             ready[i] = Tensor(next(arrays))
         return rebuild(ready)
 
-    return make, [leaves[i]._array for i in places]
+    return make, [leaves[i]._array for i in positions]
 
 
-def _piece_later(piece):
-    if isinstance(piece, _Late):
-        make, arrays = _later(piece.values)
+def _defer_piece(piece):
+    if isinstance(piece, _DeferredPiece):
+        make, arrays = _defer(piece.values)
         return lambda found: piece.make(make(found)), arrays
     value, conversion, specification = piece
-    if not _unknown(value):
-        said = _said(piece)
-        return lambda found: said, []
-    make, arrays = _later(value)
+    if not _is_unknown(value):
+        static_text = _format_static(piece)
+        return lambda found: static_text, []
+    make, arrays = _defer(value)
     return lambda found: format(_CONVERSIONS[conversion](make(found)), specification), arrays

@@ -1,4 +1,4 @@
-"""What stands for a value that is not there: of a variable that was not assigned, of a path that returns nothing."""
+"""Placeholders for missing values: an unassigned variable, and a path that returns nothing."""
 
 from typing import Any, NoReturn
 
@@ -6,12 +6,13 @@ from msnb.core.errors.messages import raise_at
 
 
 class Undefined:
-    """A variable that has no value yet; every use says which and why.
+    """A variable that has no value yet; every use raises an error with its name and the reason.
 
     Args:
         name (str): The variable.
-        why (str): What is wrong with it.
-        place (tuple): (file, line, function) of the statement that leaves it so. Default: None, where it is used.
+        why (str): The reason.
+        place (tuple): (file, line, function) of the statement that did not assign it. Default: None, the line of the
+            use.
     """
 
     def __init__(
@@ -22,7 +23,7 @@ class Undefined:
     def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise UnboundLocalError."""
         error = UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
-        if self.place is not None:  # what uses it may be msnb, which hands it on as a result
+        if self.place is not None:  # the use may be in msnb, which returns it as a result
             file, line, owner = vars(self)["place"]
             raise_at(error, file, line, owner.rpartition(" ")[2].strip("'"))
         raise error
@@ -37,7 +38,7 @@ class Undefined:
 
 
 class _Missing:
-    """What a function returns on a path that falls off its end."""
+    """The result of a function on a path without `return`."""
 
     def __repr__(self) -> str:
         return "nothing"

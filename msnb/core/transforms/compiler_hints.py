@@ -1,5 +1,7 @@
-"""What programs of 1.5 and later tell MindSpore's compiler, and XLA need not be told: that a class may be used in
-`construct`, that a Cell is compiled once, how deep calls may be."""
+"""Hints for MindSpore's compiler that XLA does not need; msnb accepts them.
+
+Programs for 1.5 and later use them: classes in `construct`, Cells that are compiled once, the depth of calls.
+"""
 
 import gc
 import inspect
@@ -18,9 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def jit_class(cls: _Class) -> _Class:
-    """
-    Decorator: a class whose objects `construct` uses. Any class may be used there in msnb, this marks it as MindSpore
-    does.
+    """Decorator that marks a class for use in `construct`. In msnb any class may be used there.
 
     Args:
         cls (type): The class, which is no Cell.
@@ -51,14 +51,14 @@ ms_class = jit_class  # its name in 1.7 to 2.0
 def lazy_inline(
     fn: Callable[..., Any] | None = None, attrs: str | Sequence[str] | None = None, policy: str | None = None
 ) -> Any:
-    """
-    Decorator for `__init__` of a Cell that occurs often in a network and is to be compiled once: msnb traces equal
-    Cells once in any case.
+    """Decorator for `__init__` of a Cell that occurs often in a network and is to be compiled once.
+
+    msnb traces equal Cells once in any case.
 
     Args:
         fn (Callable): The `__init__`. Default: None, returns a decorator.
-        attrs (Union[str, list[str]]): What tells such Cells apart in MindSpore. Default: None.
-        policy (str): None or "front", when MindSpore dissolves them. Default: None.
+        attrs (Union[str, list[str]]): Attributes by which MindSpore distinguishes such Cells. Default: None.
+        policy (str): None or "front", the time of inlining in MindSpore. Default: None.
 
     Returns:
         Callable, `fn`.
@@ -77,28 +77,27 @@ def lazy_inline(
 
 
 def mutable(input_data: _Value, dynamic_len: bool = False) -> _Value:
-    """
-    A value of which MindSpore is to compile no constant: an argument of a graph that changes from call to call.
+    """Mark a value that changes from call to call, so that MindSpore does not compile it as a constant.
 
-    Tensors, in tuples, lists and dicts, too, are inputs of a graph in msnb in any case, and gradients are taken for
-    them. A graph is compiled for each number and each length; a Tensor of one element spares that.
+    In msnb, Tensors, also inside tuples, lists and dicts, are always inputs of a graph and have gradients. A graph is
+    compiled for each number and each length; a Tensor of one element avoids that.
 
     Args:
         input_data (Union[Tensor, bool, int, float, tuple, list, dict]): The value.
-        dynamic_len (bool): Whether a tuple or list has a length that changes. Default: False.
+        dynamic_len (bool): A tuple or list has a changing length. Default: False.
 
     Returns:
-        The value, as it is.
+        The value, unchanged.
 
     Raises:
         TypeError: If `input_data` is or holds something else, or `dynamic_len` is no bool.
-        ValueError: If `dynamic_len` is True of what is no tuple or list.
+        ValueError: If `dynamic_len` is True and `input_data` is no tuple or list.
 
     Examples:
         >>> print(mindspore.mutable((Tensor(1.0), 2))[1])
         2
     """
-    _mutable(input_data)
+    _check_mutable(input_data)
     if not isinstance(dynamic_len, bool):
         raise TypeError(f"For 'mutable', 'dynamic_len' should be a bool, but got {describe(dynamic_len)}.")
     if dynamic_len and not isinstance(input_data, (tuple, list)):
@@ -107,13 +106,13 @@ def mutable(input_data: _Value, dynamic_len: bool = False) -> _Value:
     return input_data
 
 
-def _mutable(value):
+def _check_mutable(value):
     if isinstance(value, (tuple, list)):
         for item in value:
-            _mutable(item)
+            _check_mutable(item)
     elif isinstance(value, dict):
         for item in value.values():
-            _mutable(item)
+            _check_mutable(item)
     elif isinstance(value, (bool, int, float)):
         log.once("mutable: a graph is compiled for each number; a Tensor of one element spares that.")
     elif not isinstance(value, Boxed):
@@ -123,8 +122,7 @@ def _mutable(value):
 
 
 def no_inline(fn: Callable[..., Any] | None = None) -> Any:
-    """
-    Decorator: a function that MindSpore keeps as a graph of its own. XLA decides what it dissolves.
+    """Decorator for a function that MindSpore keeps as a separate graph. In msnb, XLA decides about inlining.
 
     Args:
         fn (Callable): The function. Default: None, returns a decorator.
@@ -143,9 +141,9 @@ def no_inline(fn: Callable[..., Any] | None = None) -> Any:
 
 
 def set_recursion_limit(recursion_limit: int = 1000) -> None:
-    """
-    How deep calls of a graph may be nested: `set_context(max_call_depth=...)`; Python's own limit is the one that
-    counts.
+    """Set the maximum depth of nested calls in a graph, as `set_context(max_call_depth=...)` does.
+
+    In msnb only Python's own recursion limit has an effect.
 
     Args:
         recursion_limit (int): The depth, positive. Default: 1000.
@@ -158,10 +156,12 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
 
 
 def disable_multi_thread() -> None:
-    """What programs ask of MindSpore's PYNATIVE mode: to run without threads of its own. XLA's stay."""
+    """Run MindSpore's PYNATIVE mode without threads of its own. Without effect here: XLA keeps its threads."""
     log.once("disable_multi_thread has no effect here: XLA computes with threads of its own.")
 
 
 def ms_memory_recycle() -> None:
-    """Free the memory of networks that are gone: their programs and Parameters go with them, this collects at once."""
+    """Free the memory of networks that are gone. Runs the garbage collector; programs and Parameters are freed with
+    the Cell.
+    """
     gc.collect()

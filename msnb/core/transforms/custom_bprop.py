@@ -1,4 +1,4 @@
-"""Gradients that users write: a Cell's bprop, and hooks on the way back."""
+"""Custom gradients: `bprop` of a Cell, and backward hooks."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from msnb import context
 from msnb.core import script
 from msnb.core.eager import integer_gradients, tape
 from msnb.core.eager.integer_gradients import has_gradient, is_integer
-from msnb.core.operator.autocast import casting
+from msnb.core.operator.autocast import cast_kernel
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.tensor.pytree import flatten
@@ -23,7 +23,7 @@ _thread = trace_state.thread
 def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
     """Run `cell.construct` with `cell.bprop(*inputs, out, dout)` as its gradient."""
     if _thread.frame is not None:
-        return _bprop_traced(cell, args)
+        return _trace_with_bprop(cell, args)
     if not _thread.recording:
         return cell._construct(args, {})
     with tape.paused():
@@ -34,7 +34,7 @@ def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
     results = [leaf for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
 
     def backward(cotangents):
-        return _checked_bprop(cell, args, out, _like(out, cotangents))
+        return _call_bprop(cell, args, out, _rebuild_cotangents(out, cotangents))
 
     inputs = tuple(a._node if isinstance(a, Tensor) else None for a in flatten(args)[0])
     if any(i is not None for i in inputs):
@@ -44,16 +44,18 @@ def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
     return out
 
 
-def _like(out, cotangents):
-    """The cotangents (Tensors) in the structure of the output; what is no Tensor there stands as it is."""
+def _rebuild_cotangents(out, cotangents):
+    """Return the cotangents (Tensors) in the structure of the output. Leaves that are no Tensors are unchanged."""
     cotangents = iter(cotangents)
     leaves, rebuild = flatten(out)
     return rebuild([next(cotangents) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
 
 
-def _checked_bprop(cell, args, out, dout):
-    """The cell's own gradients, one per input, of the right shape and cast to the right type. ``check_bprop`` refuses
-    another type, and Parameters of which bprop says nothing."""
+def _call_bprop(cell, args, out, dout):
+    """Call the cell's bprop. Returns one gradient per input, with checked shape and cast to its dtype.
+
+    ``check_bprop`` refuses another dtype, and Cells with Parameters, for which bprop has no gradients.
+    """
     bprop = cell.bprop if _thread.frame is None else script.call(cell.bprop)
     grads = bprop(*args, out, dout)
     grads = tuple(map(tape.dense, grads if isinstance(grads, tuple) else (grads,)))
@@ -72,15 +74,15 @@ def _checked_bprop(cell, args, out, dout):
     fitted = []
     for grad, arg in zip(grads, args):
         leaves = flatten(arg)[0]
-        given = flatten(grad)[0]
-        if len(given) != len(leaves):
-            given = [None] * len(leaves)  # one for a tuple: no Tensor in it has a gradient
-        fitted.extend([_fitted(cell, g, leaf, strict) for g, leaf in zip(given, leaves)])
+        grad_leaves = flatten(grad)[0]
+        if len(grad_leaves) != len(leaves):
+            grad_leaves = [None] * len(leaves)  # one gradient for a tuple: its Tensors have none
+        fitted.extend([_fit_gradient(cell, g, leaf, strict) for g, leaf in zip(grad_leaves, leaves)])
     return fitted
 
 
-def _fitted(cell, grad, arg, strict):
-    """What bprop gave for one Tensor among the inputs, in its type; None where there is no gradient."""
+def _fit_gradient(cell, grad, arg, strict):
+    """Return the gradient of one input Tensor in its dtype, or None."""
     if not isinstance(arg, Tensor) or not has_gradient(arg._array.dtype) or not isinstance(grad, Tensor):
         return None
     if grad.shape != arg.shape:
@@ -92,12 +94,12 @@ def _fitted(cell, grad, arg, strict):
         return grad
     if strict:
         raise TypeError(f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} input.")
-    return _cast(grad, arg._array.dtype)
+    return _cast_gradient(grad, arg._array.dtype)
 
 
-def _cast(grad, dtype):
-    """A gradient in another type, recorded where its derivative is asked for."""
-    kernel = casting(dtype)
+def _cast_gradient(grad, dtype):
+    """Cast a gradient, recorded for higher derivatives."""
+    kernel = cast_kernel(dtype)
     array = grad._array
     result = box(kernel.call(array))
     if _thread.recording:
@@ -105,10 +107,12 @@ def _cast(grad, dtype):
     return result
 
 
-def _bprop_traced(cell, args):
-    """`jax.custom_vjp` around construct; the Parameters it reads enter as inputs, so that none is closed over."""
-    given, rebuild_args = flatten(args)
-    tensors = [a for a in given if isinstance(a, Tensor)]
+def _trace_with_bprop(cell, args):
+    """Trace construct in `jax.custom_vjp`. Parameters that it reads are inputs, because it must not close over
+    tracers.
+    """
+    arg_leaves, rebuild_args = flatten(args)
+    tensors = [a for a in arg_leaves if isinstance(a, Tensor)]
     params = list(cell.get_parameters())
     outer = _thread.frame
     shape = {}
@@ -116,7 +120,7 @@ def _bprop_traced(cell, args):
 
     def fill(arrays):
         arrays = iter(arrays)
-        return rebuild_args([box(next(arrays)) if isinstance(a, Tensor) else a for a in given])
+        return rebuild_args([box(next(arrays)) if isinstance(a, Tensor) else a for a in arg_leaves])
 
     def construct(param_arrays, arrays):
         with trace_state.TraceFrame(params, param_arrays, outer) as frame:
@@ -157,8 +161,8 @@ def _bprop_traced(cell, args):
         dout = [jnp.zeros(o.shape, o.dtype) if d.dtype == jax.dtypes.float0 else d for d, o in zip(dout, out)]
         with trace_state.TraceFrame(params, param_arrays, outer):
             result = rebuilt(out)
-            grads = _checked_bprop(cell, fill(arrays), result, _like(result, map(box, dout)))
-        by_tensor = [g for g, a in zip(grads, given) if isinstance(a, Tensor)]
+            grads = _call_bprop(cell, fill(arrays), result, _rebuild_cotangents(result, map(box, dout)))
+        by_tensor = [g for g, a in zip(grads, arg_leaves) if isinstance(a, Tensor)]
         return (
             [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
             tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
@@ -166,18 +170,18 @@ def _bprop_traced(cell, args):
                 i: jnp.zeros(arrays[i].shape)
                 if by_tensor[i] is None
                 else integer_gradients.as_real(by_tensor[i]._array)
-                for i in held
+                for i in carried_inputs
             },
         )
 
-    held = {i: c for i, c in enumerate(carriers) if c is not None}
+    carried_inputs = {i: c for i, c in enumerate(carriers) if c is not None}
     run.defvjp(forward, back)
-    (outs, written, hidden), carried = run([p._array for p in params], tuple(t._array for t in tensors), held)
+    (outs, written, hidden), carried = run([p._array for p in params], tuple(t._array for t in tensors), carried_inputs)
     for param, array in zip(shape["written"], written):
         param._assign(array)
     outer.adopt_hidden(shape["hidden"], hidden)
-    for i, found in carried.items():
-        integer_gradients.set_carrier(outs[i], found)
+    for i, out_carrier in carried.items():
+        integer_gradients.set_carrier(outs[i], out_carrier)
     return rebuilt(outs)
 
 
@@ -188,8 +192,9 @@ def _as_cotangent(grad, array):
 
 
 def with_backward_hook(tensors: Sequence[Tensor], hook: Callable[..., Any]) -> list[Tensor]:
-    """The same Tensors; on the way back their cotangents (a list) pass through `hook`, which returns a list of Tensors
-    and None."""
+    """Return copies of the Tensors whose cotangents (a list) pass through `hook`, which returns a list of Tensors and
+    None.
+    """
     if _thread.frame is not None:
 
         @jax.custom_vjp
@@ -197,19 +202,19 @@ def with_backward_hook(tensors: Sequence[Tensor], hook: Callable[..., Any]) -> l
             return arrays
 
         def back(_, cotangents):
-            found = hook([box(c) for c in cotangents])
-            return tuple(c if f is None else f._array for c, f in zip(cotangents, found))
+            replaced = hook([box(c) for c in cotangents])
+            return tuple(c if f is None else f._array for c, f in zip(cotangents, replaced))
 
         identity.defvjp(lambda *arrays: (arrays, None), back)
         return [box(a) for a in identity(*[t._array for t in tensors])]
-    twins = [box(t._array) for t in tensors]
+    copies = [box(t._array) for t in tensors]
     inputs = tuple(t._node for t in tensors)
     if _thread.recording and any(i is not None for i in inputs):
 
         def backward(cotangents):
             return [c if f is None else f for c, f in zip(cotangents, hook(cotangents))]
 
-        node = tape.Custom(backward, inputs, tuple((t._array.shape, t._array.dtype) for t in twins))
-        for index, twin in enumerate(twins):
-            twin._node = (node, index)
-    return twins
+        node = tape.Custom(backward, inputs, tuple((t._array.shape, t._array.dtype) for t in copies))
+        for index, copied in enumerate(copies):
+            copied._node = (node, index)
+    return copies

@@ -1,4 +1,4 @@
-"""Derivatives: one front over the tape (PYNATIVE) and `jax.vjp` (inside a graph)."""
+"""Differentiation of functions of Tensors: by the tape in PYNATIVE mode, by `jax.vjp` inside a graph."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,13 +26,13 @@ _thread = trace_state.thread
 
 
 class Gradient:
-    """The gradient of a function of Tensors: `run(args)` gives the gradients, `value_and_run(args)` the value too.
+    """The gradient of a function of Tensors.
 
     Args:
         fn (Callable): The function or Cell.
-        positions (Union[tuple, None]): Which arguments are differentiated; None for all.
+        positions (Union[tuple, None]): Positions of the differentiated arguments; None for all.
         weights (Union[tuple, None]): Parameters differentiated as well.
-        has_aux (bool): Whether only the first output is differentiated, the others returned as they are.
+        has_aux (bool): Differentiate the first output only, and return the others unchanged.
     """
 
     __slots__ = ("fn", "positions", "weights", "has_aux", "reverse")
@@ -50,12 +50,12 @@ class Gradient:
         self.has_aux: bool = has_aux
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, sens: Any = None) -> Any:
-        """(value, gradients of the arguments, gradients of the weights).
+        """Return (value, gradients of the arguments, gradients of the weights).
 
         Args:
             args (tuple): Arguments of the function.
             kwargs (dict): Keyword arguments, never differentiated.
-            sens (Union[Tensor, tuple]): Cotangent of the output; ones where None.
+            sens (Union[Tensor, tuple]): Cotangent of the output; ones if None.
         """
         positions = range(len(args)) if self.positions is None else self.positions
         for position in positions:
@@ -65,18 +65,20 @@ class Gradient:
                     f"but the function was called with {len(args)} arguments."
                 )
         positions = [p % len(args) for p in positions]
-        run = _traced if _thread.frame is not None else _taped
+        run = _differentiate_in_graph if _thread.frame is not None else _differentiate_on_tape
         return run(self.fn, args, kwargs or {}, positions, self.weights or (), sens, self.has_aux)
 
 
-def _variables(args, positions):
-    """The Tensors and numbers among the differentiated arguments, as Tensors, and how to put others in their place.
+def _split_variables(args, positions):
+    """Split the differentiated arguments into variables. Returns (Tensors, function to replace them, function for
+    gradients).
 
-    A float is a variable, an int where there is no Tensor beside it: elsewhere an int is an axis, a size or a flag.
+    A float is a variable. An int is one only if the arguments hold no Tensor, because beside Tensors it is an axis,
+    a size or a flag.
     """
     picked, rebuild = flatten([args[p] for p in positions])
     numbers = (float,) if any(isinstance(leaf, Tensor) and not is_number(leaf) for leaf in picked) else (float, int)
-    picked = [box(_number(leaf)) if type(leaf) in numbers else leaf for leaf in picked]
+    picked = [box(_to_weak_float(leaf)) if type(leaf) in numbers else leaf for leaf in picked]
     tensors = [leaf for leaf in picked if isinstance(leaf, Tensor)]
 
     def replace(new):
@@ -88,7 +90,7 @@ def _variables(args, positions):
         return full
 
     def gradients(grads):
-        """Gradients in the structure of the arguments: zeros for bools and sizes, None for what is no Tensor."""
+        """Return gradients in the structure of the inputs: zeros for bools and sizes, None for leaves without one."""
         grads = iter(grads)
         out = []
         for leaf in picked:
@@ -104,32 +106,32 @@ def _variables(args, positions):
 
 
 def is_number(tensor):
-    """Whether a Tensor stands for a Python number: in a graph floats are inputs."""
+    """Return True if a Tensor represents a Python number: in a graph floats are inputs."""
     return tensor._array.weak_type and not tensor._array.shape
 
 
-def _number(value):
-    """A Python number as a float32 that, like the number itself, does not widen what it meets."""
+def _to_weak_float(value):
+    """Return a Python number as a weakly typed float32, which does not widen other operands."""
     return weak_float32(jnp.asarray(value, jnp.float32))
 
 
-def _cotangents(outputs, sens):
-    """One cotangent per output Tensor: ones, or what the caller gave, checked."""
+def _make_cotangents(outputs, sens):
+    """Return (output Tensors, one cotangent for each): ones, or `sens` after checks."""
     tensors = [o for o in outputs if isinstance(o, Tensor)]
     if not tensors:
-        given = describe(outputs[0]) if outputs else "nothing"
-        raise TypeError(f"A gradient needs a function that returns Tensors, but it returned {given}.")
+        sens_leaves = describe(outputs[0]) if outputs else "nothing"
+        raise TypeError(f"A gradient needs a function that returns Tensors, but it returned {sens_leaves}.")
     if sens is None:
         return tensors, [box(jnp.ones(t._array.shape, t._array.dtype)) for t in tensors]
-    given, _ = flatten(sens)
-    if len(given) != len(tensors):
-        raise ValueError(f"'sens' has {len(given)} Tensors, but the function returned {len(tensors)}.")
-    given = [
+    sens_leaves, _ = flatten(sens)
+    if len(sens_leaves) != len(tensors):
+        raise ValueError(f"'sens' has {len(sens_leaves)} Tensors, but the function returned {len(tensors)}.")
+    sens_leaves = [
         box(jnp.full(t._array.shape, g, t._array.dtype)) if isinstance(g, (int, float)) else g
-        for g, t in zip(given, tensors)
+        for g, t in zip(sens_leaves, tensors)
     ]
     checked = []
-    for cotangent, tensor in zip(given, tensors):
+    for cotangent, tensor in zip(sens_leaves, tensors):
         if not isinstance(cotangent, Tensor):
             raise TypeError(
                 f"'sens' should be a Tensor like the output {describe(tensor)}, but got {describe(cotangent)}."
@@ -153,19 +155,20 @@ def _cotangents(outputs, sens):
 
 
 # ---------------------------------------------------------------------- PYNATIVE
-def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
-    tensors, replace, gradients = _variables(args, positions)
+def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
+    tensors, replace, gradients = _split_variables(args, positions)
     trace_state.donation_lock.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
-    try:  # not a context manager: a Stop on the way out of one would leave the thread recording
-        _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
+    # No context manager: a Stop while it exits would leave the thread recording.
+    try:
+        _thread.nodes, _thread.recording, _thread.looking = nodes, level + 1, True
         variables = []
         for tensor in tensors:
-            twin = box(tensor._array)
-            if has_gradient(twin._array.dtype):
-                twin._node = (tape.leaf(tensor), 0)
-            variables.append(twin)
+            variable = box(tensor._array)
+            if has_gradient(variable._array.dtype):
+                variable._node = (tape.leaf(tensor), 0)
+            variables.append(variable)
         for weight in weights:
             nodes[id(weight)] = (tape.leaf(weight), 0)
         sources = [v._node[0] if v._node else None for v in variables]
@@ -174,34 +177,36 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
         leaves, _ = flatten(out[0] if has_aux else out)
     finally:
         _thread.nodes, _thread.recording = outer, level
-        trace_state.update_results_observed()
-    outputs, cotangents = _cotangents(leaves, sens)
-    found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
-    found = gradient_hooks.ended([*[t for t, s in zip(tensors, sources) if s is not None], *weights], found)
+        trace_state.settle()
+    outputs, cotangents = _make_cotangents(leaves, sens)
+    source_grads = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
+    source_grads = gradient_hooks.call_final_hooks(
+        [*[t for t, s in zip(tensors, sources) if s is not None], *weights], source_grads
+    )
     split = sum(s is not None for s in sources)
-    arg_grads = map(tape.dense, found[:split])
+    arg_grads = map(tape.dense, source_grads[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
-    weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
-    if _thread.results_observed:
-        float_status.note([_numbers(g) for g in found if g is not None])
-    if events.subscribers.differentiated:
+    weight_grads = tuple(g if g is not None else _zeros_like(w) for g, w in zip(source_grads[split:], weights))
+    if _thread.looking:
+        float_status.note([_values_of(g) for g in source_grads if g is not None])
+    if events.asked.differentiated:
         with tape.paused():
-            whole = tuple(map(tape.dense, weight_grads))
-        events.notify("differentiated", outputs, weights, weight_sources, whole)
+            dense_grads = tuple(map(tape.dense, weight_grads))
+        events.tell("differentiated", outputs, weights, weight_sources, dense_grads)
     return _untrack(out), grads, weight_grads
 
 
-def _numbers(gradient):
+def _values_of(gradient):
     return (gradient.values if isinstance(gradient, RowTensor) else gradient)._array
 
 
-def _zeros(tensor):
+def _zeros_like(tensor):
     array = tensor._array
     return box(jnp.zeros(array.shape, array.dtype))
 
 
 def _untrack(out):
-    """Outside every recording, results need no history."""
+    """Drop the tape nodes of results outside every recording."""
     if not _thread.recording:
         for leaf in flatten(out)[0]:
             if isinstance(leaf, Tensor) and not isinstance(leaf, Parameter):
@@ -210,24 +215,25 @@ def _untrack(out):
 
 
 # ---------------------------------------------------------------------- inside a graph
-def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
-    tensors, replace, gradients = _variables(args, positions)
-    smooth = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
-    wholes = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]
-    whole_weights = [i for i, w in enumerate(weights) if is_integer(w._array.dtype)]
+def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux):
+    tensors, replace, gradients = _split_variables(args, positions)
+    inexact = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
+    integers = [i for i, t in enumerate(tensors) if is_integer(t._array.dtype)]
+    integer_weights = [i for i, w in enumerate(weights) if is_integer(w._array.dtype)]
     outer = _thread.frame
     shape = {}
 
     def pure(arrays, weight_arrays, carried):
         boxes = [box(t._array) for t in tensors]
-        for i, array in zip(smooth, arrays):
+        for i, array in zip(inexact, arrays):
             boxes[i] = box(array)
-        for i in wholes:  # a Tensor given twice is two variables, and neither is that of a gradient around this one
+        # Copies, so that a Tensor passed twice is two variables, distinct from those of an outer gradient.
+        for i in integers:
             array = tensors[i]._array
             if _thread.carriers is not None or any(b._array is array for b in boxes[:i]):
                 boxes[i] = box(jnp.array(array, copy=True))
         with trace_state.TraceFrame(weights, weight_arrays, outer) as frame, integer_gradients.Carriers():
-            variables = [*[boxes[i]._array for i in wholes], *[weight_arrays[i] for i in whole_weights]]
+            variables = [*[boxes[i]._array for i in integers], *[weight_arrays[i] for i in integer_weights]]
             for array, carrier in zip(variables, carried):
                 integer_gradients.set_carrier(array, carrier)
             frame.tables = shape["tables"] = LookupTables(weights, weight_arrays)
@@ -248,11 +254,11 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
             )
             results = tuple(leaf._array for leaf in picked)
             carriers = {i: c for i, a in enumerate(results) if (c := integer_gradients.carrier(a)) is not None}
-            return (results, carriers), aux  # here: the frame's end undoes what was set in place
+            return (results, carriers), aux  # inside the frame, whose exit reverts values that were set in place
 
     weight_arrays = [w._array for w in weights]
-    arrays = [tensors[i]._array for i in smooth]
-    carried = [*[tensors[i]._array for i in wholes], *[weight_arrays[i] for i in whole_weights]]
+    arrays = [tensors[i]._array for i in inexact]
+    carried = [*[tensors[i]._array for i in integers], *[weight_arrays[i] for i in integer_weights]]
     carried = [integer_gradients.new_carrier(a) if (c := integer_gradients.carrier(a)) is None else c for a in carried]
     (out, carriers), vjp, (values, written, hidden) = jax.vjp(pure, arrays, weight_arrays, carried, has_aux=True)
     for param, array in zip(shape["written"], written):
@@ -260,34 +266,34 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     outer.adopt_hidden(shape["hidden"], hidden)
     values = iter(values)
     result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
-    outputs, cotangents = _cotangents([box(o) for o in out], sens)
+    outputs, cotangents = _make_cotangents([box(o) for o in out], sens)
     cotangents = [c._array for c in cotangents]
-    smooth_cotangents = tuple(
+    inexact_cotangents = tuple(
         c if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
         for c, o in zip(cotangents, outputs)
     )
-    whole_cotangents = {i: cotangents[i].astype(c.dtype) for i, c in carriers.items()}
-    array_grads, weight_grads, carried_grads = vjp((smooth_cotangents, whole_cotangents))
-    found: list[Any] = [None] * len(tensors)
-    for i, grad in zip(smooth, array_grads):
-        found[i] = box(grad)
-    for i, grad in zip(wholes, carried_grads):
-        found[i] = _whole_gradient(grad, tensors[i])
-    for i, grad in zip(whole_weights, carried_grads[len(wholes) :]):
-        weight_grads[i] = _whole_gradient(grad, weights[i])._array
+    integer_cotangents = {i: cotangents[i].astype(c.dtype) for i, c in carriers.items()}
+    array_grads, weight_grads, carried_grads = vjp((inexact_cotangents, integer_cotangents))
+    input_grads: list[Any] = [None] * len(tensors)
+    for i, grad in zip(inexact, array_grads):
+        input_grads[i] = box(grad)
+    for i, grad in zip(integers, carried_grads):
+        input_grads[i] = _integer_gradient(grad, tensors[i])
+    for i, grad in zip(integer_weights, carried_grads[len(integers) :]):
+        weight_grads[i] = _integer_gradient(grad, weights[i])._array
     weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
-    weight_grads = gradient_hooks.ended(weights, weight_grads)
-    if _thread.results_observed:
-        float_status.note([*array_grads, *map(_numbers, weight_grads)])
-    # named, so that tools find the gradient of a Parameter in the jaxpr of any train step
+    weight_grads = gradient_hooks.call_final_hooks(weights, weight_grads)
+    if _thread.looking:
+        float_status.note([*array_grads, *map(_values_of, weight_grads)])
+    # The names let tools find the gradient of a Parameter in the jaxpr of any train step.
     for gradient, weight in zip(weight_grads, weights):
         label = gradient.values if isinstance(gradient, RowTensor) else gradient
         label._array = checkpoint_name(label._array, f"gradient:{weight.name}")
-    return result, gradients(found), tuple(weight_grads)
+    return result, gradients(input_grads), tuple(weight_grads)
 
 
-def _whole_gradient(carried, tensor):
-    """The gradient by a Tensor of whole numbers, where its carrier's is `carried`."""
+def _integer_gradient(carried, tensor):
+    """Return the gradient for an integer Tensor, given the gradient of its carrier."""
     gradient = box(integer_gradients.cast_gradient(carried, tensor._array.dtype))
     integer_gradients.set_carrier(gradient._array, carried)
     return gradient

@@ -1,6 +1,6 @@
 """Forward-mode derivatives, Jacobians and batching, under their 2.x names: `jvp`, `vjp`, `jacfwd`, `jacrev`, `vmap`.
 
-All of them run compiled, in both modes: the function is traced into the graph and JAX transforms it there.
+All of them run compiled in both modes: the function is traced into the graph, and JAX transforms it there.
 """
 
 import contextlib
@@ -17,22 +17,22 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.core.transforms.differentiate import Gradient
-from msnb.core.transforms.grad import _weights, numbers, owner
+from msnb.core.transforms.grad import _check_weights, parameter_keys, program_owner
 
 _thread = trace_state.thread
 
 
-def _compiled(fn, run, name, key, args):
-    """Run `run(*args)` inside a graph: the current one, or a program kept with `fn`."""
+def _run_compiled(fn, run, name, key, args):
+    """Run `run(*args)` inside a graph: the current one, or a program stored with `fn`."""
     if _thread.frame is not None:
         return run(*args)
-    root, more = owner(fn)
+    root, more = program_owner(fn)
     return program_cache.call(root, run, args, {}, name, (name, *key) + more)
 
 
 @contextlib.contextmanager
 def _forward_mode():
-    """Loops become plain `while` loops, which JAX pushes forward but cannot pull back."""
+    """Context in which loops become plain `while` loops, which JAX differentiates in forward mode only."""
     before = _thread.forward_mode
     _thread.forward_mode = True
     try:
@@ -41,10 +41,13 @@ def _forward_mode():
         _thread.forward_mode = before
 
 
-def _pure(fn, like):
-    """`fn` over arrays: takes one array per Tensor of `like`, returns arrays and the error of what was traced, None
-    where nothing may go wrong; `note` receives how to rebuild."""
-    leaves, rebuild = flatten(like)
+def _make_pure(fn, example):
+    """Return (`fn` over arrays, arrays of `like`, note).
+
+    The function takes one array per Tensor of `like`. It returns arrays and the error code of the trace, None
+    without checks. `note` receives the function that rebuilds the results.
+    """
+    leaves, rebuild = flatten(example)
     note = {}
     outer = _thread.frame
 
@@ -61,25 +64,27 @@ def _pure(fn, like):
             for result in results:
                 if not isinstance(result, Tensor):
                     raise TypeError(f"The function should return Tensors, but it returned {describe(result)}.")
-            return tuple(r._array for r in results), frame.error  # here: the frame's end undoes what was set in place
+            return tuple(
+                r._array for r in results
+            ), frame.error  # inside the frame, whose exit reverts values that were set in place
 
     return run, [v._array for v in leaves if isinstance(v, Tensor)], note
 
 
-def _adopt(error):
-    """Let what went wrong in a transformed function count in the graph around it."""
+def _adopt_error(error):
+    """Merge the error code of a transformed function into that of the outer graph."""
     if error is not None:
         _thread.frame.adopt_hidden(("error",), (error,))
 
 
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """Value of `fn` at `inputs`, and its derivative in direction `v` (forward mode).
+    """Return the value of `fn` at `inputs`, and its derivative in direction `v` (forward mode).
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Union[Tensor, tuple, list]): Where.
+        inputs (Union[Tensor, tuple, list]): The point.
         v (Union[Tensor, tuple, list]): Direction, of the shapes and dtypes of `inputs`.
-        has_aux (bool): Whether only the first output is differentiated. Default: False.
+        has_aux (bool): Differentiate the first output only. Default: False.
 
     Returns:
         tuple, (outputs, derivative), with `has_aux` (first output, derivative, other outputs, a single one as it is).
@@ -100,33 +105,33 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
 
     def run(inputs, v):
         with _forward_mode():
-            pure, arrays, note = _pure(fn, tuple(inputs))
+            pure, arrays, note = _make_pure(fn, tuple(inputs))
             out, tangent, error = jax.jvp(
                 pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
             )
-            _adopt(error)
-        value, change = (note["rebuild"]([box(o) for o in part]) for part in (out, tangent))
+            _adopt_error(error)
+        value, change = (note["rebuild"]([box(o) for o in arrays_out]) for arrays_out in (out, tangent))
         if not has_aux:
             return value, change
         return value[0], change[0], value[1] if len(value) == 2 else value[1:]
 
-    return _compiled(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
+    return _run_compiled(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
 
 
 def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple[Any, ...]:
-    """Value of `fn` at `inputs`, and a function from the cotangent of the output to the gradients.
+    """Return the value of `fn` at `inputs`, and a function from the cotangent of the output to the gradients.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Tensor): Where.
+        inputs (Tensor): The point.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
-        has_aux (bool): Whether only the first output is differentiated. Default: False.
+        has_aux (bool): Differentiate the first output only. Default: False.
 
     Returns:
         tuple, (outputs, function); the function returns a tuple with one gradient per input, with `weights` a pair.
         With `has_aux` the other outputs come third, a single one as it is.
     """
-    params = None if weights is None else _weights(weights, fn)
+    params = None if weights is None else _check_weights(weights, fn)
     out = fn(*inputs)
 
     def pull(*cotangents):
@@ -136,14 +141,14 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
             _, grads, weight_grads = Gradient(fn, None, params, has_aux)(inputs, {}, sens)
             return (grads, weight_grads) if params is not None else grads
 
-        return _compiled(fn, run, "Vjp", (has_aux, numbers(params)), (sens, *inputs))
+        return _run_compiled(fn, run, "Vjp", (has_aux, parameter_keys(params)), (sens, *inputs))
 
     if has_aux:
         return out[0], pull, out[1] if len(out) == 2 else out[1:]
     return out, pull
 
 
-def _jacobian(transform, name):
+def _make_jacobian(transform, name):
     def make(fn, grad_position=0, has_aux=False):
         positions = (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
 
@@ -152,24 +157,24 @@ def _jacobian(transform, name):
                 with _forward_mode() if name == "Jacfwd" else contextlib.nullcontext():
                     chosen = [args[p] for p in positions]
 
-                    def part(*picked):
+                    def call_variables(*picked):
                         full = list(args)
                         for p, value in zip(positions, picked):
                             full[p] = value
                         out = script.call(fn)(*full)
                         return out if has_aux else (out, ())
 
-                    pure, arrays, note = _pure(part, tuple(chosen))
+                    pure, arrays, note = _make_pure(call_variables, tuple(chosen))
                     first = lambda *a: pure(*a)[0][0]  # noqa: E731
                     rows = transform(first, argnums=tuple(range(len(arrays))))(*arrays)
                     values, error = pure(*arrays)
-                    _adopt(error)
+                    _adopt_error(error)
                     aux = note["rebuild"]([box(a) for a in values])[1]
                 rows = tuple(box(r) for r in rows)
                 rows = rows[0] if isinstance(grad_position, int) else rows
                 return (rows, aux) if has_aux else rows
 
-            return _compiled(fn, run, name, (positions, has_aux), args)
+            return _run_compiled(fn, run, name, (positions, has_aux), args)
 
         return derivative
 
@@ -188,17 +193,17 @@ def _jacobian(transform, name):
     return make
 
 
-jacfwd: Callable[..., Callable[..., Any]] = _jacobian(jax.jacfwd, "Jacfwd")
-jacrev: Callable[..., Callable[..., Any]] = _jacobian(jax.jacrev, "Jacrev")
+jacfwd: Callable[..., Callable[..., Any]] = _make_jacobian(jax.jacfwd, "Jacfwd")
+jacrev: Callable[..., Callable[..., Any]] = _make_jacobian(jax.jacrev, "Jacrev")
 
 
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
-    """`fn` applied along an axis of its inputs, as one batched computation.
+    """Apply `fn` along an axis of its inputs, as one batched computation.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        in_axes (Union[int, tuple]): Mapped axis of each input, None for inputs that are the same for all. Default: 0.
-        out_axes (int): Axis of the outputs along which results are put. Default: 0.
+        in_axes (Union[int, tuple]): Mapped axis of each input, None for inputs that are not mapped. Default: 0.
+        out_axes (int): Axis of the outputs along which results are stacked. Default: 0.
 
     Returns:
         Callable with the arguments of `fn`.
@@ -210,13 +215,13 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
             raise ValueError(f"For 'vmap', 'in_axes' should have {len(args)} entries, but got {len(axes)}.")
 
         def run(*args):
-            pure, arrays, note = _pure(fn, tuple(args))
+            pure, arrays, note = _make_pure(fn, tuple(args))
             per_array = [a for a, arg in zip(axes, args) for v in flatten(arg)[0] if isinstance(v, Tensor)]
             out, errors = jax.vmap(pure, in_axes=tuple(per_array), out_axes=(out_axes, 0))(*arrays)
             if errors is not None:
-                _adopt(errors[jnp.argmax(errors[:, 0] != 0)])
+                _adopt_error(errors[jnp.argmax(errors[:, 0] != 0)])
             return note["rebuild"]([box(o) for o in out])
 
-        return _compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)
+        return _run_compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)
 
     return mapped

@@ -24,7 +24,7 @@ from msnb.core.transforms.differentiate import Gradient, is_number
 
 _thread = trace_state.thread
 _state = context._state
-_PLAIN = (int, float, complex, str, bytes, type(None), mstype.Type)  # what is no Tensor, and holds none
+_NON_TENSORS = (int, float, complex, str, bytes, type(None), mstype.Type)  # types that neither are nor hold Tensors
 
 
 @differs_in_api2("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
@@ -65,7 +65,7 @@ class GradOperation:
         if not callable(fn):
             raise TypeError(f"For 'GradOperation', 'fn' should be a Cell or a function, but got {describe(fn)}.")
         if weights is not None or self.get_by_list:
-            weights = _weights(weights, fn)
+            weights = _check_weights(weights, fn)
         return _GradFunction(self, fn, weights)
 
     def __repr__(self) -> str:
@@ -85,13 +85,13 @@ class _GradFunction:
     def __call__(self, *args, **kwargs):
         if kwargs and self.flags[0]:
             args, kwargs = self._by_position(args, kwargs)
-        this = self._of_those(args) if self.of_tensors else self
+        this = self._select_tensor_inputs(args) if self.of_tensors else self
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
         return program_cache.call(*this._graph_call(args, kwargs, with_root=True))
 
     def _by_position(self, args, kwargs):
-        """The arguments with those by keyword in their positions: these are inputs, and have gradients, too."""
+        """Move keyword arguments to their positions: these are inputs, and have gradients, too."""
         sens = args[-1:] if self.flags[2] and "sens" not in kwargs else ()
         inputs = args[: len(args) - len(sens)]
         names = [name for name in self.argument_names[len(inputs) :] if name != "sens"]
@@ -99,27 +99,29 @@ class _GradFunction:
         rest = {name: value for name, value in kwargs.items() if name not in following}
         return (*inputs, *[kwargs[name] for name in following], *sens), rest
 
-    def _of_those(self, args):
-        """Of several inputs, the gradients of those that are or hold Tensors."""
+    def _select_tensor_inputs(self, args):
+        """Restrict gradients of several inputs to those that are or hold Tensors."""
         inputs = args[:-1] if self.flags[2] else args
-        kept = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
-        if not kept or len(kept) == len(inputs):
+        positions = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
+        if not positions or len(positions) == len(inputs):
             return self
-        twin = copy.copy(self)
-        twin.positions = kept
-        return twin
+        restricted = copy.copy(self)
+        restricted.positions = positions
+        return restricted
 
     def _graph_call(self, args, kwargs, with_root=False) -> Any:
-        """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
+        """Return (fn, args, kwargs, name, extra) for `program_cache`; the program is stored with the differentiated
+        function.
+        """
         if hasattr(self.fn, "_positional") and kwargs:
             args, kwargs = self.fn._positional(args, kwargs)
-        root, more = owner(self.fn)
+        root, more = program_owner(self.fn)
         call = (self._trace_root, args, kwargs, "Grad", self.key() + more)
         return (root, *call) if with_root else call
 
     def key(self):
-        """What tells this gradient apart from others of the same function."""
-        return "grad", self.flags, self.positions, numbers(self.weights)
+        """Return the key of this gradient among those of the same function."""
+        return "grad", self.flags, self.positions, parameter_keys(self.weights)
 
     @runs_eagerly
     def _trace_root(self, *args, **kwargs):
@@ -134,7 +136,7 @@ class _GradFunction:
 
     @property
     def _programs(self):
-        return program_cache.programs_of(owner(self.fn)[0])
+        return program_cache.programs_of(program_owner(self.fn)[0])
 
     def _run(self, *args, **kwargs):
         get_all, get_by_list, sens_param = self.flags
@@ -154,17 +156,17 @@ class _GradFunction:
             raise ValueError("The gradient of a function without inputs needs get_by_list=True and weights.")
         _, grads, weight_grads = Gradient(self.fn, positions, self.weights)(tuple(args), kwargs, sens)
         if get_by_list:
-            return (_tensors(grads), weight_grads) if get_all else weight_grads
-        return _tensors(grads) if get_all else grads[0]
+            return (_drop_none(grads), weight_grads) if get_all else weight_grads
+        return _drop_none(grads) if get_all else grads[0]
 
 
-def _tensors(grads):
-    """Gradients of the inputs that have one: what is no Tensor or number is left out, as MindSpore does."""
+def _drop_none(grads):
+    """Drop None: MindSpore returns no gradient for inputs that are no Tensor or number."""
     return tuple(g for g in grads if g is not None)
 
 
-def _weights(weights, fn):
-    """A tuple of Parameters; the trainable ones of a Cell where None is given."""
+def _check_weights(weights, fn):
+    """Return a tuple of Parameters; the trainable ones of a Cell if `weights` is None."""
     if weights is None:
         if not hasattr(fn, "trainable_params"):
             raise TypeError("With get_by_list=True, 'weights' should be a ParameterTuple, but none is given.")
@@ -178,18 +180,18 @@ def _weights(weights, fn):
     return weights
 
 
-def numbers(params: Sequence[Parameter] | None) -> tuple[int, ...] | None:
-    """What tells Parameters apart in a key; None for None."""
+def parameter_keys(params: Sequence[Parameter] | None) -> tuple[int, ...] | None:
+    """Return the keys of Parameters, part of a program's key; None for None."""
     return None if params is None else tuple([p.key for p in params])
 
 
-def owner(fn: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
-    """(object that programs of `fn` are kept with, part of the key that tells apart what shares it).
+def program_owner(fn: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
+    """Return (owner of the programs of `fn`, part of the key that identifies `fn` among its functions).
 
-    Programs of a method live with its object, and go with it.
+    Programs of a method belong to its object and are freed with it.
     """
-    if isinstance(fn, (_GradFunction, _Derived)):
-        root, more = owner(fn.fn)
+    if isinstance(fn, (_GradFunction, _DerivedFunction)):
+        root, more = program_owner(fn.fn)
         return root, ("of", *fn.key()) + more
     if hasattr(fn, "_programs"):
         return fn, ()
@@ -199,12 +201,12 @@ def owner(fn: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
     return fn, ()
 
 
-class _Derived:
-    """What `grad` and `value_and_grad` return."""
+class _DerivedFunction:
+    """The function that `grad` and `value_and_grad` return."""
 
     def __init__(self, fn, position, weights, has_aux, with_value):
         self.fn, self.has_aux, self.with_value = fn, has_aux, with_value
-        self.weights = None if weights is None else _weights(weights, fn)
+        self.weights = None if weights is None else _check_weights(weights, fn)
         self.one_weight = isinstance(weights, Parameter)
         if isinstance(position, tuple) and len(position) == 1:  # one gradient is no tuple
             (position,) = position
@@ -217,30 +219,32 @@ class _Derived:
         this = self._of_tensors(args)
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
-        return program_cache.call(owner(this.fn)[0], *this._graph_call(args, kwargs))
+        return program_cache.call(program_owner(this.fn)[0], *this._graph_call(args, kwargs))
 
     def _by_position(self, args, kwargs):
-        """The arguments with those by keyword in their positions that follow the others: MindSpore counts them on."""
+        """Move keyword arguments that follow the positional ones to their positions, as MindSpore counts them."""
         names = self.argument_names[len(args) :]
         following = list(itertools.takewhile(kwargs.__contains__, names))
         rest = {name: value for name, value in kwargs.items() if name not in following}
         return (*args, *[kwargs[name] for name in following]), rest
 
     def _of_tensors(self, args):
-        """Of several inputs, the gradients of those that are or hold Tensors: MindSpore leaves the others out."""
+        """Restrict gradients of several inputs to those that are or hold Tensors, as MindSpore does."""
         if not isinstance(self.position, tuple):
             return self
-        kept = tuple([p for p in self.position if p not in range(len(args)) or _holds_tensors(args[p])])
-        if not kept or len(kept) == len(self.position):
+        positions = tuple([p for p in self.position if p not in range(len(args)) or _holds_tensors(args[p])])
+        if not positions or len(positions) == len(self.position):
             return self
-        twin = copy.copy(self)
-        twin.positions = kept
-        twin.position = kept[0] if len(kept) == 1 else kept
-        return twin
+        restricted = copy.copy(self)
+        restricted.positions = positions
+        restricted.position = positions[0] if len(positions) == 1 else positions
+        return restricted
 
     def _graph_call(self, args, kwargs):
-        """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
-        return self._trace_root, args, kwargs, "Grad", self.key() + owner(self.fn)[1]
+        """Return (fn, args, kwargs, name, extra) for `program_cache`; the program is stored with the differentiated
+        function.
+        """
+        return self._trace_root, args, kwargs, "Grad", self.key() + program_owner(self.fn)[1]
 
     @property
     def argument_names(self):
@@ -249,11 +253,11 @@ class _Derived:
 
     @property
     def _programs(self):
-        return program_cache.programs_of(owner(self.fn)[0])
+        return program_cache.programs_of(program_owner(self.fn)[0])
 
     def key(self):
-        """What tells this gradient apart from others of the same function."""
-        return "derived", self.position, numbers(self.weights), self.one_weight, self.has_aux, self.with_value
+        """Return the key of this gradient among those of the same function."""
+        return "derived", self.position, parameter_keys(self.weights), self.one_weight, self.has_aux, self.with_value
 
     @runs_eagerly
     def _trace_root(self, *args, **kwargs):
@@ -262,23 +266,23 @@ class _Derived:
 
     def _run(self, *args, **kwargs):
         value, grads, weight_grads = Gradient(self.fn, self.positions, self.weights, self.has_aux)(args, kwargs)
-        parts = []
+        gradients = []
         if self.position is not None:
-            parts.append(grads[0] if isinstance(self.position, int) else grads)
+            gradients.append(grads[0] if isinstance(self.position, int) else grads)
         if self.weights is not None:
-            parts.append(weight_grads[0] if self.one_weight else weight_grads)
-        result = parts[0] if len(parts) == 1 else tuple(parts)
+            gradients.append(weight_grads[0] if self.one_weight else weight_grads)
+        result = gradients[0] if len(gradients) == 1 else tuple(gradients)
         if self.with_value:
             return value, result
         return (result, value[1:]) if self.has_aux else result
 
 
 def _holds_tensors(arg):
-    return any(not (isinstance(leaf, _PLAIN) or _stands_for_a_number(leaf)) for leaf in flatten(arg)[0])
+    return any(not (isinstance(leaf, _NON_TENSORS) or _stands_for_a_number(leaf)) for leaf in flatten(arg)[0])
 
 
 def _stands_for_a_number(leaf):
-    """In a graph numbers are inputs."""
+    """Return True for a Tensor that represents a Python number; in a graph numbers are inputs."""
     return _thread.frame is not None and isinstance(leaf, Tensor) and is_number(leaf)
 
 
@@ -289,16 +293,16 @@ def grad(
     has_aux: bool = False,
     return_ids: bool = False,
 ) -> Callable[..., Any]:
-    """The gradient function of `fn`.
+    """Return the gradient function of `fn`.
 
     Args:
-        fn (Union[Cell, function]): What is differentiated.
-        grad_position (Union[None, int, tuple]): Which inputs; of several, those that are no Tensors are left out, and
-            a single gradient is no tuple. Default: 0.
+        fn (Union[Cell, function]): The function to differentiate.
+        grad_position (Union[None, int, tuple]): Positions of the differentiated inputs. Of several, those that are no
+            Tensors are left out, and a single gradient is no tuple. Default: 0.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
-        has_aux (bool): Whether only the first output is differentiated. Default: False.
-        return_ids (bool): Whether each gradient comes as a tuple of what it is for, the position of an input or the
-            name of a Parameter, and itself; `ops.get_grad` finds one among them. Default: False.
+        has_aux (bool): Differentiate the first output only. Default: False.
+        return_ids (bool): Return each gradient as a tuple (position of the input or name of the Parameter,
+            gradient), in which `ops.get_grad` finds one. Default: False.
 
     Returns:
         Callable with the arguments of `fn`.
@@ -307,7 +311,7 @@ def grad(
         >>> print(grad(lambda x: x * x)(Tensor(3.0)))
         6.0
     """
-    return _derive(fn, grad_position, weights, has_aux, False, return_ids)
+    return _make_derived(fn, grad_position, weights, has_aux, False, return_ids)
 
 
 def value_and_grad(
@@ -317,11 +321,11 @@ def value_and_grad(
     has_aux: bool = False,
     return_ids: bool = False,
 ) -> Callable[..., Any]:
-    """A function that returns the outputs of `fn` and its gradients; see `grad`."""
-    return _derive(fn, grad_position, weights, has_aux, True, return_ids)
+    """Return a function that returns the outputs of `fn` and its gradients; see `grad`."""
+    return _make_derived(fn, grad_position, weights, has_aux, True, return_ids)
 
 
-def _derive(fn, position, weights, has_aux, with_value, return_ids):
+def _make_derived(fn, position, weights, has_aux, with_value, return_ids):
     if not callable(fn):
         raise TypeError(f"'fn' should be a Cell or a function, but got {describe(fn)}.")
     if position is None and weights is None:
@@ -329,12 +333,12 @@ def _derive(fn, position, weights, has_aux, with_value, return_ids):
     for p in (position,) if isinstance(position, int) else position or ():
         if not isinstance(p, int) or isinstance(p, bool):
             raise TypeError(f"'grad_position' should be an int or a tuple of int, but got {position!r}.")
-    derived = _Derived(fn, position, weights, has_aux, with_value)
-    return _with_ids(derived) if return_ids else derived
+    derived = _DerivedFunction(fn, position, weights, has_aux, with_value)
+    return _add_ids(derived) if return_ids else derived
 
 
-def _with_ids(derived):
-    """`derived` with each gradient beside what it is for."""
+def _add_ids(derived):
+    """Return `derived` with an identifier next to each gradient."""
 
     def named(ids, grads):
         return tuple(zip(ids, grads, strict=True)) if isinstance(ids, tuple) else (ids, grads)
@@ -357,10 +361,10 @@ def _with_ids(derived):
 
 
 def get_grad(gradients: Any, identifier: int | Parameter) -> Tensor:
-    """One gradient of those that `grad` returns with ``return_ids=True``.
+    """Return one gradient of those that `grad` returns with ``return_ids=True``.
 
     Args:
-        gradients (tuple): What the gradient function returned.
+        gradients (tuple): The result of the gradient function.
         identifier (Union[int, Parameter]): The position of an input, or a Parameter.
 
     Returns:
@@ -384,27 +388,27 @@ def get_grad(gradients: Any, identifier: int | Parameter) -> Tensor:
         )
     if not isinstance(gradients, tuple):
         raise TypeError(f"For 'get_grad', 'gradients' should be a tuple, but got {describe(gradients)}.")
-    wanted = identifier.name if isinstance(identifier, Parameter) else identifier
-    found = _among(gradients, wanted)
-    if found is None:
-        raise RuntimeError(f"For 'get_grad', there is no gradient for {wanted!r}; was it made with return_ids=True?")
-    return found
+    ident = identifier.name if isinstance(identifier, Parameter) else identifier
+    gradient = _find_gradient(gradients, ident)
+    if gradient is None:
+        raise RuntimeError(f"For 'get_grad', there is no gradient for {ident!r}; was it made with return_ids=True?")
+    return gradient
 
 
-def _among(gradients, wanted):
-    """The gradient of what `wanted` names in nested pairs of a name and a gradient; None where it is not there."""
+def _find_gradient(gradients, ident):
+    """Return the gradient for an identifier in nested pairs (identifier, gradient), or None."""
     if len(gradients) == 2 and isinstance(gradients[0], (int, str)):
-        return gradients[1] if type(gradients[0]) is type(wanted) and gradients[0] == wanted else None
-    parts = (_among(part, wanted) for part in gradients if isinstance(part, tuple))
-    return next((part for part in parts if part is not None), None)
+        return gradients[1] if type(gradients[0]) is type(ident) and gradients[0] == ident else None
+    matches = (_find_gradient(item, ident) for item in gradients if isinstance(item, tuple))
+    return next((item for item in matches if item is not None), None)
 
 
 def stop_gradient(value: Any) -> Any:
-    """The same Tensor, or Tensors, through which no gradient flows.
+    """Return the same Tensor, or Tensors, without gradient.
 
     Args:
-        value (Union[Tensor, tuple, list, dict]): A Tensor, or a collection, of whose Tensors none lets a gradient
-            through; anything else is returned as it is.
+        value (Union[Tensor, tuple, list, dict]): A Tensor, or a collection with Tensors; anything else is returned
+            unchanged.
     """
     if isinstance(value, Tensor):
         return box(_stop.call(value._array))

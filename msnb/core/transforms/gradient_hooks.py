@@ -1,7 +1,7 @@
-"""Functions that see the gradient of one Tensor and may replace it: `Tensor.register_hook` of MindSpore 2.
+"""Hooks that see the gradient of one Tensor and may replace it: `Tensor.register_hook` of MindSpore 2.
 
-Those of a Tensor that is being computed stand on the way back through it. Those of a Parameter, or of a Tensor that a
-gradient is taken by, stand where the way ends, and `ended` calls them.
+The hooks of a computed Tensor are part of the backward pass. Those of a Parameter, or of a variable of the gradient,
+run at the end, in `call_final_hooks`.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,83 +20,83 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms.custom_bprop import with_backward_hook
 
 _thread = trace_state.thread
-_of = WeakIdentityDict()  # Tensor -> its _Hooks
+_hooks_by_tensor = WeakIdentityDict()  # Tensor -> its _Hooks
 
 
 class _Hooks:
     """The hooks of one Tensor, in the order of their registration.
 
     Attributes:
-        functions (dict): By the number of the handle.
-        way (object): What the Tensor was computed by when they came; None where they stand at the end of the way.
+        functions (dict): Number of the handle -> hook.
+        origin (object): The node or array of the Tensor at registration; None for hooks that run at the end.
     """
 
-    __slots__ = ("functions", "way")
+    __slots__ = ("functions", "origin")
 
     def __init__(self):
         self.functions: dict[int, Callable[..., Any]] = {}
-        self.way: Any = None
+        self.origin: Any = None
 
 
-def register(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
-    """Let `hook` see the gradient of `tensor` from now on; see `Tensor.register_hook`."""
+def register_hook(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+    """Register `hook` for the gradient of `tensor`; see `Tensor.register_hook`."""
     if not callable(hook):
         raise TypeError(f"For 'register_hook', 'hook' should be a function, but got {describe(hook)}.")
     is_parameter = isinstance(tensor, Parameter)
-    way = None if is_parameter else _way(tensor)
-    found = _of.get(tensor)
-    if found is None or found.way is not way:  # what is computed anew has no hooks of before
-        found = _of[tensor] = _Hooks()
-        if way is not None:
-            _stand_on_the_way(tensor, found)
-    if way is None and not is_parameter and context.get_context("mode") == context.GRAPH_MODE:
+    origin = None if is_parameter else _origin_of(tensor)
+    hooks = _hooks_by_tensor.get(tensor)
+    if hooks is None or hooks.origin is not origin:  # a recomputed Tensor has no earlier hooks
+        hooks = _hooks_by_tensor[tensor] = _Hooks()
+        if origin is not None:
+            _insert_in_backward(tensor, hooks)
+    if origin is None and not is_parameter and context.get_context("mode") == context.GRAPH_MODE:
         log.once(
             "Tensor.register_hook: a graph does not call the hook of a Tensor from outside. Register it in construct, "
             "on a Parameter, or run in PYNATIVE mode."
         )
-    handle = HookHandle(found.functions, _changed if is_parameter else None)
-    found.functions[handle.handle_id] = hook
+    handle = HookHandle(hooks.functions, _invalidate_programs if is_parameter else None)
+    hooks.functions[handle.handle_id] = hook
     if is_parameter:
-        _changed()
+        _invalidate_programs()
     return handle
 
 
-def of(tensor: Tensor) -> list[Callable[..., Any]]:
-    """The hooks of a Tensor."""
-    found = _of.get(tensor)
-    return [] if found is None else list(found.functions.values())
+def hooks_of(tensor: Tensor) -> list[Callable[..., Any]]:
+    """Return the hooks of a Tensor."""
+    hooks = _hooks_by_tensor.get(tensor)
+    return [] if hooks is None else list(hooks.functions.values())
 
 
-def ended(tensors: Sequence[Tensor], gradients: Sequence[Any]) -> list[Any]:
-    """The gradients by these Tensors, one for each or None, as their hooks leave them."""
-    if not len(_of):
+def call_final_hooks(tensors: Sequence[Tensor], gradients: Sequence[Any]) -> list[Any]:
+    """Pass gradients, one per Tensor or None, through the final hooks of the Tensors."""
+    if not len(_hooks_by_tensor):
         return list(gradients)
-    return [_at_end(tensor, gradient) for tensor, gradient in zip(tensors, gradients, strict=True)]
+    return [_call_final_hook(tensor, gradient) for tensor, gradient in zip(tensors, gradients, strict=True)]
 
 
-def _at_end(tensor, gradient):
-    found = _of.get(tensor)
-    if gradient is None or found is None or found.way is not None or not found.functions:
+def _call_final_hook(tensor, gradient):
+    hooks = _hooks_by_tensor.get(tensor)
+    if gradient is None or hooks is None or hooks.origin is not None or not hooks.functions:
         return gradient
-    return _passed(found, tape.dense(gradient))
+    return _apply_hooks(hooks, tape.dense(gradient))
 
 
-def _way(tensor):
-    """What a Tensor is computed by: its node on the tape, in a graph its array; None where nobody goes back."""
+def _origin_of(tensor):
+    """Return the tape node of a Tensor, or its array in a graph; None if no gradient flows through it."""
     if _thread.frame is not None:
         return tensor._array if is_tracer(tensor._array) else None
     return tensor._node if _thread.recording else None
 
 
-def _stand_on_the_way(tensor, hooks):
-    (twin,) = with_backward_hook([tensor], lambda cotangents: [_passed(hooks, cotangents[0])])
+def _insert_in_backward(tensor, hooks):
+    (copied,) = with_backward_hook([tensor], lambda cotangents: [_apply_hooks(hooks, cotangents[0])])
     if _thread.frame is not None:
-        tensor._assign(twin._array)
-    tensor._node = twin._node
-    hooks.way = _way(tensor)
+        tensor._assign(copied._array)
+    tensor._node = copied._node
+    hooks.origin = _origin_of(tensor)
 
 
-def _passed(hooks, gradient):
+def _apply_hooks(hooks, gradient):
     for hook in list(hooks.functions.values()):
         new = (hook if _thread.frame is None else script.call(hook))(gradient)
         if new is None:
@@ -110,6 +110,6 @@ def _passed(hooks, gradient):
     return gradient
 
 
-def _changed():
+def _invalidate_programs():
     trace_state.hook_epoch.bump()
     trace_state.epoch.bump()

@@ -20,22 +20,22 @@ from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_asked = events.subscribers
+_listeners = events.asked
 
 
-def _call(jitted, args, kwargs):
-    """What a call of a `JitFunction` does once who listens is told."""
+def _call_jitted(jitted, args, kwargs):
+    """Call a `JitFunction` between the events that listeners receive."""
     if _thread.frame is not None:
         return script.call(jitted.fn)(*args, **kwargs)
     return program_cache.call(jitted, *jitted._graph_call(args, kwargs))
 
 
 class JitFunction:
-    """A function that is compiled; what `ms_function` and `jit` return.
+    """A compiled function, returned by `ms_function` and `jit`.
 
     Args:
         fn (Callable): The function, or the plain function of a method.
-        input_signature (tuple): Tensors or MetaTensors that the arguments have to resemble; None for no check.
+        input_signature (tuple): Tensors or MetaTensors that the arguments must match; None for no check.
     """
 
     _programs = None
@@ -49,14 +49,14 @@ class JitFunction:
         self._programs = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _asked.entered:
-            return events.run_with_events(self, None, _call, args, kwargs)
+        if _listeners.entered:
+            return events.called(self, None, _call_jitted, args, kwargs)
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         return program_cache.call(self, *self._graph_call(args, kwargs))
 
     def _graph_call(self, args, kwargs):
-        """(fn, args, kwargs, name, extra) for core.compile."""
+        """Return (fn, args, kwargs, name, extra) for `program_cache`."""
         if self.input_signature is not None:
             self._check(args)
         return self._trace_root, args, kwargs, self.name, ()
@@ -79,10 +79,10 @@ class JitFunction:
             raise ValueError(
                 f"{self.name} has an input_signature of {len(expected)} inputs, but was called with {len(args)}."
             )
-        for i, (arg, said) in enumerate(zip(args, expected)):
-            if not isinstance(arg, Tensor) or not _fits(arg.shape, said) or arg.dtype != said.dtype:
+        for i, (arg, spec) in enumerate(zip(args, expected)):
+            if not isinstance(arg, Tensor) or not _shape_matches(arg.shape, spec) or arg.dtype != spec.dtype:
                 raise ValueError(
-                    f"Input {i} of {self.name} should be Tensor[{said.dtype}]{tuple(said.shape)} "
+                    f"Input {i} of {self.name} should be Tensor[{spec.dtype}]{tuple(spec.shape)} "
                     f"by its input_signature, but got {describe(arg)}."
                 )
 
@@ -95,10 +95,10 @@ class JitFunction:
         return f"<compiled {self.fn!r}>"
 
 
-def _fits(shape, said):
-    """Whether a shape is as a Tensor or MetaTensor says, whose axes may be open."""
-    array = getattr(said, "_array", None)
-    return array.fits(shape) if isinstance(array, UnknownShape) else shape == tuple(said.shape)
+def _shape_matches(shape, spec):
+    """Return True if a shape matches a Tensor or MetaTensor, whose axes may be unknown."""
+    array = getattr(spec, "_array", None)
+    return array.fits(shape) if isinstance(array, UnknownShape) else shape == tuple(spec.shape)
 
 
 class BoundJit:
@@ -128,17 +128,17 @@ class BoundJit:
     def _trace_root(self, *args, **kwargs):
         if _thread.frame is None:
             return self.fn(*args, **kwargs)
-        around = _thread.cell
+        outer_cell = _thread.cell
         try:
             _thread.cell = self._instance if hasattr(self._instance, "_cells") else None
             with jax.named_scope("Default"):
                 return script.call(self.fn)(*args, **kwargs)
         finally:
-            _thread.cell = around
+            _thread.cell = outer_cell
 
 
 def _name_of(fn):
-    """Name of a function, of what a `functools.partial` stands for, of the class of any other callable."""
+    """Return the name of a function, of the function in a `functools.partial`, or of the class of another callable."""
     while isinstance(fn, functools.partial):
         fn = fn.func
     return getattr(fn, "__name__", type(fn).__name__)
@@ -157,12 +157,12 @@ def _signature_tuple(signature):
 
 
 def ms_function(fn: Callable[..., Any] | None = None, obj: object = None, input_signature: Any = None) -> Any:
-    """Compile a Python function or method into one graph; works in both modes, also as a decorator.
+    """Compile a Python function or method into one graph. Works in both modes, also as a decorator.
 
     Args:
         fn (Callable): The function. Default: None, returns a decorator.
         obj (object): Accepted for MindSpore's interface; the object of a method is known from the call.
-        input_signature (Union[Tensor, MetaTensor, tuple]): What the inputs have to look like. Default: None.
+        input_signature (Union[Tensor, MetaTensor, tuple]): Required shapes and dtypes of the inputs. Default: None.
 
     Returns:
         Callable that runs the compiled graph.
@@ -194,7 +194,7 @@ def ms_function(fn: Callable[..., Any] | None = None, obj: object = None, input_
 
 
 class _CompiledCell:
-    """A Cell that runs compiled whatever the mode is."""
+    """A Cell that runs compiled in both modes."""
 
     def __init__(self, cell):
         self.cell = cell
@@ -219,15 +219,16 @@ def jit(
     function: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """MindSpore 2's name of `ms_function`.
+    """Compile a function; MindSpore 2's name of `ms_function`.
 
     Args:
         fn (Callable): The function. Default: None, returns a decorator.
         input_signature (Union[Tensor, tuple]): See `ms_function`.
-        hash_args (object): Part of MindSpore's cache key; has no effect here, where what the graph reads is watched.
+        hash_args (object): Part of MindSpore's cache key; has no effect here, because guards check values that a graph
+            has read.
         jit_config (object): Settings of MindSpore's backends; has no effect here.
         mode (str): MindSpore's front end; has no effect here.
-        function (Callable): What MindSpore 2.5 and newer call `fn`. Default: None.
+        function (Callable): Name of `fn` in MindSpore 2.5 and newer. Default: None.
         kwargs: Further settings of MindSpore's compiler, without effect here.
     """
     if hash_args is not None or jit_config is not None or mode != "PSJit" or kwargs:
@@ -238,8 +239,8 @@ def jit(
     return ms_function(fn, input_signature=input_signature)
 
 
-def _last_of(obj):
-    """The program that `obj` was last compiled to."""
+def _last_program_of(obj):
+    """Return the last program of `obj`."""
     programs = [*program_cache.programs_of(obj).table.values()]
     if not programs:
         raise RuntimeError(f"There is no program of {type(obj).__name__} yet: call it, or compile it, first.")
@@ -247,21 +248,22 @@ def _last_of(obj):
 
 
 class _Executor:
-    """What r1.1 code reaches for to trace a Cell without running it, or to run it as a graph whatever the mode is."""
+    """r1.1's interface to trace a Cell without running it, or to run it as a graph in both modes."""
 
     def __call__(self, obj, *args, phase="predict"):
         return obj.compile_and_run(*args)
 
     @staticmethod
     def compile(obj, *args, phase="predict", do_convert=True, auto_parallel_mode=False):
-        """Trace the graph of `obj` for these inputs; returns (phase, whether it was compiled).
+        """Trace the graph of `obj` for these inputs; returns (phase, True if it was compiled).
 
-        Strategies are checked for as many devices as the context says, whether they are there or not. What a call would
-        run operator by operator, as shapes in it depend on values, is not compiled, which is said. With
-        `auto_parallel_mode` the Cell's `parameter_layout_dict` says how its Parameters and arguments lie by them.
+        Strategies are checked for the number of devices in the context, even if the devices do not exist. A call
+        that runs eagerly, because shapes depend on values, is not compiled, which is logged. With
+        `auto_parallel_mode` the layouts of its Parameters and arguments are stored in the Cell's
+        `parameter_layout_dict`.
 
         Raises:
-            RuntimeError: If a strategy does not fit, or a Parameter is to lie in two ways.
+            RuntimeError: If a strategy does not fit, or a Parameter has two different layouts.
         """
         log.unused("_executor.compile", "there is no other engine to convert for", do_convert=not do_convert)
         try:
@@ -278,37 +280,37 @@ class _Executor:
 
     @staticmethod
     def _get_shard_strategy(obj):
-        """The strategies of the operators in what `obj` was last compiled to: {name: [[parts of each axis], ...]}.
+        """Return the strategies of the operators in the last program of `obj`: {name: [[shards of each axis], ...]}.
 
-        In "auto_parallel" mode these are what the search has found.
+        In "auto_parallel" mode these are results of the search.
 
         Raises:
             RuntimeError: If it has not been compiled.
         """
-        program = _last_of(obj)
+        program = _last_program_of(obj)
         return {} if program.spread is None else program.spread.shards(program)
 
     @staticmethod
     def _get_num_parallel_ops(obj):
-        """How many operators the search of "auto_parallel" mode has had before it, in what `obj` was last compiled to.
+        """Return the number of operators that the search of "auto_parallel" mode had, in the last program of `obj`.
 
-        Those of equal Cells in a CellList count once, and an input that several operators read counts as one; 0 in
-        other modes.
+        Operators of equal Cells in a CellList count once, and an input that several operators read counts as one. 0
+        in other modes.
 
         Raises:
             RuntimeError: If it has not been compiled.
         """
-        program = _last_of(obj)
+        program = _last_program_of(obj)
         return 0 if program.spread is None else program.spread.operators(program)
 
     @staticmethod
     def _get_allreduce_fusion(obj):
-        """In which group each Parameter's gradient is summed: {}, as XLA makes groups where it compiles.
+        """Return the fusion group of each Parameter's gradient: {}, because XLA fuses communication when it compiles.
 
         Raises:
             RuntimeError: If `obj` has not been compiled.
         """
-        _last_of(obj)
+        _last_program_of(obj)
         log.once(
             "_get_allreduce_fusion: there are no groups of Parameters, XLA joins communication as it compiles; "
             "msnb.parallel.communication_of says what is sent."
@@ -320,14 +322,14 @@ _executor = _Executor()
 
 
 class _PynativeExecutor:
-    """What programs reach for to wait until the operators that they have started are computed."""
+    """MindSpore's interface to wait for operators that are still running."""
 
     def sync(self):
-        """Return when all that was started is computed."""
+        """Wait until all arrays are computed."""
         jax.block_until_ready([array for array in live_arrays() if not array.is_deleted()])
 
 
 _pynative_executor = _PynativeExecutor()
 
 
-program_cache.functions_by(jit)
+program_cache.set_jit_decorator(jit)

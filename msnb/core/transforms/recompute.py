@@ -1,4 +1,4 @@
-"""Cells whose inner values are computed again on the way back of a gradient, instead of being kept until then."""
+"""Rematerialisation of Cells: a gradient computes inner values again in the backward pass instead of saving them."""
 
 from typing import Any
 
@@ -15,17 +15,17 @@ _thread = trace_state.thread
 
 
 def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
-    """
-    What a Cell or a method of one returns; in a graph a gradient keeps its inputs alone, and computes what is between
-    again. In PYNATIVE mode it is an ordinary call.
+    """Call a Cell or a method of one. In a graph, a gradient saves only its inputs and recomputes the rest.
+
+    In PYNATIVE mode it is an ordinary call.
 
     Args:
-        block (Union[Cell, method]): What is called.
+        block (Union[Cell, method]): The Cell or method.
         args (Any): Its arguments.
         kwargs (Any): Its keyword arguments.
 
     Returns:
-        Any, what it returns.
+        Any, the result.
 
     Raises:
         TypeError: If `block` is neither.
@@ -37,46 +37,50 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
     owner = block if hasattr(block, "construct") else getattr(block, "__self__", None)
     if not hasattr(owner, "get_parameters"):
         raise TypeError(f"For 'recompute', 'block' should be a Cell or a method of one, but got {describe(block)}.")
-    return call(_Called(block, owner), args, kwargs) if _thread.frame is not None else block(*args, **kwargs)
+    return (
+        call_recomputed(_CellMethod(block, owner), args, kwargs)
+        if _thread.frame is not None
+        else block(*args, **kwargs)
+    )
 
 
-class _Called:
-    """A function, and the Parameters of the Cell that it belongs to."""
+class _CellMethod:
+    """A function, and the Parameters of its Cell."""
 
     def __init__(self, function, owner):
         self.construct = function if function is not owner else owner.__call__
         self.get_parameters = owner.get_parameters
 
 
-def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What `cell.construct` gives in the graph that is being traced; of it a gradient keeps the inputs alone.
+def call_recomputed(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call `cell.construct` in the current trace; a gradient saves only its inputs.
 
-    What the Cell writes, draws and checks belongs to the first time that it is computed.
+    Written Parameters, random numbers and checks belong to the first computation.
     """
     outer = _thread.frame
     construct = script.call(cell.construct)
-    if _thread.carriers is not None and _thread.carriers.active:  # by whole numbers: what is kept for it is outside
+    if _thread.carriers is not None and _thread.carriers.active:  # gradients of integers: carriers are saved outside
         return construct(*args, **kwargs)
-    given, rebuild_given = flatten((args, kwargs))
+    arg_leaves, rebuild_args = flatten((args, kwargs))
     params = list(cell.get_parameters())
     shape = {}
 
     def run(param_arrays, arrays):
         arrays = iter(arrays)
-        again, by_name = rebuild_given([box(next(arrays)) if isinstance(g, Tensor) else g for g in given])
+        run_args, run_kwargs = rebuild_args([box(next(arrays)) if isinstance(g, Tensor) else g for g in arg_leaves])
         with trace_state.TraceFrame(params, param_arrays, outer) as frame:
-            leaves, shape["rebuild"] = flatten(construct(*again, **by_name))
+            leaves, shape["rebuild"] = flatten(construct(*run_args, **run_kwargs))
             writes = frame.writes()
             shape["written"] = [p for p, _ in writes]
             shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
             shape["hidden"] = frame.hidden_names()
-            found = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
-            return found, [a for _, a in writes], frame.hidden_arrays(shape["hidden"])
+            results = [leaf._array for leaf in leaves if isinstance(leaf, Tensor)]
+            return results, [a for _, a in writes], frame.hidden_arrays(shape["hidden"])
 
-    tensors = [g._array for g in given if isinstance(g, Tensor)]
-    found, written, hidden = jax.checkpoint(run, policy=remat_policy.policy)([p._array for p in params], tensors)
+    tensors = [g._array for g in arg_leaves if isinstance(g, Tensor)]
+    results, written, hidden = jax.checkpoint(run, policy=remat_policy.policy)([p._array for p in params], tensors)
     for param, array in zip(shape["written"], written, strict=True):
         param._assign(array)
     outer.adopt_hidden(shape["hidden"], hidden)
-    found = iter(found)
-    return shape["rebuild"]([box(next(found)) if s is None else s[0] for s in shape["leaves"]])
+    results = iter(results)
+    return shape["rebuild"]([box(next(results)) if s is None else s[0] for s in shape["leaves"]])

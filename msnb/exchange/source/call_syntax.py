@@ -50,7 +50,7 @@ class Arguments:
         if self.operator.random:
             raise NoPythonForm("it draws random numbers")
         settings = {name: self[name] for name in self.operator.attributes}
-        if self.operator.chosen(settings).written:
+        if self.operator.select_variant(settings).written:
             raise NoPythonForm("it changes a Parameter")
 
     def __getitem__(self, name: str) -> Any:

@@ -257,7 +257,7 @@ def _where(around):
                 cell = frame.f_locals.get("self")
                 if hasattr(cell, "_attr_name") and hasattr(cell, "construct"):
                     (cells if outer is None else outer).append(cell)
-            elif code.co_name == "_taped":
+            elif code.co_name == "_differentiate_on_tape":
                 if around is not None and source is not None:
                     outer = list(around)
                     break

@@ -11,7 +11,7 @@ from msnb.core.errors.cell_path import attribute_name
 from msnb.core.errors.data_dependent_shape import runs_eagerly
 from msnb.core.jaxpr import partial_trace
 from msnb.core.operator import api_generations
-from msnb.core.operator.autocast import cast_tensor, leaving
+from msnb.core.operator.autocast import cast_result, cast_tensor
 from msnb.core.program import program_cache
 from msnb.core.sharding import constraints
 from msnb.core.state import events, trace_state
@@ -174,7 +174,7 @@ class Running:
             out = self._run_plain(args, kwargs)
         finally:
             _thread.compute_dtype = before
-        return out if _thread.frame is None else leaving(out, dtype)
+        return out if _thread.frame is None else cast_result(out, dtype)
 
     def _run_plain(self, args, kwargs, hooked=False):
         if self._hooks is not None and not hooked:
@@ -196,7 +196,7 @@ class Running:
     def _construct(self, args, kwargs):
         if _thread.frame is not None:
             if self._recomputed:
-                return recompute.call(self, args, kwargs)
+                return recompute.call_recomputed(self, args, kwargs)
             return script.call(self.construct)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 

@@ -13,7 +13,7 @@ from msnb.core.program import program_cache
 from msnb.core.state import random_stream
 from msnb.core.support.weak_identity import ObjectKey
 from msnb.core.tensor.tensor import Tensor
-from msnb.core.transforms.grad import numbers, value_and_grad
+from msnb.core.transforms.grad import parameter_keys, value_and_grad
 from msnb.ir.api import of_program
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
 
@@ -137,7 +137,7 @@ def _step_of(net, loss, optimizer):
     weights = tuple(net.trainable_params())
     made, key = (
         program_cache.programs_of(net).extras,
-        ("inspect", ObjectKey(loss), ObjectKey(optimizer), numbers(weights)),
+        ("inspect", ObjectKey(loss), ObjectKey(optimizer), parameter_keys(weights)),
     )
     if key not in made:
         whole = net if loss is None else _WithLoss(net, loss)

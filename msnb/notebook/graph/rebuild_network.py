@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from msnb.common import initializer
-from msnb.core.script.source import definition
+from msnb.core.script.source import find_definition
 from msnb.core.state import events, random_stream
 from msnb.core.support.weak_identity import attach, attached, weakly
 from msnb.nn.cell import Cell
@@ -114,7 +114,7 @@ def _functions(value):
 
 def _texts(value):
     with contextlib.suppress(OSError):  # without its source it counts as unchanged
-        return {n: ast.dump(definition(f.__code__, n)[0]) for n, f in _functions(value).items()}
+        return {n: ast.dump(find_definition(f.__code__, n)[0]) for n, f in _functions(value).items()}
     return None
 
 

@@ -239,17 +239,17 @@ def check_small_parameters_on_gpu_have_layouts():
         class device:  # noqa: N801 - what is called by that name
             platform = "gpu"
 
-    x, real = floats(32, 64), (executable.context, executable._SMALL)
+    x, real = floats(32, 64), (executable.context, executable._SMALL_BYTES)
     context.set_context(mode=context.GRAPH_MODE)
     losses, weights, _ = trained(TwoProducts(), x)
-    executable.context, executable._SMALL = Passing, 1 << 20  # all of them
+    executable.context, executable._SMALL_BYTES = Passing, 1 << 20  # all of them
     try:
         set_devices()
         net = TwoProducts(((4, 1), (1, 2)), ((4, 2), (2, 1)))
         before = [p._array for p in net.trainable_params()]
         got, new, _ = trained(net, x)
     finally:
-        executable.context, executable._SMALL = real
+        executable.context, executable._SMALL_BYTES = real
     assert not any(a.is_deleted() for a in before)
     assert {p._array.sharding.shard_shape((64, 64)) for p in net.trainable_params()} == {(64, 32), (32, 64)}
     np.testing.assert_allclose(got, losses, rtol=1e-5)

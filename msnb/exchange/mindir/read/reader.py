@@ -389,7 +389,9 @@ class Reader(ControlFlow):
 
         def run(*arrays):
             remaining = iter(arrays)
-            out = op.again(attrs, layout, [box(next(remaining)) if value is None else value for value in constants])
+            out = op.call_again(
+                attrs, layout, [box(next(remaining)) if value is None else value for value in constants]
+            )
             return [o._array for o in (out if isinstance(out, (tuple, list)) else (out,))]
 
         kinds = [value.node.types[value.slot] for value in inputs if isinstance(value, Ref)]

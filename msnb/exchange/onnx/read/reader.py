@@ -123,7 +123,7 @@ class Reader:
         op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
         if op is None:
             raise UnsupportedOperator("its shape depends on values that are only known when it runs")
-        out = op.again(node.attrs, node.layout, [Tensor(v) for v in inputs])
+        out = op.call_again(node.attrs, node.layout, [Tensor(v) for v in inputs])
         return (out if isinstance(out, tuple) else (out,))[x.slot].asnumpy()
 
     def ints(self, x: Ref | None) -> tuple[int, ...]:
@@ -179,7 +179,7 @@ class Reader:
 
     def _fold_call(self, op, settings, layout, tensors):
         """Compute a call of constants."""
-        out = op.again(settings, layout, [Tensor(t.value) for t in tensors])
+        out = op.call_again(settings, layout, [Tensor(t.value) for t in tensors])
         if isinstance(out, (tuple, list)):
             return tuple(self.const(v.asnumpy()) for v in out)
         return self.const(out.asnumpy())
@@ -353,7 +353,7 @@ def _infer_types(op, settings, layout, tensors):
     shape = []
 
     def run(*arrays):
-        out = op.again(settings, layout, [box(a) for a in arrays])
+        out = op.call_again(settings, layout, [box(a) for a in arrays])
         shape.append(isinstance(out, (tuple, list)))
         return [o._array for o in (out if shape[-1] else (out,))]
 
