@@ -31,7 +31,11 @@ def seed():
 def epochs(dataset, count=3):
     column = dataset.get_col_names().index("a" if "a" in dataset.get_col_names() else "text")
     iterator = dataset.create_tuple_iterator(num_epochs=count, output_numpy=True)
-    return [[row[column].tolist() for row in iterator] for _ in range(count)]
+    return [[as_text(row[column].tolist()) for row in iterator] for _ in range(count)]
+
+
+def as_text(value):
+    return value.decode() if isinstance(value, bytes) else value
 
 
 CUTS = {
@@ -40,11 +44,23 @@ CUTS = {
     "zip": (lambda d: ds.zip((d, short(2))), [[5, 0], [0, 2], [0, 1]]),
     "zip of shuffle": (lambda d: ds.zip((short(3), d.shuffle(4))), [[2, 0, 3], [5, 2, 4], [1, 0, 5]]),
     "take of shuffle of repeat": (lambda d: d.repeat(2).shuffle(3).take(2), [[5, 0], [2, 0], [5, 3]]),
-    "take of repeat of repeat": (lambda d: d.repeat(2).repeat(2).take(5), [[5, 0, 1, 2, 3], [3, 5, 2, 1, 0], [2, 3, 1, 0, 5]]),
+    "take of repeat of repeat": (
+        lambda d: d.repeat(2).repeat(2).take(5),
+        [[5, 0, 1, 2, 3], [3, 5, 2, 1, 0], [2, 3, 1, 0, 5]],
+    ),
     "zip of repeat of take": (lambda d: ds.zip((d.take(3).repeat(3), short(2))), [[5, 0], [0, 1], [0, 2]]),
-    "repeat of zip of repeat": (lambda d: ds.zip((d.repeat(2), short(2))).repeat(2), [[5, 0, 0, 1], [3, 5, 0, 2], [2, 3, 3, 5]]),
-    "repeat of take of repeat": (lambda d: d.repeat(2).take(3).repeat(2), [[5, 0, 1, 0, 1, 2], [3, 5, 2, 0, 2, 5], [2, 3, 1, 3, 5, 0]]),
-    "take of repeat of shuffle of filter": (lambda d: d.filter(lambda x: str(x)[-1] != "2", ["a"]).shuffle(3).repeat(3).take(3), [[5, 0, 4], [5, 0, 3], [5, 0, 3]]),
+    "repeat of zip of repeat": (
+        lambda d: ds.zip((d.repeat(2), short(2))).repeat(2),
+        [[5, 0, 0, 1], [3, 5, 0, 2], [2, 3, 3, 5]],
+    ),
+    "repeat of take of repeat": (
+        lambda d: d.repeat(2).take(3).repeat(2),
+        [[5, 0, 1, 0, 1, 2], [3, 5, 2, 0, 2, 5], [2, 3, 1, 3, 5, 0]],
+    ),
+    "take of repeat of shuffle of filter": (
+        lambda d: d.filter(lambda x: str(x)[-1] != "2", ["a"]).shuffle(3).repeat(3).take(3),
+        [[5, 0, 4], [5, 0, 3], [5, 0, 3]],
+    ),
 }
 
 
@@ -57,10 +73,22 @@ def test_the_next_epoch_has_the_order_of_mindspore(case):
 FILE_CUTS = {
     "take of repeat": (lambda d: d.repeat(3).take(2), [["a1", "b1"], ["a1", "b3"], ["a1", "b0"]]),
     "zip of repeat": (lambda d: ds.zip((d.repeat(3), short(2))), [["a1", "b1"], ["a1", "b3"], ["a1", "b0"]]),
-    "zip of shuffle": (lambda d: ds.zip((short(3), d.shuffle(4))), [["a0", "b1", "b0"], ["a3", "b3", "a2"], ["b0", "a0", "b3"]]),
-    "take of repeat of repeat": (lambda d: d.repeat(2).repeat(2).take(5), [["a1", "b1", "a2", "a0", "b0"], ["a3", "a1", "b0", "b3", "a2"], ["a0", "b0", "a2", "b3", "b2"]]),
-    "repeat of zip of repeat": (lambda d: ds.zip((d.repeat(2), short(2))).repeat(2), [["a1", "b1", "a2", "b0"], ["a3", "a1", "a1", "b0"], ["a0", "b0", "a2", "b2"]]),
-    "take of repeat of shuffle of filter": (lambda d: d.filter(lambda x: str(x)[-1] != "2", ["text"]).shuffle(3).repeat(3).take(3), [["a1", "b1", "b3"], ["b1", "a1", "a3"], ["b3", "a3", "a0"]]),
+    "zip of shuffle": (
+        lambda d: ds.zip((short(3), d.shuffle(4))),
+        [["a0", "b1", "b0"], ["a3", "b3", "a2"], ["b0", "a0", "b3"]],
+    ),
+    "take of repeat of repeat": (
+        lambda d: d.repeat(2).repeat(2).take(5),
+        [["a1", "b1", "a2", "a0", "b0"], ["a3", "a1", "b0", "b3", "a2"], ["a0", "b0", "a2", "b3", "b2"]],
+    ),
+    "repeat of zip of repeat": (
+        lambda d: ds.zip((d.repeat(2), short(2))).repeat(2),
+        [["a1", "b1", "a2", "b0"], ["a3", "a1", "a1", "b0"], ["a0", "b0", "a2", "b2"]],
+    ),
+    "take of repeat of shuffle of filter": (
+        lambda d: d.filter(lambda x: x.item()[-1:] != b"2", ["text"]).shuffle(3).repeat(3).take(3),
+        [["a1", "b1", "b3"], ["b1", "a1", "a3"], ["b3", "a3", "a0"]],
+    ),
 }
 
 

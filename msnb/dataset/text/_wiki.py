@@ -7,7 +7,8 @@ from msnb.dataset.text._tokens import each
 
 _REDIRECT = re.compile("#REDIRECT|#redirect")
 _MARKUP = re.compile("<.*>|<[^>]*>")  # in a line, from the first < to the last >; else one tag over several lines
-_NOT_WORDS = re.compile("&[^;]*;|[^a-zA-Z0-9]+")  # entities, and what is neither a letter nor a digit
+_ENTITY = re.compile("&[^;]*;")
+_NOT_WORDS = re.compile("[^a-zA-Z0-9]+")
 _DIGIT_NAMES = dict(zip("0123456789", "zero one two three four five six seven eight nine".split(), strict=True))
 _DIGIT = re.compile("[0-9]")
 
@@ -26,5 +27,5 @@ class FilterWikipediaXML(TensorOp):
     def _clean(text):
         if _REDIRECT.search(text):
             return ""
-        words = _NOT_WORDS.sub(" ", _MARKUP.sub("", text)).lower()
+        words = _NOT_WORDS.sub(" ", _ENTITY.sub(" ", _MARKUP.sub("", text))).lower()
         return " ".join(_DIGIT.sub(lambda digit: f" {_DIGIT_NAMES[digit[0]]} ", words).split())
