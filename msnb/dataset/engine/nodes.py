@@ -32,6 +32,11 @@ class Node:
         """Rows per epoch; None when only running it would tell."""
         return self.children[0].size()
 
+    def skip_epoch(self) -> None:
+        """Draw the random numbers of the next epoch without reading its rows."""
+        for child in self.children:
+            child.skip_epoch()
+
     def close(self) -> None:
         """Give back what the operator holds (processes, files)."""
         for child in self.children:
@@ -68,6 +73,9 @@ class IndexSource(Node):
         for change in self.order:
             numbers = change.numbers(numbers)
         return numbers
+
+    def skip_epoch(self) -> None:
+        self.numbers()
 
     def fetch(self, numbers: np.ndarray) -> Any:
         """The columns of these samples."""
@@ -139,6 +147,9 @@ class StreamSource(Node):
         for columns, n in self.source.stream(hint):
             yield Chunk(columns, n, first, self.origin)
             first += n
+
+    def skip_epoch(self) -> None:
+        self.source.skip_epoch()
 
     def size(self) -> int | None:
         return self.source.size()

@@ -36,8 +36,18 @@ class Shuffle(Node):
         """Rows left of `n`."""
         return n
 
+    def skip_epoch(self) -> None:
+        size = self.children[0].size()
+        if size is None:  # only the rows tell how many numbers are drawn
+            for _ in self.chunks(Hint(256)):
+                pass
+            return
+        self.children[0].skip_epoch()
+        self._buffer().permuted(list(range(size)))
+
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         child, taken, ended, origin = self.children[0], 0, False, None
+        self.cut_short = False
 
         def rows():
             nonlocal taken, origin
@@ -85,17 +95,30 @@ class Repeat(Node):
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
         self.count: int = count
+        self.cut_short: bool = False
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         done = first = 0
-        while self.count < 0 or done < self.count:
-            start = first
-            for chunk in self.children[0].chunks(hint):
-                yield chunk.moved(start + chunk.first)
-                first += chunk.n
-            done += 1
-            if first == start:
-                return  # an empty data set, repeated, is empty
+        self.cut_short = False
+        try:
+            while self.count < 0 or done < self.count:
+                start = first
+                for chunk in self.children[0].chunks(hint):
+                    yield chunk.moved(start + chunk.first)
+                    first += chunk.n
+                done += 1
+                if first == start:
+                    return  # an empty data set, repeated, is empty
+        finally:
+            if self.cut_short:
+                # As MindSpore does, draw for the passes that are left: the next epoch's order depends on them.
+                self.cut_short = False
+                for _ in range(done + 1, self.count):
+                    self.children[0].skip_epoch()
+
+    def skip_epoch(self) -> None:
+        for _ in range(self.count):
+            self.children[0].skip_epoch()
 
     def size(self) -> int | None:
         n = self.children[0].size()
@@ -108,7 +131,8 @@ class Repeat(Node):
 
 
 def _cut_short(node):
-    if isinstance(node, Shuffle):
+    """Mark the operators below that draw the rest of their epoch's random numbers when their iterator is closed."""
+    if isinstance(node, Shuffle | Repeat):
         node.cut_short = True
     for child in node.children:
         _cut_short(child)
@@ -203,6 +227,7 @@ class Zip(Node):
             for part in parts:
                 chunk = next(part, None)
                 if chunk is None:
+                    self._end(parts)
                     return
                 group.append(chunk)
             n = min(c.n for c in group)
@@ -214,7 +239,15 @@ class Zip(Node):
                 for part, chunk in zip(parts, whole, strict=True):
                     if chunk.n == n:  # it ended, or fails now
                         next(part, None)
+                self._end(parts)
                 return
+
+    def _end(self, parts):
+        """Close the iterators of the children. A longer child draws for the rest of its epoch, as below a `Take`."""
+        for child in self.children:
+            _cut_short(child)
+        for part in parts:
+            part.close()
 
     def size(self) -> int | None:
         sizes = [c.size() for c in self.children]
@@ -304,6 +337,11 @@ class Interleave(Concat):
             first += len(rows)
         for part in parts:  # to the end of their epoch
             next(part, None)
+
+    def skip_epoch(self) -> None:
+        super().skip_epoch()
+        size = self.size() or 0
+        ShuffleBuffer(max(size, 1), self.stream).permuted(list(range(size)))
 
     def _rows(self, child, number):
         for chunk in child.chunks(Hint(32)):

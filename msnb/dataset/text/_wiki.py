@@ -1,37 +1,31 @@
 """Cleaning of Wikipedia dumps."""
 
-import html
 import re
 
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text._tokens import each
 
-_STEPS = [
-    (re.compile(p), by)
-    for p, by in (
-        (r"<.*?>", ""),
-        (r"\{\{.*?\}\}", ""),
-        (r"\[\[(?:File|Image|Category):.*?\]\]", ""),
-        (r"\[\[[^|\]]*\|", "[["),
-        (r"\[\[|\]\]", ""),
-        (r"\[http[^ \]]*\s?", ""),
-        (r"\{[^}]*\}", ""),
-        (r"\|\S+", ""),
-        (r"[^a-z0-9]+", " "),
-    )
-]
+_REDIRECT = re.compile("#REDIRECT|#redirect")
+_MARKUP = re.compile("<.*>|<[^>]*>")  # in a line, from the first < to the last >; else one tag over several lines
+_ENTITY = re.compile("&[^;]*;")
+_NOT_WORDS = re.compile("[^a-zA-Z0-9]+")
+_DIGIT_NAMES = dict(zip("0123456789", "zero one two three four five six seven eight nine".split(), strict=True))
+_DIGIT = re.compile("[0-9]")
 
 
 class FilterWikipediaXML(TensorOp):
-    """The plain lower-case words in the text of a Wikipedia dump."""
+    """Keep the lower-case words in the text of a Wikipedia dump.
+
+    Tags, and what stands between the first and the last tag of a line, are removed. So are entities. Digits are spelt
+    out, ``12`` becomes ``one two``. Of a text with ``#REDIRECT``, nothing is left.
+    """
 
     def _row(self, array):
         return each(array, self._clean)
 
     @staticmethod
     def _clean(text):
-        text = html.unescape(text)
-        for pattern, by in _STEPS[:-1]:
-            text = pattern.sub(by, text)
-        pattern, by = _STEPS[-1]
-        return pattern.sub(by, text.lower()).strip()
+        if _REDIRECT.search(text):
+            return ""
+        words = _NOT_WORDS.sub(" ", _ENTITY.sub(" ", _MARKUP.sub("", text))).lower()
+        return " ".join(_DIGIT.sub(lambda digit: f" {_DIGIT_NAMES[digit[0]]} ", words).split())

@@ -267,6 +267,9 @@ class Stream:
         except TypeError:
             return iter(self.source())
 
+    def skip_epoch(self):
+        """Do nothing: the user's rows come without random numbers of the pipeline."""
+
     def stream(self, hint):
         """Yield (columns, number of rows)."""
         done = 0

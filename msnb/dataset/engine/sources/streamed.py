@@ -116,6 +116,10 @@ class RowStream:
                 if not want:
                     return
 
+    def skip_epoch(self) -> None:
+        """Draw the order of the next epoch's files without reading them."""
+        next(self.pieces(), None)
+
     def rows(self) -> Iterator[Any]:
         """Yield the rows of the next epoch: several files take turns, row by row, as many as there are workers."""
         pieces = list(self.pieces())
