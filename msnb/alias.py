@@ -231,12 +231,12 @@ def chosen(api: Any = None) -> int:
 
 
 def is_asked() -> bool:
-    """Whether a generation was asked for, by `install(api=...)` or by the environment variable MSNB_API."""
+    """Return whether a generation was asked for, by `install(api=...)` or by the environment variable MSNB_API."""
     return _session.is_asked or bool(os.environ.get("MSNB_API", "").strip())
 
 
 def is_settled() -> bool:
-    """Whether the generation of this process is asked for, or a program has shown it."""
+    """Return whether the generation of this process is asked for, or a program has shown it."""
     return is_asked() or _session.generation is not None
 
 
@@ -307,7 +307,7 @@ def api() -> int:
 
 
 def installed() -> bool:
-    """Whether `import mindspore` means msnb at present."""
+    """Return whether `import mindspore` means msnb at present."""
     return _finder in sys.meta_path
 
 

@@ -147,5 +147,5 @@ def _is_own(file: Path, folder: Path) -> bool:
 
 
 def is_installed(file: Path, folder: Path | None = None) -> bool:
-    """Whether a file belongs to Python or to an installed package, unless `folder` does, too."""
+    """Return whether a file belongs to Python or to an installed package, unless `folder` does, too."""
     return any(file.is_relative_to(place) and not (folder and folder.is_relative_to(place)) for place in _INSTALLED)

@@ -75,7 +75,7 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
 
 
 def _same(use, cls):
-    """Whether a call of a class leaves nothing to what differs: it says itself what it wants."""
+    """Return whether a call of a class leaves nothing to what differs: it says itself what it wants."""
     if cls not in DIFFERENCES:  # what holds for all below a class says it of that class
         return isinstance(cls, type)
     _, order, defaults, _, given = DIFFERENCES[cls]

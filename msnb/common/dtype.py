@@ -273,7 +273,7 @@ def get_py_obj_dtype(obj: Any) -> Type:
 
 
 def issubclass_(type_: Any, dtype: Any) -> bool:
-    """Whether `type_` is `dtype` or belongs to the family `dtype` (``issubclass_(int32, int_)``)."""
+    """Return whether `type_` is `dtype` or belongs to the family `dtype` (``issubclass_(int32, int_)``)."""
     if not isinstance(type_, Type) or not isinstance(dtype, (Type, type)):
         return False
     if isinstance(dtype, type):
@@ -299,5 +299,5 @@ def __getattr__(name: str) -> Any:
 
 
 def is_array_type(type_: object) -> bool:
-    """Whether Tensor elements can have this type."""
+    """Return whether Tensor elements can have this type."""
     return isinstance(type_, Type) and type_._np is not None

@@ -28,7 +28,7 @@ def in_notebook(make):
 
 
 def wanted():
-    """Whether lines are drawn at all: `context.set_context(show_progress=False)` and MSNB_PROGRESS=0 say no."""
+    """Return whether lines are drawn at all: `context.set_context(show_progress=False)` and MSNB_PROGRESS=0 say no."""
     return context._state.show_progress and os.environ.get("MSNB_PROGRESS", "1") != "0"
 
 
@@ -53,7 +53,7 @@ def on_screen() -> "Line | None":
 
 
 def _in_kernel():
-    """Whether this process is the kernel of a notebook; asking loads nothing."""
+    """Return whether this process is the kernel of a notebook; asking loads nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None

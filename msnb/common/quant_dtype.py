@@ -24,7 +24,7 @@ class QuantDtype(Enum):
 
     @staticmethod
     def is_signed(dtype: "QuantDtype") -> bool:
-        """Whether `dtype` has a sign."""
+        """Return whether `dtype` has a sign."""
         return not dtype.name.startswith("U")
 
     @staticmethod

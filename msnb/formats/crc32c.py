@@ -115,7 +115,7 @@ def masked_crc32c(data: Any) -> int:
 
 
 def matches(data: Any, spans: list[tuple[int, int]], checksums: list[int]) -> list[bool]:
-    """Whether each part of `data`, from (start, end) in `spans`, has its masked checksum."""
+    """Return whether each part of `data`, from (start, end) in `spans`, has its masked checksum."""
     return [crc == checksum for crc, checksum in zip(masked_of(data, spans), checksums, strict=True)]
 
 

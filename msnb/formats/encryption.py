@@ -154,7 +154,7 @@ def _bytes(value, name):
 
 
 def is_encrypted(data: Any) -> bool:
-    """Whether a file that begins with these bytes is one of MindSpore's encrypted ones."""
+    """Return whether a file that begins with these bytes is one of MindSpore's encrypted ones."""
     return len(data) >= 4 and _NUMBER.unpack_from(data)[0] in _NAMES
 
 

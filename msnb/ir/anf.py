@@ -194,7 +194,7 @@ class CNode(AnfNode):
 
     @property
     def is_recomputed(self) -> bool:
-        """Whether it computes a value of the forward pass once more, as `Cell.recompute` asks for."""
+        """Return whether it computes a value of the forward pass once more, as `Cell.recompute` asks for."""
         return "recomputed" in self.attrs
 
     @property

@@ -70,7 +70,7 @@ def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
 
 
 def _lowered(node):
-    """Whether a node is an operation of StableHLO, which knows the primitive that it came from."""
+    """Return whether a node is an operation of StableHLO, which knows the primitive that it came from."""
     return bool(node.origins) and not node.instruction
 
 

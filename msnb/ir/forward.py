@@ -4,7 +4,7 @@ from .anf import CNode, FuncGraph, ParameterNode
 
 
 def has_gradient(graph: "FuncGraph") -> bool:
-    """Whether a gradient is taken somewhere in a graph."""
+    """Return whether a gradient is taken somewhere in a graph."""
     return any(node.direction == "backward" for node in graph.all_nodes())
 
 

@@ -271,7 +271,7 @@ def _merge_single(scope, twin):
 
 
 def _agrees(mate, name):
-    """Whether the scope in the other lane, if there is one, has that single child too."""
+    """Return whether the scope in the other lane, if there is one, has that single child too."""
     if mate is None:
         return True
     return len(mate.children) == 1 and isinstance(mate.children[0], Scope) and mate.children[0].name == name

@@ -68,7 +68,7 @@ _SAME_KEY = frozenset(("random_wrap", "random_unwrap"))
 
 
 def is_library(file: str) -> bool:
-    """Whether a source file is msnb's own."""
+    """Return whether a source file is msnb's own."""
     return file.startswith(PACKAGE)
 
 

@@ -94,10 +94,10 @@ def _closes(text, at):
 
 
 def is_recomputed(transforms: Any) -> bool:
-    """Whether the transformations say that a node computes a forward value once more, for the backward pass."""
+    """Return whether the transformations say that a node computes a forward value once more, for the backward pass."""
     return RECOMPUTED in transforms
 
 
 def is_backward(transforms: Any) -> bool:
-    """Whether the transformations say that a node computes a cotangent."""
+    """Return whether the transformations say that a node computes a cotangent."""
     return "transpose" in transforms

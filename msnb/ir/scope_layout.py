@@ -31,7 +31,7 @@ class Box:
 
     @property
     def goes_on(self) -> bool:
-        """Whether a line that ends here goes on inside."""
+        """Return whether a line that ends here goes on inside."""
         return self.inner is not None and bool(self.inner.ports[_INTO])
 
 

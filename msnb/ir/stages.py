@@ -168,7 +168,7 @@ def _take_calls(compiled, traced, devices):
 
 
 def _is_cut_to(whole, part, devices):
-    """Whether an array can be cut into equal parts of a shape, each of them on as many of the devices."""
+    """Return whether an array can be cut into equal parts of a shape, each of them on as many of the devices."""
     if len(whole) != len(part) or not all(m and n % m == 0 for n, m in zip(whole, part, strict=True)):
         return False
     return devices % math.prod(n // m for n, m in zip(whole, part, strict=True)) == 0

@@ -121,7 +121,7 @@ def count_records(path, compression=""):
 
 
 def is_tfrecord(path, compression=""):
-    """Whether the file can be read and its first record's length has the checksum that stands behind it."""
+    """Return whether the file can be read and its first record's length has the checksum that stands behind it."""
     try:
         with _opened(path, compression)[0] as file:
             head = file.read(_HEAD.size)

@@ -55,7 +55,7 @@ def _is_size(value):
 
 
 def _is_schema(value):
-    """Whether the first entry says of each field what it is, and which fields are blobs."""
+    """Return whether the first entry says of each field what it is, and which fields are blobs."""
     if not _is_list(value, dict) or not value:
         return False
     fields, blobs = value[0].get("schema"), value[0].get("blob_fields")

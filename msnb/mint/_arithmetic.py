@@ -154,7 +154,7 @@ def clone(input: Tensor) -> Tensor:
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor | bool:
-    """Whether all elements are as near to each other as `isclose` wants them.
+    """Return whether all elements are as near to each other as `isclose` wants them.
 
     Args:
         input (Tensor): The first Tensor.
@@ -170,7 +170,7 @@ def allclose(
 
 
 def equal(input: Tensor, other: Tensor) -> Tensor | bool:
-    """Whether two Tensors have the same shape and elements.
+    """Return whether two Tensors have the same shape and elements.
 
     Args:
         input (Tensor): The first Tensor.

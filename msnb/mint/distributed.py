@@ -6,7 +6,7 @@ __all__ = ["is_available", "is_initialized"]
 
 
 def is_available() -> bool:
-    """Whether processes can talk to each other here.
+    """Return whether processes can talk to each other here.
 
     Returns:
         bool, False.
@@ -15,7 +15,7 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Whether they have begun to.
+    """Return whether they have begun to.
 
     Returns:
         bool, False.

@@ -7,7 +7,7 @@ from msnb.core.operator.declare import spelling
 
 @spelling(numpy="isscalar")
 def isscalar(element: object) -> bool:
-    """Whether something is a Python number, a bool or a string; a Tensor is none, whatever its shape.
+    """Return whether something is a Python number, a bool or a string; a Tensor is none, whatever its shape.
 
     Args:
         element (Any): Anything.

@@ -107,7 +107,7 @@ def _traced(array):
 
 
 def _varies(value):
-    """Whether `value` is a Tensor of one real number that the number cannot replace."""
+    """Return whether `value` is a Tensor of one real number that the number cannot replace."""
     array = getattr(value, "_array", None)
     return (
         array is not None
@@ -161,7 +161,7 @@ def hashable(value: Any) -> Any:
 
 
 def is_constant(value: Any, number: float) -> bool:
-    """Whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
+    """Return whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
     return isinstance(value, (int, float)) and value == number
 
 

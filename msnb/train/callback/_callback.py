@@ -157,7 +157,7 @@ class RunContext:
         self._stop_requested = True
 
     def get_stop_requested(self) -> bool:
-        """Whether a stop was asked for.
+        """Return whether a stop was asked for.
 
         Returns:
             bool.

@@ -14,7 +14,7 @@ from msnb.common.arguments import answered
 from msnb.exchange.api import cipher_of
 from msnb.parallel.modes.multiprocess_mesh import gather_tensors, local_parts
 from msnb.train._async_writer import writer
-from msnb.train._save_checkpoint import FORMATS, appended, chosen, save, save_graph
+from msnb.train._save_checkpoint import FORMATS, convert_appended, save, save_graph, select_values
 from msnb.train._utils import _make_directory, check_flags
 from msnb.train.callback._callback import Callback
 
@@ -28,7 +28,7 @@ _ENDING = r"-[0-9]+_[0-9]+\.(?:ckpt|safetensors)"  # of a checkpoint's name, aft
 
 
 def _check_file_name_prefix(file_name_prefix):
-    """Whether it is a string without "/"."""
+    """Return whether it is a string without "/"."""
     return isinstance(file_name_prefix, str) and "/" not in file_name_prefix
 
 
@@ -52,7 +52,7 @@ def _appended(append_info):
         if isinstance(entry, str) and entry in _COUNTS:
             found.setdefault(entry, 0)
         elif isinstance(entry, dict):
-            appended(entry)  # says what is wrong with it
+            convert_appended(entry)  # says what is wrong with it
             found.update(entry)
         else:
             raise (ValueError if isinstance(entry, str) else TypeError)(
@@ -312,7 +312,7 @@ class ModelCheckpoint(Callback):
         for count, now in zip(_COUNTS, (cb_params.cur_epoch_num, step)):
             if more and count in more:
                 more[count] += now
-        values = chosen(network)
+        values = select_values(network)
         save(
             gather_tensors(values, "ModelCheckpoint") if config.integrated_save else local_parts(values),
             path,

@@ -39,7 +39,7 @@ class Monitored(Callback):
 
     def is_improvement(self, value: float, best: float) -> bool:
         """
-        Whether a value is better than another by more than `min_delta`.
+        Return whether a value is better than another by more than `min_delta`.
 
         Args:
             value (float): The one.

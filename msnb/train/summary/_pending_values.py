@@ -72,5 +72,5 @@ def take() -> dict[str, "Tensor | Perhaps"]:
 
 
 def anything() -> bool:
-    """Whether there is something to take."""
+    """Return whether there is something to take."""
     return bool(_seen)

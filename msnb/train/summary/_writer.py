@@ -183,7 +183,7 @@ def on_host(value: Any) -> Any:
 
 
 def in_hosts_memory(array: jax.Array) -> bool:
-    """Whether numpy can read the array of a device where it is."""
+    """Return whether numpy can read the array of a device where it is."""
     return all(device.platform == "cpu" for device in array.devices())
 
 
