@@ -65,8 +65,8 @@ class Resumption:
         state = json.loads(state)
         if state["batches"] != batches:
             raise ValueError(
-                f"The training in {self.path.parent.parent} had {state['batches']} steps in an epoch, but now there are "
-                f"{batches}: go on with the same dataset, batch size and sink_size, or record under another name."
+                f"The training in {self.path.parent.parent} had {state['batches']} steps in an epoch, but now there "
+                f"are {batches}: go on with the same dataset, batch size and sink_size, or record under another name."
             )
         load_param_into_net(model._train_network, values, strict_load=True)
         if state["scaling"]:

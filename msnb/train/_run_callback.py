@@ -10,8 +10,8 @@ from msnb.train.callback._callback import Callback
 from msnb.train.recording import Recording, is_number, record
 from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optimizer_of, train_lineage_of
-from msnb.train.summary._parameters import recorded
-from msnb.train.summary._writer import in_hosts_memory
+from msnb.train.summary._parameters import select_recorded
+from msnb.train.summary._writer import is_in_host_memory
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
@@ -74,7 +74,7 @@ class RunCallback(Callback):
                 record_.add_value("graph", "train_network/auto", graph_of(program))
             record_.add_value("dataset_graph", "train_dataset", dataset_graph_of(moment.train_dataset))
         if number == 1 or number % _OFTEN == 0:
-            for parameter in recorded(self._optimizer.parameters if self._optimizer is not None else ()):
+            for parameter in select_recorded(self._optimizer.parameters if self._optimizer is not None else ()):
                 record_.add_value("histogram", parameter.name, parameter)
             images = moment.train_dataset_element[0] if moment.train_dataset_element else None
             if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
@@ -110,6 +110,6 @@ class RunCallback(Callback):
 def _first_images(images):
     """Return the first images of a batch. If they are in host memory, numpy copies them without a JAX program."""
     array = images._array
-    if isinstance(array, np.ndarray) or in_hosts_memory(array):
+    if isinstance(array, np.ndarray) or is_in_host_memory(array):
         return Tensor(np.array(np.asarray(array)[:_PICTURES]))
     return images[:_PICTURES]
