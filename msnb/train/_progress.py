@@ -40,7 +40,7 @@ class Progress:
         self._before = 0  # steps of earlier epochs
         self._watch = LossWatch()
         self._curve = Curve()
-        self._is_enabled = display and progress.wanted()
+        self._is_enabled = display and progress.is_enabled()
         self._announces = not any(isinstance(callback, LossMonitor) for callback in callbacks)
         self._draws = self._is_enabled and not any(map(prints, callbacks))
         self._line = None

@@ -90,7 +90,7 @@ class Resumption:
         """Restore the random stream before the first step that was not trained."""
         if self._state is not None:
             random_stream.default.base, random_stream.default.count = self._state["stream"]
-            seed.go_on_with(self._state["operators"])
+            seed.restore_operator_seeds(self._state["operators"])
             self._state = None
 
     def after_step(self, model: "Model", moment: Any) -> None:
