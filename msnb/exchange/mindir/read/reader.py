@@ -56,7 +56,7 @@ class Weights(Mapping[str, Any]):
 
     Args:
         messages (list[dict]): Tensors of the file.
-        external (Beside): Reads Tensors that are stored in other files.
+        external (WeightFiles): Reads Tensors that are stored in other files.
     """
 
     def __init__(self, messages: list[dict[str, Any]], external: mindir.WeightFiles) -> None:
@@ -128,7 +128,7 @@ class Reader(ControlFlow):
     """Reads one file.
 
     Args:
-        model (dict): The result of `msnb.formats.mindir.opened`.
+        model (dict): The result of `msnb.formats.mindir.load_model`.
         path (str): The file, for messages.
         strict (bool): Refuse an operator that cannot run, rather than show it. Default: True.
         shapes (list[tuple]): Shapes of the inputs, for a file that leaves some of their axes open. Default: None: nodes
