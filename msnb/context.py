@@ -1,7 +1,7 @@
-"""Settings of the running program: execution mode, device, where graphs are saved, how work is spread over devices.
+"""Settings of the running program: execution mode, device, output of graphs, parallel training.
 
-What reads a setting in a hot path reads an attribute: ``context._state.mode``. What has to act on a change registers
-with :func:`on_change`. A setting that only an Ascend chip knows is accepted, and said to have no effect, once.
+Hot paths read a setting as an attribute: ``context._state.mode``. Code that must react to a change registers with
+    :func:`on_change`. A setting for Ascend chips only is accepted, and logged once as having no effect.
 """
 
 import os
@@ -37,12 +37,12 @@ STRICT, COMPATIBLE, LAX = 0, 1, 2  # 2.x's values of jit_syntax_level
 
 
 class ParallelMode:
-    """Names of the ways to spread work over devices.
+    """Names of the parallel modes.
 
     - STAND_ALONE: one device.
-    - DATA_PARALLEL: every device holds the whole network and a part of the batch.
-    - HYBRID_PARALLEL: the network itself says what is spread.
-    - SEMI_AUTO_PARALLEL: spread as the operators' strategies say.
+    - DATA_PARALLEL: every device has the complete network and a part of the batch.
+    - HYBRID_PARALLEL: the network itself defines its sharding.
+    - SEMI_AUTO_PARALLEL: sharded by the operators' strategies.
     - AUTO_PARALLEL: strategies are searched for.
 
     ``MODE_LIST`` has all of them.
@@ -59,7 +59,7 @@ class ParallelMode:
 # --- the program ----------------------------------------------------------------------------------------------------
 
 
-def _mode(key, value):
+def _check_mode(key, value):
     if not isinstance(value, int):
         raise (ValueError if value is None else TypeError)(
             f"'mode' should be context.GRAPH_MODE (0) or context.PYNATIVE_MODE (1), but got {value!r}."
@@ -79,7 +79,7 @@ def _device_target(key, value):
     if value == "Ascend" and "tpu" not in platforms:
         log.once(
             f"device_target='Ascend': XLA has no Ascend backend; the best device it has here is used instead: "
-            f"{_describe(_best(platforms))}."
+            f"{_describe(_best_devices(platforms))}."
         )
     elif value in _PLATFORM_OF and _PLATFORM_OF[value] not in platforms:
         best = _NAME_OF.get(next(iter(platforms)), "CPU")
@@ -103,9 +103,9 @@ _ALGORITHMS = ("conv_fprop_algo", "conv_dgrad_algo", "conv_wgrad_algo")
 
 
 def _gpu_config(key, value):
-    """What is set so far and what `value` sets; XLA chooses the algorithms of convolutions by itself."""
-    given = check(mapping, value, key, None)
-    for name, setting in given.items():
+    """Return the current settings updated with `value`; XLA chooses the algorithms of convolutions itself."""
+    settings = check(mapping, value, key, None)
+    for name, setting in settings.items():
         if name not in ("matmul_allow_tf32", "conv_allow_tf32", *_ALGORITHMS):
             raise ValueError(
                 f"{key} has the keys 'matmul_allow_tf32' and 'conv_allow_tf32', which are bool, and "
@@ -113,15 +113,15 @@ def _gpu_config(key, value):
             )
         check(Str if name in _ALGORITHMS else Bool, setting, f"{name} of {key}", None)
         log.unused("set_context", _XLA_DECIDES, **{f"{name} of {key}": name in _ALGORITHMS})
-    return {**_state.gpu_config, **given}
+    return {**_state.gpu_config, **settings}
 
 
 _XLA_DECIDES = "XLA decides this by itself"
 _OF_ASCEND = "it is a setting of Ascend chips"
 
-# (default, check), and why it changes nothing here if it does not.
-_ROWS = {
-    "mode": (PYNATIVE_MODE, Worded("a mode", lambda value, key: _mode(key, value))),
+# (default, check), and the reason if the setting has no effect.
+_SETTINGS = {
+    "mode": (PYNATIVE_MODE, Worded("a mode", lambda value, key: _check_mode(key, value))),
     "device_target": (None, Worded("a device", lambda value, key: _device_target(key, value))),
     "device_id": (0, Between(Int, 0, 4095)),
     "save_graphs": (False, flag_or_level),
@@ -181,10 +181,10 @@ _ROWS = {
     "enable_mem_offload": (False, Bool, _XLA_DECIDES),
 }
 
-_settings = Settings("set_context", _ROWS)
+_settings = Settings("set_context", _SETTINGS)
 _state = _settings.values
 _listeners = {}
-_k_context = None  # where r1.1 keeps the object that _context() returns; its tests look
+_k_context = None  # r1.1 stores the object that _context() returns here; its tests read it
 
 
 def _context():
@@ -192,45 +192,45 @@ def _context():
 
 
 def on_change(key: str, listener: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Call `listener(value)` whenever ``set_context`` assigns the setting `key` another value. Returns `listener`."""
+    """Call `listener(value)` whenever ``set_context`` changes the setting `key`. Returns `listener`."""
     _listeners.setdefault(_settings.find(key), []).append(listener)
     return listener
 
 
 def set_context(**kwargs: Any) -> None:
-    """Change settings of the running program. Nothing changes when one of them is wrong.
+    """Change settings of the running program. If one of them is invalid, nothing is changed.
 
     Args:
-        mode (int): GRAPH_MODE (0) compiles each network as a whole, PYNATIVE_MODE (1) runs operator by operator.
+        mode (int): GRAPH_MODE (0) compiles each network into one program, PYNATIVE_MODE (1) runs operator by operator.
             Default: PYNATIVE_MODE.
         device_target (str): "CPU", "GPU" or "TPU"; "Ascend" takes the best device XLA has. Default: that best device.
-        device_id (int): Which of several devices of that kind. Default: 0.
-        save_graphs (bool): Whether to write the graph of every network that is compiled. Default: False.
-        save_graphs_path (str): Folder for these graphs; is made when not there. Default: ".".
-        reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
-        enable_compile_cache (bool): Whether compiled programs are kept on disk, where later processes and equal
-            networks find them. Default: None, they are, unless the environment says MSNB_COMPILE_CACHE=0 or JAX has a
-            setting of its own.
-        compile_cache_path (str): Folder for them. Default: "compiled" in what MSNB_CACHE names, else in the user's
+        device_id (int): Number of the device of that kind. Default: 0.
+        save_graphs (bool): Whether to write the graph of every compiled network. Default: False.
+        save_graphs_path (str): Folder for these graphs, created if it does not exist. Default: ".".
+        reserve_class_name_in_scope (bool): Whether scopes in graphs contain the classes of Cells. Default: True.
+        enable_compile_cache (bool): Whether compiled programs are stored on disk for later processes and equal
+            networks. Default: None, they are, unless the environment sets MSNB_COMPILE_CACHE=0 or JAX's own cache is
+            configured.
+        compile_cache_path (str): Folder for them. Default: "compiled" in the folder MSNB_CACHE, else in the user's
             cache folder.
-        check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does,
-            and so waits for the device in each call. When False, reading out of range gives NaN, in integers the
-            smallest number of the type (of unsigned ones the largest), and writing there writes nothing; labels of
-            losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
-        show_progress (bool): Whether a line in the notebook or the terminal shows how far a training is, and what else
-            takes long. MSNB_PROGRESS=0 in the environment switches it off too. Default: True.
-        compile_effort (str): "full", or "quick" for programs that are there in a third of the time or less, with
-            steps that take longer, up to three times: for networks that are tried out and changed. It holds on CPU
-            for what is compiled from then on; networks in GRAPH mode are compiled again. Sums may be added up in
-            another order, so that numbers agree to rounding with those of the other effort. Default: "full".
-        gpu_config (dict): How exactly a GPU computes: "matmul_allow_tf32" (bool) says whether it may round the factors
-            of float32 matrix products to TF32, which is many times faster and leaves three digits, "conv_allow_tf32"
-            the same of convolutions. What is not named stays as it is. Default: False and True, as in MindSpore.
+        check_indices (bool): Whether a program of GRAPH mode raises an error for an index out of range, as PYNATIVE
+            mode does, which waits for the device in each call. When False, reading out of range gives NaN, for integers
+            the smallest number of the type (for unsigned ones the largest), and writing there does nothing; labels of
+            losses are always checked. `%%mindspore --check` sets it for one cell. Default: False.
+        show_progress (bool): Whether a line in the notebook or the terminal shows the progress of trainings and other
+            long work. MSNB_PROGRESS=0 in the environment disables it too. Default: True.
+        compile_effort (str): "full", or "quick" for compilation in a third of the time or less, with steps that take up
+            to three times as long: for networks under development. It affects later compilations on CPU; networks in
+            GRAPH mode are compiled again. Sums may be reordered, so numbers of the two efforts agree only up to
+            rounding. Default: "full".
+        gpu_config (dict): Precision of a GPU: "matmul_allow_tf32" (bool) allows rounding the factors of float32 matrix
+            products to TF32, which is many times faster and leaves three digits, "conv_allow_tf32" the same for
+            convolutions. Other entries are unchanged. Default: False and True, as in MindSpore.
         kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
-            checked and kept; one that changes nothing under XLA says so once.
+            checked and stored; one without effect under XLA is logged once.
 
     Raises:
-        ValueError: If a key is unknown, a value is out of range, or the device is not there.
+        ValueError: If a key is unknown, a value is out of range, or the device does not exist.
         TypeError: If a value has another type than the setting.
 
     Examples:
@@ -247,7 +247,7 @@ def set_context(**kwargs: Any) -> None:
 
 
 def get_context(attr_key: str) -> Any:
-    """Value of a setting.
+    """Return the value of a setting.
 
     Args:
         attr_key (str): Name of the setting, as in :func:`set_context`.
@@ -280,22 +280,22 @@ _found = None
 
 
 def _platforms():
-    """Devices by platform, the best platform first. Asks JAX once, at the first use."""
+    """Return devices by platform, the best platform first. JAX is queried once, on first use."""
     global _found
     if _found is None:
         import jax  # not at the top: settings are read by floors that never need JAX
 
-        found = {jax.default_backend(): jax.local_devices()}
+        platforms = {jax.default_backend(): jax.local_devices()}
         for platform in ("tpu", "gpu", "cpu"):
             try:
-                found.setdefault(platform, jax.local_devices(backend=platform))
-            except RuntimeError:  # JAX's way to say that there is none
+                platforms.setdefault(platform, jax.local_devices(backend=platform))
+            except RuntimeError:  # JAX raises it if there are none
                 pass
-        _found = {"gpu" if name in ("cuda", "rocm") else name: devices for name, devices in found.items()}
+        _found = {"gpu" if name in ("cuda", "rocm") else name: devices for name, devices in platforms.items()}
     return _found
 
 
-def _best(platforms):
+def _best_devices(platforms):
     return next(iter(platforms.values()))
 
 
@@ -307,45 +307,45 @@ def _describe(devices):
 
 
 def devices(target: str | None = None) -> list[Any]:
-    """Every ``jax.Device`` of a kind, or of the kind that the settings name.
+    """Return every ``jax.Device`` of a kind, or of the kind in the settings.
 
     Args:
-        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, as the settings say.
+        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, the one in the settings.
 
     Raises:
-        ValueError: If there is none, or no such kind.
+        ValueError: If there is none, or the kind is unknown.
     """
     named = _state.device_target if target is None else _device_target("device_target", target)
     platforms = _platforms()
-    return platforms.get(_PLATFORM_OF.get(named or "", ""), _best(platforms))
+    return platforms.get(_PLATFORM_OF.get(named or "", ""), _best_devices(platforms))
 
 
 def device(target: str | None = None) -> Any:
-    """The ``jax.Device`` that the settings name, or the first of another kind.
+    """Return the ``jax.Device`` in the settings, or the first of another kind.
 
     Args:
-        target (str): See :func:`devices`. Default: None, as the settings say.
+        target (str): See :func:`devices`. Default: None, the one in the settings.
     """
-    found = devices(target)
+    candidates = devices(target)
     if target is not None:
-        return found[0]
-    if _state.device_id >= len(found):
+        return candidates[0]
+    if _state.device_id >= len(candidates):
         log.once(
             f"context.set_context(device_id={_state.device_id}) has no effect: there is only "
-            f"{_describe(found)}; device 0 is used."
+            f"{_describe(candidates)}; device 0 is used."
         )
-        return found[0]
-    return found[_state.device_id]
+        return candidates[0]
+    return candidates[_state.device_id]
 
 
 def _use_device(_=None):
     import jax
 
     chosen = device()
-    default = _best(_platforms())[0]
-    wanted = None if chosen == default else chosen
-    if jax.config.jax_default_device != wanted:
-        jax.config.update("jax_default_device", wanted)
+    default = _best_devices(_platforms())[0]
+    new_default = None if chosen == default else chosen
+    if jax.config.jax_default_device != new_default:
+        jax.config.update("jax_default_device", new_default)
 
 
 for _key in ("device_target", "device_id"):
@@ -364,7 +364,7 @@ _parallel_listeners = []
 
 
 def on_parallel_change(listener: Callable[[], Any]) -> Callable[[], Any]:
-    """Call `listener()` whenever ``set_auto_parallel_context`` or ``reset_auto_parallel_context`` did. Returns it."""
+    """Call `listener()` after each ``set_auto_parallel_context`` and ``reset_auto_parallel_context``. Returns it."""
     _parallel_listeners.append(listener)
     return listener
 
@@ -375,10 +375,11 @@ def _tell_parallel():
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Change how work is spread over devices. Nothing changes when one setting is wrong.
+    """Change the settings of parallel training. If one of them is invalid, nothing is changed.
 
     Args:
-        device_num (int): Number of devices, in [1, 4096]. It also is how many a CPU counts as, up to 64. Default: 1.
+        device_num (int): Number of devices, in [1, 4096]. On CPU it is also the number of virtual devices, up to 64.
+            Default: 1.
         global_rank (int): Number of this device, in [0, 4095]; no effect, see `communication.init`. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
         gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect, those of "data_parallel"
@@ -386,32 +387,33 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect, as
             none is repeated. Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
-            `device_num` devices as ``Primitive.shard`` says, and what has no strategy follows its neighbours; with
-            "auto_parallel" as a search says, which lets the devices send as little as possible; with "data_parallel"
-            and "hybrid_parallel" each device runs the program on its rows. Default: "stand_alone".
-        auto_parallel_search_mode (str): How "auto_parallel" searches: "dynamic_programming" for what sends least of
-            all, "recursive_programming" for one axis of the devices after the other, each operator for itself, which
-            takes less time and sends more. Default: the former.
-        parameter_broadcast (bool): Whether process 0 hands its initial parameters to the others, when `Model.train`
-            begins. Default: False.
-        strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and
-            "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
-            `shard`; `load_distributed_checkpoint` puts the checkpoints of that training together. Default: "".
-        strategy_ckpt_save_file (str): Where "semi_auto_parallel" and "auto_parallel" write the strategies of operators
-            and the layouts of Parameters, in MindSpore's format, with each program that is compiled. Default: "".
-        full_batch (bool): Whether every device is given the whole of each argument, rather than its rows, in the
-            modes "semi_auto_parallel" and "auto_parallel"; the others refuse it. In one process a batch is the whole
-            one; where a network of `Model` cannot be traced with that, but with `device_num` times its rows, as r1.1's
-            networks are written, each device is given the batch. Default: False.
-        enable_parallel_optimizer (bool): Whether what an optimizer keeps of a Parameter, such as its moments, is cut
-            over the devices that have the same of that Parameter, in "semi_auto_parallel". Default: False.
+            `device_num` devices with the strategies of ``Primitive.shard``, and operators without a strategy follow
+            their neighbours; with "auto_parallel" with strategies from a search that minimises communication; with
+            "data_parallel" and "hybrid_parallel" each device runs the program on its examples. Default: "stand_alone".
+        auto_parallel_search_mode (str): The search of "auto_parallel": "dynamic_programming" minimises total
+            communication, "recursive_programming" handles one mesh axis after the other and each operator separately,
+            which takes less time and communicates more. Default: the former.
+        parameter_broadcast (bool): Whether process 0 broadcasts its initial parameters when `Model.train` begins.
+            Default: False.
+        strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and "auto_parallel"
+            apply its strategies to the operators that read the Parameters in it, before those of `shard`;
+            `load_distributed_checkpoint` merges the checkpoints of that training. Default: "".
+        strategy_ckpt_save_file (str): File to which "semi_auto_parallel" and "auto_parallel" write the strategies of
+            operators and the layouts of Parameters, in MindSpore's format, for each compiled program. Default: "".
+        full_batch (bool): Whether every device gets the complete arguments, rather than its examples, in the modes
+            "semi_auto_parallel" and "auto_parallel"; the others refuse it. In one process a batch is the global one; if
+            a network of `Model` can only be traced with `device_num` times its examples, as r1.1's networks are
+            written, each device gets the batch. Default: False.
+        enable_parallel_optimizer (bool): Whether the state of an optimizer, such as moments, is sharded over the
+            devices that have the same part of the Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
             communication; no effect, XLA groups it. Default: [].
-        pipeline_stages (int): Into how many stages `nn.PipelineCell` divides a network of equal blocks, in
+        pipeline_stages (int): Number of stages into which `nn.PipelineCell` divides a network of equal blocks, in
             "semi_auto_parallel". Default: 1.
         kwargs: Further settings of 2.x. `dataset_strategy` is "full_batch", "data_parallel", or a strategy for each
             argument of the modes "semi_auto_parallel"; `strategy_ckpt_config` names the two files. The others
-            (comm_fusion, parallel_optimizer_config, ...) are checked and kept; none has an effect, which is said once.
+            (comm_fusion, parallel_optimizer_config, ...) are checked and stored; none has an effect, which is logged
+            once.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.
@@ -426,12 +428,12 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
-    """Value of a setting of :func:`set_auto_parallel_context`. Raises ValueError when there is none of that name."""
+    """Return the value of a setting of :func:`set_auto_parallel_context`. Raises ValueError if it is unknown."""
     return getattr(_parallel.values, _parallel.find(attr_key))
 
 
 def reset_auto_parallel_context() -> None:
-    """Put every setting of :func:`set_auto_parallel_context` back to its default."""
+    """Reset every setting of :func:`set_auto_parallel_context` to its default."""
     _parallel.reset()
     _tell_parallel()
 
@@ -440,7 +442,7 @@ def set_ps_context(**kwargs: Any) -> None:
     """Change settings of training with parameter servers.
 
     Args:
-        enable_ps (bool): Whether parameter servers are used; not possible here yet. Default: False.
+        enable_ps (bool): Whether parameter servers are used; not supported. Default: False.
 
     Raises:
         ValueError: If a key is unknown.
@@ -450,10 +452,10 @@ def set_ps_context(**kwargs: Any) -> None:
 
 
 def get_ps_context(attr_key: str) -> Any:
-    """Value of a setting of :func:`set_ps_context`. Raises ValueError when there is none of that name."""
+    """Return the value of a setting of :func:`set_ps_context`. Raises ValueError if it is unknown."""
     return getattr(_ps.values, _ps.find(attr_key))
 
 
 def reset_ps_context() -> None:
-    """Put every setting of :func:`set_ps_context` back to its default."""
+    """Reset every setting of :func:`set_ps_context` to its default."""
     _ps.reset()

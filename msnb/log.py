@@ -1,9 +1,9 @@
-"""Logging as MindSpore's users know it: ``from mindspore import log as logger; logger.warning("...")``.
+"""Logging with MindSpore's interface: ``from mindspore import log as logger; logger.warning("...")``.
 
-The environment decides: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (when unset), ERROR, CRITICAL;
-What msnb itself says is short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* it has MindSpore's form.
-``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen,
-``logger_backupCount`` rotating files of ``logger_maxBytes``.
+Environment variables: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (the default), ERROR, CRITICAL; Messages of msnb
+    itself are short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* they have MindSpore's form.
+    ``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen,
+    ``logger_backupCount`` rotating files of ``logger_maxBytes``.
 """
 
 import functools
@@ -28,9 +28,9 @@ _PACKAGE_PARENT = str(Path(PACKAGE).parent) + os.sep
 
 _lock = threading.Lock()
 _global_logger = None
-_said = set()
+_logged_once = set()
 _make_room = None  # called before a message goes to the screen
-_own_form = None  # how a notebook shows what msnb says: a function of the record
+_own_form = None  # the form of msnb's messages in a notebook: a function of the record
 
 
 class _Formatter(logging.Formatter):
@@ -53,20 +53,22 @@ class _Formatter(logging.Formatter):
         if own and self.on_screen:
             if _own_form is not None:
                 return _own_form(record)
-            if not any(name.startswith("GLOG_") for name in os.environ):  # nobody looks for MindSpore's log lines
-                return _short(record)
+            if not any(
+                name.startswith("GLOG_") for name in os.environ
+            ):  # without such a variable nobody parses MindSpore's log lines
+                return _format_short(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
         return super().format(record)
 
 
-def _short(record):
-    """``WARNING msnb: message``, and the line of the user's that it is about."""
+def _format_short(record):
+    """Return ``WARNING msnb: message``, with the user's line if it is about one."""
     line = f" [{record.pathname}:{record.lineno}]" if getattr(record, "to_user", False) else ""
     return f"{record.levelname} msnb: {record.getMessage()}{line}"
 
 
 class _StderrHandler(logging.StreamHandler):
-    """Writes to whatever ``sys.stderr`` is at that moment: notebooks and test runners replace it."""
+    """Writes to the current ``sys.stderr``, as notebooks and test runners replace it."""
 
     def __init__(self):
         logging.Handler.__init__(self)
@@ -82,19 +84,19 @@ class _StderrHandler(logging.StreamHandler):
 
 
 def before_message(clear):
-    """Call `clear()` before each message that goes to the screen: who has an unfinished line there takes it away."""
+    """Call `clear()` before each message on the screen, so that an unfinished progress line can be erased."""
     global _make_room
     _make_room = clear
 
 
 def show_own(form):
-    """Show what msnb itself says as `form(record)`, a text; None for MindSpore's form. What goes into a file keeps that
-    form, and so does what the user's code logs."""
+    """Show messages of msnb itself as `form(record)`, a text; None restores MindSpore's form. Log files and messages
+    of the user's code keep MindSpore's form."""
     global _own_form
     _own_form = form
 
 
-def _number(variable, default):
+def _read_number(variable, default):
     text = os.environ.get(variable, "").strip()
     if not text:
         return default
@@ -123,15 +125,15 @@ def _make_handler():
         os.path.join(os.path.realpath(folder), "mindspore.log"),
         delay=True,
         encoding="utf-8",
-        maxBytes=_number("logger_maxBytes", _DEFAULT_MAX_BYTES),
-        backupCount=_number("logger_backupCount", _DEFAULT_BACKUP_COUNT),
+        maxBytes=_read_number("logger_maxBytes", _DEFAULT_MAX_BYTES),
+        backupCount=_read_number("logger_backupCount", _DEFAULT_BACKUP_COUNT),
     )
     handler.name = "FileHandler"
     return handler
 
 
 def _get_logger():
-    """The one logger; reads the environment the first time it is needed."""
+    """Return the logger, created from the environment on first use."""
     global _global_logger
     if _global_logger is not None:
         return _global_logger
@@ -147,7 +149,7 @@ def _get_logger():
             handler.setFormatter(_Formatter(isinstance(handler, _StderrHandler)))
             logger = logging.getLogger("ME.mindspore.log")
             logger.setLevel(_LEVELS[level])
-            logger.propagate = False  # a root logger of the user's would print every line twice
+            logger.propagate = False  # a root logger of the user would print every line twice
             logger.handlers[:] = [handler]
             _global_logger = logger
     return _global_logger
@@ -155,51 +157,52 @@ def _get_logger():
 
 def debug(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity DEBUG."""
-    _log(logging.DEBUG, msg, args, kwargs)
+    _emit(logging.DEBUG, msg, args, kwargs)
 
 
 def info(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity INFO."""
-    _log(logging.INFO, msg, args, kwargs)
+    _emit(logging.INFO, msg, args, kwargs)
 
 
 def warning(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity WARNING."""
-    _log(logging.WARNING, msg, args, kwargs)
+    _emit(logging.WARNING, msg, args, kwargs)
 
 
 def error(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity ERROR."""
-    _log(logging.ERROR, msg, args, kwargs)
+    _emit(logging.ERROR, msg, args, kwargs)
 
 
 def critical(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity CRITICAL."""
-    _log(logging.CRITICAL, msg, args, kwargs)
+    _emit(logging.CRITICAL, msg, args, kwargs)
 
 
 def once(msg: object, *args: object) -> None:
-    """Log `msg` % `args` as a WARNING the first time this text comes up in the process, and never again."""
+    """Log `msg` % `args` as a WARNING the first time this text occurs in the process."""
     text = msg % args if args else msg
-    if text not in _said:
-        _said.add(text)
-        _log(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user(), "extra": {"to_user": True}})
+    if text not in _logged_once:
+        _logged_once.add(text)
+        _emit(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user(), "extra": {"to_user": True}})
 
 
 def unused(where: str, why: str, **given: object) -> None:
-    """Say once, of each argument whose entry in `given` is true, that it has no effect in `where`, and `why`.
+    """Log once, for each argument whose entry in `given` is true, that it has no effect in `where`, and the reason
+    `why`.
 
-    The one sentence for what programs may ask for and nothing here acts on; `given` says whether they did:
+    This is the uniform message for unsupported options; the values of `given` tell whether the caller used them:
     ``log.unused("FileReader", "one thread reads", num_consumer=num_consumer != 4)``.
     """
-    for name, asked in given.items():
-        if asked:
+    for name, is_used in given.items():
+        if is_used:
             once(f"{where}: '{name}' has no effect here: {why}.")
 
 
 def _frames_to_user():
-    """stacklevel of the nearest frame outside this package, and outside JAX, which traces for it: the line of the
-    user's that brought the message up."""
+    """Return the stacklevel of the nearest frame outside this package and outside JAX: the line of the user that
+    caused the message."""
     jax = getattr(sys.modules.get("jax"), "__file__", None)
     inside = (PACKAGE, os.path.dirname(jax) + os.sep) if jax else PACKAGE
     frame, level = sys._getframe(2), 1
@@ -209,12 +212,12 @@ def _frames_to_user():
 
 
 class _LogActionOnce:
-    """Decorator: what a function warns of through this log is said for the first call with a key alone.
+    """Decorator: warnings of a function through this log are emitted only in the first call with a key.
 
     Args:
         logger (object): The log: this module.
-        key (str): What is counted.
-        no_warning (bool): Whether nothing is said at all. Default: False.
+        key (str): The key.
+        no_warning (bool): Whether to suppress all warnings. Default: False.
     """
 
     _said: set[str] = set()
@@ -237,7 +240,7 @@ class _LogActionOnce:
 
 
 class _Quiet(threading.local):
-    """Whether this thread leaves warnings out."""
+    """Thread-local flag that suppresses warnings."""
 
     warnings = False
 
@@ -245,16 +248,16 @@ class _Quiet(threading.local):
 _quiet = _Quiet()
 
 
-def _log(level, msg, args, kwargs):
+def _emit(level, msg, args, kwargs):
     if level == logging.WARNING and _quiet.warnings:
         return
-    # Two frames up is the caller of warning(); a caller's own stacklevel counts from there.
+    # Two frames up is the caller of warning(), from which a caller's own stacklevel counts.
     kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 2
     _get_logger().log(level, msg, *args, **kwargs)
 
 
 def get_level() -> str:
-    """Level that is logged from, as ``GLOG_v`` spells it.
+    """Return the minimum level of messages, in the form of ``GLOG_v``.
 
     Returns:
         str, "0" (DEBUG) to "4" (CRITICAL).
@@ -268,7 +271,7 @@ def get_level() -> str:
 
 
 def get_log_config() -> dict[str, str]:
-    """What the log does at present, under the names of the environment variables that set it.
+    """Return the current configuration, under the names of the environment variables that set it.
 
     Returns:
         dict, with ``GLOG_v`` and ``GLOG_logtostderr``; for a file ``GLOG_log_dir``, ``logger_maxBytes`` and
@@ -287,11 +290,11 @@ def get_log_config() -> dict[str, str]:
 
 
 def _reset():
-    """Read the environment anew at the next message (tests)."""
+    """Read the environment again at the next message (for tests)."""
     global _global_logger
     with _lock:
         if _global_logger is not None:
             for handler in _global_logger.handlers:
                 handler.close()
         _global_logger = None
-        _said.clear()
+        _logged_once.clear()

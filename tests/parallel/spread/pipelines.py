@@ -170,10 +170,10 @@ def check_unused_stages_are_reported():
     net = Blocks()
     step = nn.TrainOneStepCell(net, nn.Momentum(net.trainable_params(), 0.1, 0.9)).set_train()
     step(Tensor(np.zeros(16, np.int32)))
-    assert any("where no nn.PipelineCell is called" in str(message) for message in log._said)
+    assert any("where no nn.PipelineCell is called" in str(message) for message in log._logged_once)
     context.set_auto_parallel_context(parallel_mode="stand_alone")
     nn.PipelineCell(net, 4, stage_config={"blocks.1": 1})
-    assert any("no effect in parallel_mode 'stand_alone'" in str(message) for message in log._said)
+    assert any("no effect in parallel_mode 'stand_alone'" in str(message) for message in log._logged_once)
     try:
         nn.PipelineCell(net, 4, stage_config={"blocks.9": 1})
     except KeyError as error:
