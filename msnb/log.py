@@ -228,13 +228,13 @@ class _LogActionOnce:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def once(*args: Any, **kwargs: Any) -> Any:
-            before = _quiet.warnings
-            _quiet.warnings = before or self.no_warning or self.key in self._said
+            was_quiet = _quiet.warnings
+            _quiet.warnings = was_quiet or self.no_warning or self.key in self._said
             self._said.add(self.key)
             try:
                 return function(*args, **kwargs)
             finally:
-                _quiet.warnings = before
+                _quiet.warnings = was_quiet
 
         return once
 

@@ -14,10 +14,10 @@ from msnb.ops.array.cast import Cast
 
 def same(names: str) -> dict[str, Any]:
     """{name: the function of `mindspore.ops`} for each of `names`, a text."""
-    return {name: of_second(name) for name in names.split()}
+    return {name: api2_function(name) for name in names.split()}
 
 
-def of_second(name: str) -> Any:
+def api2_function(name: str) -> Any:
     """The function of `mindspore.ops` as MindSpore 2 means it, to which mint belongs whoever asks."""
     return api2_meaning(name, getattr(F, name))
 
@@ -34,19 +34,19 @@ def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
     Returns:
         Callable.
     """
-    fn = of_second(name) if fn is None else fn
+    fn = api2_function(name) if fn is None else fn
     ahead, _, behind = parameters.partition("*")
     own = {new: old or new for new, _, old in (word.partition(":") for word in [*ahead.split(), *behind.split()])}
-    known = inspect.signature(fn).parameters
-    shown = [known[old].replace(name=new) for new, old in own.items()]
-    by_place = len(ahead.split())
-    shown[by_place:] = [p.replace(kind=p.KEYWORD_ONLY) for p in shown[by_place:]]
-    if [*own.values()][:by_place] != [*known][:by_place]:
+    parameters_of_fn = inspect.signature(fn).parameters
+    new_parameters = [parameters_of_fn[old].replace(name=new) for new, old in own.items()]
+    positional_count = len(ahead.split())
+    new_parameters[positional_count:] = [p.replace(kind=p.KEYWORD_ONLY) for p in new_parameters[positional_count:]]
+    if [*own.values()][:positional_count] != [*parameters_of_fn][:positional_count]:
         raise ValueError(f"'{name}' takes its arguments in another order than the function that it stands for.")
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > by_place:
-            raise TypeError(f"For '{name}', at most {by_place} arguments go by position, but got {len(args)}.")
+        if len(args) > positional_count:
+            raise TypeError(f"For '{name}', at most {positional_count} arguments go by position, but got {len(args)}.")
         if kwargs:
             for keyword in kwargs.keys() - own.keys():
                 raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(own)}.")
@@ -55,7 +55,9 @@ def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
-    function.__signature__ = inspect.Signature(shown, return_annotation=inspect.signature(fn).return_annotation)
+    function.__signature__ = inspect.Signature(
+        new_parameters, return_annotation=inspect.signature(fn).return_annotation
+    )
     function.__doc__ = _renamed_in(fn.__doc__ or "", {old: new for new, old in own.items() if old != new})
     return function
 
@@ -75,7 +77,7 @@ def of_floats(name: str) -> Callable[[Tensor], Tensor]:
     Returns:
         Callable.
     """
-    fn = of_second(name)
+    fn = api2_function(name)
 
     def function(input: Tensor) -> Tensor:
         return fn(floating(input))

@@ -141,8 +141,8 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1
     if any(s.ndim for s in spacings):
         raise NotImplementedError("For 'gradient', the distance of neighbours should be a number along each axis.")
     spacings = [in_type(s, f.dtype, "gradient") for s in spacings] * (len(axes) // len(spacings))
-    found = [_Slope(a)(f, s) for a, s in zip(axes, spacings, strict=True)]
-    return found[0] if len(found) == 1 else found
+    slopes = [_Slope(a)(f, s) for a, s in zip(axes, spacings, strict=True)]
+    return slopes[0] if len(slopes) == 1 else slopes
 
 
 @spelling(numpy="ediff1d")

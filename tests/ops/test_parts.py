@@ -144,7 +144,7 @@ def test_a_part_keeps_no_tensor_alive_and_its_copy_is_none(of_mindspore2):
 
 
 def test_of_r1_1_it_is_a_copy_which_is_said_once(monkeypatch, capsys):
-    monkeypatch.setattr(log, "_said", set())
+    monkeypatch.setattr(log, "_logged_once", set())
     x = Tensor(START)
     chained(x)
     chained(x)

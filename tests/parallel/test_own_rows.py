@@ -43,7 +43,7 @@ def train(net):
 
 @pytest.mark.parametrize("mode", ["semi_auto_parallel", "auto_parallel"])
 def test_batch_is_repeated_for_network_of_all_devices(monkeypatch, capsys, mode):
-    monkeypatch.setattr(log, "_said", set())
+    monkeypatch.setattr(log, "_logged_once", set())
     set_devices(mode)
     results = train(Scaled(8, ((2, 1), (2, 1))))
     assert capsys.readouterr().err.count("does not take the rows of one batch") == 1
@@ -55,7 +55,7 @@ def test_batch_is_repeated_for_network_of_all_devices(monkeypatch, capsys, mode)
 
 
 def test_fitting_batch_is_not_repeated(monkeypatch, capsys):
-    monkeypatch.setattr(log, "_said", set())
+    monkeypatch.setattr(log, "_logged_once", set())
     alone = train(Scaled(4))
     set_devices()
     np.testing.assert_allclose(train(Scaled(4, ((2, 1), (2, 1)))), alone, rtol=1e-5)

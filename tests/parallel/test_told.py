@@ -128,7 +128,7 @@ def test_names_and_count_of_cell_list():
 
 
 def test_gradient_groups_are_empty(monkeypatch, capsys):
-    monkeypatch.setattr(log, "_said", set())
+    monkeypatch.setattr(log, "_logged_once", set())
     net = Layer()
     for ask in (_executor._get_allreduce_fusion, _executor._get_num_parallel_ops, _Executor()._get_shard_strategy):
         with pytest.raises(RuntimeError, match="no program of Layer yet: call it"):
@@ -187,7 +187,7 @@ def test_argument_with_two_shardings_raises():
 
 
 def test_pynative_strategy_warns_once(monkeypatch, capsys):
-    monkeypatch.setattr(log, "_said", set())
+    monkeypatch.setattr(log, "_logged_once", set())
     context.set_context(mode=context.PYNATIVE_MODE)
     for mode, devices, warnings in (("stand_alone", 1, 0), ("semi_auto_parallel", 1, 0), ("semi_auto_parallel", 8, 1)):
         set_devices(mode, devices)
@@ -222,7 +222,7 @@ def test_get_next_graph_is_only_compiled():
 
 
 def test_uncompiled_function_is_reported(monkeypatch, capsys):
-    monkeypatch.setattr(log, "_said", set())
+    monkeypatch.setattr(log, "_logged_once", set())
 
     class Distinct(nn.Cell):
         def construct(self, x):
