@@ -1,4 +1,4 @@
-"""How `mindspore.mint` says what `mindspore.ops` has: the same function, or one whose arguments have other names."""
+"""Definition of mint functions from those of `mindspore.ops`: the same function, or one with other argument names."""
 
 import inspect
 import re
@@ -13,17 +13,17 @@ from msnb.ops.array.cast import Cast
 
 
 def same(names: str) -> dict[str, Any]:
-    """{name: the function of `mindspore.ops`} for each of `names`, a text."""
+    """Return {name: the function of `mindspore.ops`} for each of `names`, a text."""
     return {name: api2_function(name) for name in names.split()}
 
 
 def api2_function(name: str) -> Any:
-    """The function of `mindspore.ops` as MindSpore 2 means it, to which mint belongs whoever asks."""
+    """Return the function of `mindspore.ops` with MindSpore 2's meaning, which mint has in every generation."""
     return api2_meaning(name, getattr(F, name))
 
 
 def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
-    """A function of `mindspore.ops` under the names that mint has.
+    """Return a function of `mindspore.ops` with mint's argument names.
 
     Args:
         name (str): What it is called here.
@@ -69,7 +69,7 @@ def _renamed_in(doc, names):
 
 
 def of_floats(name: str) -> Callable[[Tensor], Tensor]:
-    """A function of `mindspore.ops` of one Tensor, in which whole numbers and bool count as float32.
+    """Return a function of `mindspore.ops` of one Tensor that converts integers and bool to float32.
 
     Args:
         name (str): What it is called, here and there.
@@ -89,12 +89,12 @@ def of_floats(name: str) -> Callable[[Tensor], Tensor]:
 
 
 def floating(x: Any) -> Any:
-    """`x`, in float32 where it is a Tensor of whole numbers or of bool."""
+    """Return `x`, converted to float32 if it is a Tensor of integers or bool."""
     if isinstance(x, Tensor) and x._array.dtype.kind in "biu":
         return Cast.functional(x, mstype.float32)
     return x
 
 
 def in_int64(places: Tensor) -> Tensor:
-    """Places, in the type that mint gives them in."""
+    """Cast indices to int64, the type that mint returns."""
     return Cast.functional(places, mstype.int64)
