@@ -47,7 +47,7 @@ def _in_place(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return function
 
 
-def _given(name, input, result, inplace):
+def _write_if_inplace(name, input, result, inplace):
     return take_over(name, input, result) if inplace else result
 
 
@@ -62,7 +62,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     Returns:
         Tensor.
     """
-    return _given("elu", input, F.elu(input, float(alpha)), inplace)
+    return _write_if_inplace("elu", input, F.elu(input, float(alpha)), inplace)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -77,7 +77,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     Returns:
         Tensor.
     """
-    return _given("hardtanh", input, F.hardtanh(input, min_val, max_val), inplace)
+    return _write_if_inplace("hardtanh", input, F.hardtanh(input, min_val, max_val), inplace)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
@@ -116,7 +116,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     Returns:
         Tensor.
     """
-    return _given("relu", input, F.relu(input), inplace)
+    return _write_if_inplace("relu", input, F.relu(input), inplace)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -129,7 +129,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     Returns:
         Tensor.
     """
-    return _given("relu6", input, F.relu6(input), inplace)
+    return _write_if_inplace("relu6", input, F.relu6(input), inplace)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -142,7 +142,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     Returns:
         Tensor.
     """
-    return _given("silu", input, F.silu(input), inplace)
+    return _write_if_inplace("silu", input, F.silu(input), inplace)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -157,7 +157,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     Returns:
         Tensor.
     """
-    return _given("threshold", input, F.threshold(input, threshold, value), inplace)
+    return _write_if_inplace("threshold", input, F.threshold(input, threshold, value), inplace)
 
 
 elu_, hardtanh_, relu_, threshold_ = (_in_place(f"{fn.__name__}_", fn) for fn in (elu, hardtanh, relu, threshold))
@@ -212,7 +212,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     Returns:
         Tensor.
     """
-    return _given("dropout", input, F.dropout(input, p, training), inplace)
+    return _write_if_inplace("dropout", input, F.dropout(input, p, training), inplace)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -227,7 +227,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     Returns:
         Tensor.
     """
-    return _given("dropout2d", input, F.dropout2d(input, p, training), inplace)
+    return _write_if_inplace("dropout2d", input, F.dropout2d(input, p, training), inplace)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:

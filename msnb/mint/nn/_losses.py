@@ -38,7 +38,7 @@ def batch_norm(
         bias (Tensor): Its shift. Default: None, 0.
         training (bool): Whether mean and variance are those of the batch. Default: False.
         momentum (float): By how much the kept ones move towards those of the batch. Default: 0.1.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added to the variance under the root. Default: 1e-5.
 
     Returns:
         Tensor of the shape of `input`.

@@ -280,10 +280,10 @@ def adaptive_max_pool1d(
         Tensor of as many dimensions, or a tuple of it and the places, int64.
     """
     size = output_size[0] if isinstance(output_size, (tuple, list)) else output_size
-    found = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
-    if isinstance(found, tuple):
-        return F.squeeze(found[0], -2), F.squeeze(found[1], -2)
-    return F.squeeze(found, -2)
+    result = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
+    if isinstance(result, tuple):
+        return F.squeeze(result[0], -2), F.squeeze(result[1], -2)
+    return F.squeeze(result, -2)
 
 
 def pad(input: Tensor, pad: tuple[int, ...] | list[int], mode: str = "constant", value: float | None = None) -> Tensor:
