@@ -93,14 +93,14 @@ from_numpy = Tensor.from_numpy
 
 
 def _later(module: str) -> Any:
-    return _import_module(f"msnb.{module}")  # spares what is not asked for
+    return _import_module(f"msnb.{module}")  # spares importing modules that are not used
 
 
 context.on_change("save_graphs", lambda on: on and _later("ir.save").install())
 context.on_change("print_file_path", lambda path: _later("train._print_file").follow(path))
 context.on_parallel_change(lambda: _later("parallel.modes.select").follow_context())
 _shown_by(lambda value: _later("notebook.display.formatters").mime(value))
-if "marimo" in _sys.modules:  # it shows what an error carries, and asks nobody
+if "marimo" in _sys.modules:  # marimo shows the attributes of an error, and has no hook for its display
     _import_module("msnb.notebook.kernel.marimo_errors").install()
 _in_notebook(lambda: _later("notebook.kernel.progress").NotebookLine())
 
@@ -268,7 +268,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     )
     from msnb.train.recording import record
 
-# Loaded when first asked for: name -> the module that has it.
+# Imported on first access: name -> module.
 _LATER = {
     **dict.fromkeys(
         (
@@ -454,7 +454,7 @@ _SUBMODULES = frozenset(
 )
 
 
-# msnb's own: `dir(msnb)` shows them, `from mindspore import *` does not bring them
+# msnb's own functions: `dir(msnb)` lists them, `from mindspore import *` does not import them
 _VIEWS = {
     "view": "msnb.notebook.graph",
     "diff": "msnb.notebook.graph",
@@ -484,7 +484,7 @@ def __getattr__(name: str) -> Any:
     return _asked(__name__, name)
 
 
-# what this module itself is written with
+# names that this module itself uses
 _HELPERS = frozenset(("Any", "TYPE_CHECKING"))
 
 
@@ -493,12 +493,12 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """What `%load_ext msnb` runs."""
+    """Run for `%load_ext msnb`."""
     _notebook().load_ipython_extension(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """What `%unload_ext msnb` runs."""
+    """Run for `%unload_ext msnb`."""
     _notebook().unload_ipython_extension(ipython)
 
 

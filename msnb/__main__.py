@@ -1,4 +1,4 @@
-"""``python -m msnb``: the demo, JupyterLab on the quick start, scripts as they are, pages of them and of notebooks."""
+"""``python -m msnb``: the demo, JupyterLab, running scripts, and HTML pages of scripts and notebooks."""
 
 import importlib.util
 import os
@@ -25,14 +25,14 @@ ENOUGH = 0.97
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
-    command_line.restore_interrupts()
+    """Run one command and return its exit status."""
+    command_line.listen()
     options = command_line.parse(argv)
     return RUN[options.command](options)
 
 
 def quick_start() -> Path:
-    """Path of the quick-start notebook: in the repository, or as the wheel brings it."""
+    """Return the path of the quick-start notebook, in the repository or in the installed package."""
     for folder in (PACKAGE.parent / "notebooks", PACKAGE / "_data"):
         if (folder / QUICK_START).is_file():
             return folder / QUICK_START
@@ -40,7 +40,7 @@ def quick_start() -> Path:
 
 
 def run_demo(options: Namespace) -> int:
-    """Execute the quick start cell by cell; write it and its HTML; say how accurate the network is."""
+    """Execute the quick start cell by cell; write it and its HTML; print the accuracy of the network."""
     missing = [
         name for name in ("nbclient", "nbconvert", "nbformat", "ipykernel") if not importlib.util.find_spec(name)
     ]
@@ -59,7 +59,7 @@ def run_demo(options: Namespace) -> int:
     start = time.perf_counter()
     failure = None
     try:
-        _execute(notebook, out, options.timeout)
+        _execute_notebook(notebook, out, options.timeout)
     except CellExecutionError as error:
         failure = error
     seconds = time.perf_counter() - start
@@ -67,11 +67,11 @@ def run_demo(options: Namespace) -> int:
     executed, html = out / source.name, out / (source.stem + ".html")
     with writing(executed, "w", encoding="utf-8") as file:
         nbformat.write(notebook, file)
-    NotebookNotary().sign(notebook)  # the user has just run it: JupyterLab may show its graphs at once
+    NotebookNotary().sign(notebook)  # the user has just run it, so JupyterLab may show its graphs without asking
     page = notebook_page.to_html(notebook, is_trusted=True)
     with writing(html, "w", encoding="utf-8") as file:
         file.write(page)
-    accuracy = _accuracy(notebook)
+    accuracy = _find_accuracy(notebook)
     if failure is not None:
         print(str(failure), file=sys.stderr)
     print()
@@ -88,14 +88,15 @@ def run_demo(options: Namespace) -> int:
     return 0
 
 
-def _execute(notebook, folder, timeout):
-    """Run every code cell of `notebook` in `folder`, with a progress bar that names the section."""
+def _execute_notebook(notebook, folder, timeout):
+    """Run every code cell of `notebook` in `folder`, with a progress bar that shows the section."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from tqdm import tqdm
 
     class ThisPython(AsyncKernelManager):
-        """Starts a kernel of the running Python, whatever the user has registered under the notebook's kernel name."""
+        """Starts a kernel of the running Python, whatever kernel the user has registered under the notebook's kernel
+        name."""
 
         @property
         def kernel_spec(self):
@@ -106,7 +107,7 @@ def _execute(notebook, folder, timeout):
 
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    headings = _headings(notebook)
+    headings = _find_headings(notebook)
     total = sum(cell.cell_type == "code" for cell in notebook.cells)
     with tqdm(total=total, bar_format="{percentage:3.0f}% {bar:30} {elapsed}  {desc}") as bar:
 
@@ -128,8 +129,8 @@ def _execute(notebook, folder, timeout):
         bar.set_description_str("done")
 
 
-def _headings(notebook):
-    """For each cell the heading that it stands under."""
+def _find_headings(notebook):
+    """Return the section heading of each cell."""
     headings, current = [], ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -138,8 +139,8 @@ def _headings(notebook):
     return headings
 
 
-def _accuracy(notebook):
-    """The number that the cell tagged ``accuracy`` printed."""
+def _find_accuracy(notebook):
+    """Return the number printed by the cell tagged ``accuracy``."""
     for cell in notebook.cells:
         if "accuracy" in cell.metadata.get("tags", ()):
             text = "".join(
@@ -151,7 +152,7 @@ def _accuracy(notebook):
 
 
 def run_html(options: Namespace) -> int:
-    """Write a notebook as it is stored, its views included, as one HTML file."""
+    """Write a stored notebook, with its views, as one HTML file."""
     missing = [name for name in ("nbconvert", "nbformat") if not importlib.util.find_spec(name)]
     if missing:
         return _fail(f'`html` needs {" and ".join(missing)}: pip install "msnb[lab]"')
@@ -163,7 +164,7 @@ def run_html(options: Namespace) -> int:
     page = Path(options.output) if options.output else source.with_suffix(".html")
     try:
         notebook = nbformat.read(source, as_version=4)
-    except (ValueError, AttributeError, KeyError):  # no JSON, or JSON of something else
+    except (ValueError, AttributeError, KeyError):  # not JSON, or not a notebook
         return _fail(f"{options.notebook} is not a notebook.")
     from msnb.notebook import notebook_page  # spares nbconvert to the other commands
 
@@ -180,7 +181,7 @@ def run_html(options: Namespace) -> int:
 
 
 def run_lab(options: Namespace) -> int:
-    """Open JupyterLab on a copy of the quick start: what is edited is neither the repository's nor the demo's."""
+    """Open JupyterLab on a copy of the quick start, so that edits change neither the repository nor the demo."""
     if not importlib.util.find_spec("jupyterlab"):
         return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
     notebook = Path(command_line.LAB) / QUICK_START
@@ -192,15 +193,15 @@ def run_lab(options: Namespace) -> int:
     except OSError as error:
         return _fail(f"{notebook} cannot be written: {error.strerror}. Start from a folder of your own.")
     jupyter = [sys.executable, "-m", "jupyterlab", str(notebook), *options.rest]
-    if os.name == "nt":  # whose execv goes back to the shell while the server runs on
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which asks what is meant
+    if os.name == "nt":  # on Windows execv returns to the shell while the server runs
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the server, which asks for confirmation
         return subprocess.call(jupyter)
     sys.stdout.flush()
-    os.execv(sys.executable, jupyter)  # the server is this process then: Ctrl-C and `kill` reach it and nobody else
+    os.execv(sys.executable, jupyter)  # the server replaces this process, so that Ctrl-C and `kill` reach only it
 
 
 def run_check(options: Namespace) -> int:
-    """Print what a program uses that msnb lacks; 1 where that stops it."""
+    """Print what a program uses and msnb lacks. Returns 1 if that stops the program."""
     from msnb.check import check  # spares the other commands the rooms that a program may name
 
     try:
@@ -221,18 +222,18 @@ def run_stubs(options: Namespace) -> int:
 
 
 def run_devices(options: Namespace) -> int:
-    """List the devices that JAX finds, by their names for ``set_context(device_target=...)``, and what they have."""
-    for target, devices in context._find_platforms().items():
+    """List the devices that JAX finds, with their names for ``set_context(device_target=...)`` and their equipment."""
+    for target, devices in context._platforms().items():
         for device in devices:
             mark = "*" if device == context.device() else " "
-            kind = _processor() if target == "cpu" else device.device_kind
-            has = ", ".join(filter(None, [kind, *_equipment(device, len(devices))]))
+            kind = _processor_model() if target == "cpu" else device.device_kind
+            has = ", ".join(filter(None, [kind, *_describe_equipment(device, len(devices))]))
             print(f"{mark} {target.upper():4} {device.id}  {has}")
     return 0
 
 
-def _equipment(device, count):
-    """What a device of `count` has, in words: cores, which a CPU's devices share, and memory."""
+def _describe_equipment(device, count):
+    """Return the cores, which a CPU's devices share, and the memory of a device, as texts."""
     from msnb.dataset.engine.workers import processors  # spares the other commands the data engine
 
     if device.platform != "cpu":
@@ -245,8 +246,8 @@ def _equipment(device, count):
     return [*has, f"shared by {count} devices"] if count > 1 else has
 
 
-def _processor():
-    """The model of this machine's processor, as far as the system tells it."""
+def _processor_model():
+    """Return the model of this machine's processor, if the system reports it."""
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             model = re.search(r"^model name\s*:\s*(.+)$", file.read(), re.MULTILINE)
@@ -256,7 +257,7 @@ def _processor():
 
 
 def run_version(options: Namespace) -> int:
-    """Print the versions of msnb and of what it stands on."""
+    """Print the versions of msnb and of its dependencies."""
     command_line.print_versions()
     return 0
 

@@ -1,4 +1,5 @@
-"""A face: what Python code looks for in MindSpore's C++ module: the classes of Tensors and types, and its switches."""
+"""Re-export module: the names of MindSpore's C++ module that Python code uses: classes of Tensors and types, and
+switches."""
 
 from typing import Any
 
@@ -10,7 +11,7 @@ from msnb.core.transforms.compiler_hints import disable_multi_thread
 
 
 class security:  # noqa: N801 - MindSpore's C++ module has a submodule of this name
-    """How MindSpore was built, as programs ask its C++ module."""
+    """Build options of MindSpore, as its C++ module reports them."""
 
     @staticmethod
     def enable_security() -> bool:

@@ -1,6 +1,7 @@
-"""Checks of arguments: the face of ``Validator`` and ``Rel``, under the names that networks written for r1.1 import.
+"""Re-export module of ``Validator`` and ``Rel``: argument checks, under the names that networks written for r1.1
+import.
 
-Everything here runs when something is constructed, never per call of an operator.
+These checks run in constructors, never per call of an operator.
 """
 
 # ruff: noqa: F401 - networks for r1.1 import any of them

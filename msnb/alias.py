@@ -1,17 +1,17 @@
-"""`import mindspore` means msnb, for a session or a script, until it is undone.
+"""Makes `import mindspore` import msnb, for a session or a script, until it is undone.
 
     import msnb.alias
     msnb.alias.install()
     from mindspore import nn        # is msnb.nn, the very same module object
 
-Every module `mindspore.x` is the module `msnb.x`. Only `mindspore` itself is an object of its own: it has all that msnb
-has, but answers to its own name and to the version of MindSpore whose interface this is.
+Every module `mindspore.x` is the module `msnb.x`. Only `mindspore` itself is a separate object: it has all attributes
+of msnb, but its own name and the version of the MindSpore whose interface it has.
 
     msnb.alias.install(api=2)
 
-makes it MindSpore 2's: then `mindspore.x` is `msnb.mindspore2.x`, which is other where r1.1 and MindSpore 2 disagree.
-A module keeps what it was imported under. Where neither `api` nor the environment variable MSNB_API says it, the
-program does, see `settle`.
+selects MindSpore 2: then `mindspore.x` is `msnb.mindspore2.x`, which differs where r1.1 and MindSpore 2 disagree. A
+    module keeps the generation with which it was imported. If neither `api` nor the environment variable MSNB_API
+    selects a generation, the program does, see `settle`.
 """
 
 import importlib.metadata
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 __all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "mindspore2"]
 
-__version__ = api_generations.VERSIONS[1]  # what `from mindspore import __version__` gives
+__version__ = api_generations.VERSIONS[1]  # imported by `from mindspore import __version__`
 
 _HERE, _THERE = "msnb", "mindspore"
 _OWN = frozenset(
@@ -44,10 +44,10 @@ _OWN = frozenset(
 
 
 class _MindSpore(types.ModuleType):
-    """msnb under the name and version of MindSpore; what is set on it is set on msnb.
+    """msnb under the name and version of MindSpore; attributes set on it are set on msnb.
 
     Args:
-        generation (int): Whose names these are.
+        generation (int): The API generation of the names.
     """
 
     def __init__(self, generation):
@@ -87,7 +87,7 @@ class _MindSpore(types.ModuleType):
 
 
 class _Finder:
-    """Stands first on sys.meta_path and serves `mindspore` and everything below it."""
+    """First finder on sys.meta_path; imports `mindspore` and everything below it."""
 
     generation = 1
 
@@ -96,28 +96,28 @@ class _Finder:
             return ModuleSpec(name, self, origin=msnb.__file__, is_package=True)
         if not name.startswith(_THERE + "."):
             return None
-        module = _twin(name)
+        module = _msnb_module(name)
         if module is None:
-            # `name=` differs from what was asked for on purpose: of an import that `from mindspore import x` tries,
-            # Python drops the error that carries exactly that name, and with it the sentence.
+            # `name=` is not the requested name on purpose: for the import that `from mindspore import x` tries, Python
+            # drops an error with exactly that name, and its message.
             raise ModuleNotFoundError(missing(name), name=_HERE + name[len(_THERE) :])
-        seen = module if self.generation == 1 else face(module)
-        return ModuleSpec(name, self, loader_state=(seen, module.__spec__))
+        namespace = module if self.generation == 1 else face(module)
+        return ModuleSpec(name, self, loader_state=(namespace, module.__spec__))
 
     def create_module(self, spec):
         return _TOPS[self.generation] if spec.name == _THERE else spec.loader_state[0]
 
     def exec_module(self, module):
-        # The module has run already. Python has just put the spec of the alias on it, which would make reloading and
-        # relative imports believe in the other name.
+        # The module has run already. Python has just set the spec of the alias on it, with which reloading and relative
+        # imports would use the other name.
         if not isinstance(module, _MindSpore):
             module.__spec__ = module.__spec__.loader_state[1]
 
 
-def _twin(name):
-    """The module of msnb that `mindspore.x.y` is; None where there is none."""
+def _msnb_module(name):
+    """Return the module of msnb for `mindspore.x.y`, or None."""
     parent, _, child = name.rpartition(".")
-    # By the parent's own name: a path of MindSpore's may lead to a module that stands elsewhere in msnb.
+    # By the parent's own name, as a MindSpore path may lead to a module with another path in msnb.
     base = _HERE if parent == _THERE else getattr(sys.modules.get(parent), "__name__", _HERE + parent[len(_THERE) :])
     path = f"{base}.{child}"
     try:
@@ -125,41 +125,41 @@ def _twin(name):
             return module_of(path)
     except ModuleNotFoundError as error:
         if error.name not in (base, path, _THERE + path[len(_HERE) :]):
-            raise  # the module is there and lacks something else
-    known = getattr(sys.modules.get(base), child, None)
-    return known if isinstance(known, types.ModuleType) and known.__name__.startswith(_HERE + ".") else None
+            raise  # the module exists, but one of its imports fails
+    submodule = getattr(sys.modules.get(base), child, None)
+    return submodule if isinstance(submodule, types.ModuleType) and submodule.__name__.startswith(_HERE + ".") else None
 
 
 class _Explainer:
-    """Stands last on sys.meta_path: a name below msnb that nobody has found gets a sentence that helps."""
+    """Last finder on sys.meta_path; raises a helpful error for names below msnb that do not exist."""
 
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(_HERE + "."):
             return None
         parent = sys.modules.get(name.rpartition(".")[0])
         if getattr(getattr(parent, "__spec__", None), "_initializing", False):
-            return None  # imports that run in a circle: Python says so itself
+            return None  # a circular import: Python's own message is better
         name = _THERE + name[len(_HERE) :]
         raise ModuleNotFoundError(missing(name), name=name)
 
 
-mindspore = _MindSpore(1)  # what `import mindspore` gives, here and in %%mindspore cells
-mindspore2 = _MindSpore(2)  # the same for programs that are written for MindSpore 2
+mindspore = _MindSpore(1)  # the result of `import mindspore`, also in %%mindspore cells
+mindspore2 = _MindSpore(2)  # for programs written for MindSpore 2
 _TOPS = {1: mindspore, 2: mindspore2}
 _finder, _explainer = _Finder(), _Explainer()
 for _top in _TOPS.values():
     _top.__spec__ = ModuleSpec(_THERE, _finder, origin=msnb.__file__, is_package=True)
     _top.__loader__ = _finder
-_WAY = "msnb.alias.install(api={0}) or MSNB_API={0}"  # to ask for a generation
+_WAY = "msnb.alias.install(api={0}) or MSNB_API={0}"  # the way to select a generation, for messages
 
 
 class _Session:
-    """What this process has settled about generations.
+    """The generation selected in this process.
 
     Attributes:
-        generation (Union[int, None]): The one that the first program showed, or that was asked for.
-        is_asked (bool): Whether `install(api=...)` asked for it.
-        is_contradicted (bool): Whether a later program that shows another one has been told of.
+        generation (Union[int, None]): The one of the first program, or the one requested.
+        is_asked (bool): Whether `install(api=...)` requested it.
+        is_contradicted (bool): Whether the user was told of a later program of another generation.
     """
 
     def __init__(self):
@@ -168,25 +168,25 @@ class _Session:
 
 
 _session = _Session()
-_set_aside = {}  # modules of a real MindSpore that had been imported before
+_set_aside = {}  # modules of a real MindSpore that was imported earlier
 
 
 def install(warn: bool = True, api: int | None = None) -> None:
-    """Make `import mindspore` mean msnb in this process. Installing twice changes nothing but the generation.
+    """Make `import mindspore` import msnb in this process. Installing twice changes nothing but the generation.
 
-    An error that the program does not catch is then shown without the frames inside msnb and JAX, unless the program
-    has a `sys.excepthook` of its own or the environment says MSNB_TRACEBACK=full.
+    Tracebacks of uncaught errors then omit the frames inside msnb and JAX, unless the program has its own
+    `sys.excepthook` or the environment sets MSNB_TRACEBACK=full.
 
     Args:
         warn (bool): Whether to log once that an installed MindSpore is hidden until :func:`uninstall`. Default: True.
-        api (Union[int, None]): 1, names mean what they mean in MindSpore r1.1; 2, what they mean in MindSpore 2, where
-            the two disagree. Modules keep what they were imported under, while the methods of Tensors, which all
-            modules share, follow the last choice. Default: None, what the environment variable MSNB_API says, else what
-            an earlier call or program has settled, else what the script that runs shows (one line on stderr says so),
+        api (Union[int, None]): 1 gives names their meaning in MindSpore r1.1; 2 their meaning in MindSpore 2, where the
+            two disagree. Modules keep the generation with which they were imported, while the methods of Tensors, which
+            all modules share, follow the last call. Default: None, the environment variable MSNB_API, else the
+            generation of an earlier call or program, else that of the running script (one line on stderr names it),
             else 1.
 
     Raises:
-        ValueError: If `api` is something else.
+        ValueError: If `api` has another value.
 
     Examples:
         >>> import msnb.alias
@@ -204,64 +204,64 @@ def install(warn: bool = True, api: int | None = None) -> None:
         real = hidden() if warn else None
         if real:
             log.once(f"import mindspore is msnb from here on; {real} is hidden until msnb.alias.uninstall().")
-        for name in _modules():
+        for name in _alias_modules():
             _set_aside[name] = sys.modules.pop(name)
         sys.meta_path.insert(0, _finder)
         explain()
         terminal_traceback.install()
     elif generation != _finder.generation:
-        for name in _modules():
+        for name in _alias_modules():
             del sys.modules[name]
     _finder.generation = generation
     api_generations.share(generation)
 
 
 def chosen(api: Any = None) -> int:
-    """The generation that `api` asks for, or where it is None the environment variable MSNB_API; else the one that this
-    process has settled, or 1, r1.1's.
+    """Return the generation that `api` selects, or if it is None the environment variable MSNB_API; else the one
+    selected in this process, or 1.
 
     Raises:
         ValueError: If there is no such generation.
     """
-    wish = os.environ.get("MSNB_API", "").strip() or _session.generation or 1 if api is None else api
-    if isinstance(wish, bool) or str(wish) not in ("1", "2"):
+    value = os.environ.get("MSNB_API", "").strip() or _session.generation or 1 if api is None else api
+    if isinstance(value, bool) or str(value) not in ("1", "2"):
         name = "MSNB_API" if api is None else "api"
-        raise ValueError(f"'{name}' should be 1 (MindSpore r1.1) or 2 (MindSpore 2), but got {wish!r}.")
-    return int(wish)
+        raise ValueError(f"'{name}' should be 1 (MindSpore r1.1) or 2 (MindSpore 2), but got {value!r}.")
+    return int(value)
 
 
 def is_asked() -> bool:
-    """Whether a generation was asked for, by `install(api=...)` or by the environment variable MSNB_API."""
+    """Return whether a generation was requested, by `install(api=...)` or by the environment variable MSNB_API."""
     return _session.is_asked or bool(os.environ.get("MSNB_API", "").strip())
 
 
 def is_settled() -> bool:
-    """Whether the generation of this process is asked for, or a program has shown it."""
+    """Return whether the generation of this process was requested, or selected by a program."""
     return is_asked() or _session.generation is not None
 
 
 def settle(judgement: "Judgement", program: str, way: str = _WAY) -> str:
-    """Let the first program of this process that shows a generation choose it, unless one is asked for.
+    """Let the first program of this process that indicates a generation select it, unless one was requested.
 
     Args:
-        judgement (Judgement): What the program shows.
-        program (str): What it is called, such as "train.py".
-        way (str): How a generation is asked for, with `{0}` in the place of its number.
+        judgement (Judgement): The generation that the program indicates.
+        program (str): Name of the program, such as "train.py".
+        way (str): The way to select a generation, with `{0}` for its number.
 
     Returns:
-        str, the sentence that is to be said about it; "" where there is none.
+        str, a message for the user, or "".
     """
-    shown = judgement.generation
-    if is_asked() or shown is None:
+    generation = judgement.generation
+    if is_asked() or generation is None:
         return ""
     if _session.generation is None:
-        _session.generation = shown
+        _session.generation = generation
         if installed():
             install(warn=False)
-        elif shown != api_generations.shared:
-            api_generations.share(shown)
+        elif generation != api_generations.shared:
+            api_generations.share(generation)
         return judgement.explained(program, way)
-    if shown == _session.generation or _session.is_contradicted:
+    if generation == _session.generation or _session.is_contradicted:
         return ""
     _session.is_contradicted = True
     return judgement.contradicting(program, _session.generation, way)
@@ -276,7 +276,7 @@ def forget_program() -> None:
 
 
 def _settle_script():
-    """Judge the script that this process runs, where there is one, and say what follows."""
+    """Judge the script that this process runs, if there is one, and print the result."""
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     if path is None or not path.endswith(".py") or not os.path.isfile(path):
         return
@@ -286,19 +286,20 @@ def _settle_script():
     if choosing.is_installed(script) or script.is_relative_to(Path(msnb.__file__).resolve().parent):
         return
     judgement = choosing.judge_script(script)
-    said = settle(judgement, script.name)
-    if not said and judgement.is_of_mindspore:
-        said = judgement.explained(script.name, _WAY)
-    if said:
-        print(f"msnb: {said}", file=sys.stderr)
+    message = settle(judgement, script.name)
+    if not message and judgement.is_of_mindspore:
+        message = judgement.explained(script.name, _WAY)
+    if message:
+        print(f"msnb: {message}", file=sys.stderr)
 
 
 def uninstall() -> None:
-    """Undo :func:`install`: `import mindspore` is again whatever is installed. Names imported before keep msnb."""
+    """Undo :func:`install`: `import mindspore` imports the installed MindSpore again. Names imported before keep
+    msnb."""
     if not installed():
         return
     sys.meta_path.remove(_finder)
-    for name in _modules():
+    for name in _alias_modules():
         del sys.modules[name]
     sys.modules.update(_set_aside)
     _set_aside.clear()
@@ -310,22 +311,22 @@ def uninstall() -> None:
 
 
 def api() -> int:
-    """The generation of what `import mindspore` gives: that of :func:`install`, else what `chosen` says."""
+    """Return the generation of `import mindspore`: that of :func:`install`, else the result of `chosen`."""
     return _finder.generation if installed() else chosen()
 
 
 def installed() -> bool:
-    """Whether `import mindspore` means msnb at present."""
+    """Return whether `import mindspore` currently imports msnb."""
     return _finder in sys.meta_path
 
 
 def hidden() -> str | None:
-    """What :func:`install` hides or would hide, such as "MindSpore 2.7.1 (/path)"; None where no other is installed."""
+    """Return the MindSpore that :func:`install` hides or would hide, such as "MindSpore 2.7.1 (/path)", or None."""
     loaded = _set_aside.get(_THERE) or sys.modules.get(_THERE)
     if loaded is not None and not isinstance(loaded, _MindSpore):
         return f"MindSpore {getattr(loaded, '__version__', '')} ({getattr(loaded, '__file__', 'no file')})"
     spec = PathFinder.find_spec(_THERE)
-    if spec is None or spec.origin is None:  # no origin: a folder that merely bears the name
+    if spec is None or spec.origin is None:  # without origin it is only a folder of that name
         return None
     for distribution in (_THERE, "mindspore-gpu", "mindspore-ascend"):
         try:
@@ -336,12 +337,12 @@ def hidden() -> str | None:
 
 
 def explain(on: bool = True) -> None:
-    """Whether importing a name that msnb lacks is answered with a sentence rather than with Python's own words."""
+    """Enable or disable the helpful error for names that msnb lacks."""
     if on and _explainer not in sys.meta_path:
         sys.meta_path.append(_explainer)
     elif not on and _explainer in sys.meta_path:
         sys.meta_path.remove(_explainer)
 
 
-def _modules():
+def _alias_modules():
     return [name for name in sys.modules if name == _THERE or name.startswith(_THERE + ".")]

@@ -1,4 +1,4 @@
-"""What MindSpore's package was built for, as programs ask for it: here, the devices that JAX has found."""
+"""Build information of MindSpore's package: here, the devices that JAX has found."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which device computes, as MindSpore 2 asks and is asked: `set_device` is `set_context` with two names."""
+"""Device selection of MindSpore 2: `set_device` is `set_context` with two settings."""
 
 from msnb import context
 from msnb.common.kinds import Bool, check
@@ -7,30 +7,30 @@ __all__ = ["set_device", "get_current_device", "set_deterministic"]
 
 
 class DeviceInfo(tuple[str, int]):
-    """A device: the pair of its kind and its number, which are attributes as well."""
+    """A device: the pair of its kind and its number, which are also attributes."""
 
     @property
     def device_target(self) -> str:
-        """Kind of the device, as `set_context(device_target=...)` names it."""
+        """Return the kind of the device, as in `set_context(device_target=...)`."""
         return self[0]
 
     @property
     def device_id(self) -> int:
-        """Its number among those of its kind."""
+        """Return its number among the devices of its kind."""
         return self[1]
 
 
 def set_device(device_target: str, device_id: int | None = None) -> None:
     """
-    Choose the device that computes; unlike in MindSpore, at any time.
+    Select the device for computations; unlike in MindSpore, at any time.
 
     Args:
         device_target (str): "CPU", "GPU" or "TPU"; "Ascend" takes the best device that XLA has.
-        device_id (int): Which of several. Default: None, the first.
+        device_id (int): Number of the device. Default: None, the first.
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If there is no such device on this machine.
+        ValueError: If there is no such device.
 
     Examples:
         >>> mindspore.set_device("CPU")
@@ -42,7 +42,7 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
 
 def get_current_device() -> DeviceInfo:
     """
-    The device that computes.
+    Return the device for computations.
 
     Returns:
         DeviceInfo, the pair `(device_target, device_id)`.
@@ -52,13 +52,13 @@ def get_current_device() -> DeviceInfo:
 
 def set_deterministic(deterministic: bool) -> None:
     """
-    Ask for the same bits from the same inputs on a GPU: `set_context(deterministic="ON")`, which says what to set.
+    Request bitwise reproducible results on a GPU: `set_context(deterministic="ON")`, which logs the flag to set.
 
     Args:
-        deterministic (bool): Whether to.
+        deterministic (bool): Whether to request it.
 
     Raises:
-        TypeError: If it is no bool.
+        TypeError: If it is not a bool.
     """
     on = check(Bool, deterministic, "deterministic", "set_deterministic")
     context.set_context(deterministic="ON" if on else "OFF")

@@ -1,9 +1,9 @@
 """Logging with MindSpore's interface: ``from mindspore import log as logger; logger.warning("...")``.
 
-Environment variables configure it. ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (the default), ERROR, CRITICAL.
-Messages of msnb itself are short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* they have MindSpore's
-format. ``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen, and
-``logger_backupCount`` rotated files of ``logger_maxBytes``.
+Environment variables: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (the default), ERROR, CRITICAL; Messages of msnb
+    itself are short on the screen, ``WARNING msnb: ...``; with any variable GLOG_* they have MindSpore's form.
+    ``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen,
+    ``logger_backupCount`` rotating files of ``logger_maxBytes``.
 """
 
 import functools
@@ -29,8 +29,8 @@ _PACKAGE_PARENT = str(Path(PACKAGE).parent) + os.sep
 _lock = threading.Lock()
 _global_logger = None
 _logged_once = set()
-_before_message = None  # function that is called before each message on the screen
-_own_format = None  # format function of a notebook for msnb's own messages, takes the record
+_make_room = None  # called before a message goes to the screen
+_own_form = None  # the form of msnb's messages in a notebook: a function of the record
 
 
 class _Formatter(logging.Formatter):
@@ -49,24 +49,26 @@ class _Formatter(logging.Formatter):
         return f"{stamp}.{micros // 1000:03d}.{micros % 1000:03d}"
 
     def format(self, record):
-        is_own = getattr(record, "to_user", False) or record.pathname.startswith(PACKAGE)
-        if is_own and self.on_screen:
-            if _own_format is not None:
-                return _own_format(record)
-            if not any(name.startswith("GLOG_") for name in os.environ):  # MindSpore's format was not requested
+        own = getattr(record, "to_user", False) or record.pathname.startswith(PACKAGE)
+        if own and self.on_screen:
+            if _own_form is not None:
+                return _own_form(record)
+            if not any(
+                name.startswith("GLOG_") for name in os.environ
+            ):  # without such a variable nobody parses MindSpore's log lines
                 return _format_short(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
         return super().format(record)
 
 
 def _format_short(record):
-    """Return ``WARNING msnb: message``, with the location in the user's code if the message is about one."""
+    """Return ``WARNING msnb: message``, with the user's line if it is about one."""
     line = f" [{record.pathname}:{record.lineno}]" if getattr(record, "to_user", False) else ""
     return f"{record.levelname} msnb: {record.getMessage()}{line}"
 
 
 class _StderrHandler(logging.StreamHandler):
-    """Handler that writes to the current ``sys.stderr``, which notebooks and test runners replace."""
+    """Writes to the current ``sys.stderr``, as notebooks and test runners replace it."""
 
     def __init__(self):
         logging.Handler.__init__(self)
@@ -82,21 +84,19 @@ class _StderrHandler(logging.StreamHandler):
 
 
 def before_message(clear):
-    """Call `clear()` before each message on the screen, so that an unfinished progress line can be removed."""
-    global _before_message
-    _before_message = clear
+    """Call `clear()` before each message on the screen, so that an unfinished progress line can be erased."""
+    global _make_room
+    _make_room = clear
 
 
 def show_own(form):
-    """Format msnb's own messages on the screen with ``form(record)``, a text; None for MindSpore's format.
-
-    Log files and messages of the user's code keep MindSpore's format.
-    """
-    global _own_format
-    _own_format = form
+    """Show messages of msnb itself as `form(record)`, a text; None restores MindSpore's form. Log files and messages
+    of the user's code keep MindSpore's form."""
+    global _own_form
+    _own_form = form
 
 
-def _read_positive_int(variable, default):
+def _read_number(variable, default):
     text = os.environ.get(variable, "").strip()
     if not text:
         return default
@@ -125,15 +125,15 @@ def _make_handler():
         os.path.join(os.path.realpath(folder), "mindspore.log"),
         delay=True,
         encoding="utf-8",
-        maxBytes=_read_positive_int("logger_maxBytes", _DEFAULT_MAX_BYTES),
-        backupCount=_read_positive_int("logger_backupCount", _DEFAULT_BACKUP_COUNT),
+        maxBytes=_read_number("logger_maxBytes", _DEFAULT_MAX_BYTES),
+        backupCount=_read_number("logger_backupCount", _DEFAULT_BACKUP_COUNT),
     )
     handler.name = "FileHandler"
     return handler
 
 
 def _get_logger():
-    """Return the logger. The first call reads the environment."""
+    """Return the logger, created from the environment on first use."""
     global _global_logger
     if _global_logger is not None:
         return _global_logger
@@ -149,7 +149,7 @@ def _get_logger():
             handler.setFormatter(_Formatter(isinstance(handler, _StderrHandler)))
             logger = logging.getLogger("ME.mindspore.log")
             logger.setLevel(_LEVELS[level])
-            logger.propagate = False  # a root logger of the user would print each line twice
+            logger.propagate = False  # a root logger of the user would print every line twice
             logger.handlers[:] = [handler]
             _global_logger = logger
     return _global_logger
@@ -157,50 +157,52 @@ def _get_logger():
 
 def debug(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity DEBUG."""
-    _log_record(logging.DEBUG, msg, args, kwargs)
+    _emit(logging.DEBUG, msg, args, kwargs)
 
 
 def info(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity INFO."""
-    _log_record(logging.INFO, msg, args, kwargs)
+    _emit(logging.INFO, msg, args, kwargs)
 
 
 def warning(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity WARNING."""
-    _log_record(logging.WARNING, msg, args, kwargs)
+    _emit(logging.WARNING, msg, args, kwargs)
 
 
 def error(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity ERROR."""
-    _log_record(logging.ERROR, msg, args, kwargs)
+    _emit(logging.ERROR, msg, args, kwargs)
 
 
 def critical(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity CRITICAL."""
-    _log_record(logging.CRITICAL, msg, args, kwargs)
+    _emit(logging.CRITICAL, msg, args, kwargs)
 
 
 def once(msg: object, *args: object) -> None:
-    """Log `msg` % `args` as a WARNING, once per process for each text."""
+    """Log `msg` % `args` as a WARNING the first time this text occurs in the process."""
     text = msg % args if args else msg
     if text not in _logged_once:
         _logged_once.add(text)
-        _log_record(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user(), "extra": {"to_user": True}})
+        _emit(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user(), "extra": {"to_user": True}})
 
 
-def unused(where: str, why: str, **arguments: object) -> None:
-    """Log, once for each argument in `given` that is true, that it has no effect in `where`, and `why`.
+def unused(where: str, why: str, **given: object) -> None:
+    """Log once, for each argument whose entry in `given` is true, that it has no effect in `where`, and the reason
+    `why`.
 
-    Used for all arguments that msnb accepts and ignores. The value says if the caller passed a non-default:
+    This is the uniform message for unsupported options; the values of `given` tell whether the caller used them:
     ``log.unused("FileReader", "one thread reads", num_consumer=num_consumer != 4)``.
     """
-    for name, is_set in arguments.items():
-        if is_set:
+    for name, is_used in given.items():
+        if is_used:
             once(f"{where}: '{name}' has no effect here: {why}.")
 
 
 def _frames_to_user():
-    """Return the stacklevel of the nearest frame outside msnb and JAX, the user's line that caused the message."""
+    """Return the stacklevel of the nearest frame outside this package and outside JAX: the line of the user that
+    caused the message."""
     jax = getattr(sys.modules.get("jax"), "__file__", None)
     inside = (PACKAGE, os.path.dirname(jax) + os.sep) if jax else PACKAGE
     frame, level = sys._getframe(2), 1
@@ -210,12 +212,12 @@ def _frames_to_user():
 
 
 class _LogActionOnce:
-    """Decorator that suppresses a function's warnings in this log after the first call with a key.
+    """Decorator: warnings of a function through this log are emitted only in the first call with a key.
 
     Args:
         logger (object): The log: this module.
-        key (str): Key of the calls that are counted together.
-        no_warning (bool): True to suppress the first warnings, too. Default: False.
+        key (str): The key.
+        no_warning (bool): Whether to suppress all warnings. Default: False.
     """
 
     _said: set[str] = set()
@@ -226,19 +228,19 @@ class _LogActionOnce:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def once(*args: Any, **kwargs: Any) -> Any:
-            before = _suppression.warnings
-            _suppression.warnings = before or self.no_warning or self.key in self._said
+            was_quiet = _quiet.warnings
+            _quiet.warnings = was_quiet or self.no_warning or self.key in self._said
             self._said.add(self.key)
             try:
                 return function(*args, **kwargs)
             finally:
-                _suppression.warnings = before
+                _quiet.warnings = was_quiet
 
         return once
 
 
-class _Suppression(threading.local):
-    """State of one thread: `warnings` is True while warnings are suppressed."""
+class _Quiet(threading.local):
+    """Thread-local flag that suppresses warnings."""
 
     warnings = False
 
@@ -246,16 +248,16 @@ class _Suppression(threading.local):
 _suppression = _Suppression()
 
 
-def _log_record(level, msg, args, kwargs):
-    if level == logging.WARNING and _suppression.warnings:
+def _emit(level, msg, args, kwargs):
+    if level == logging.WARNING and _quiet.warnings:
         return
-    # Two frames up is the caller of warning(); a caller's own stacklevel counts from there.
+    # Two frames up is the caller of warning(), from which a caller's own stacklevel counts.
     kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 2
     _get_logger().log(level, msg, *args, **kwargs)
 
 
 def get_level() -> str:
-    """Return the current level, in the notation of ``GLOG_v``.
+    """Return the minimum level of messages, in the form of ``GLOG_v``.
 
     Returns:
         str, "0" (DEBUG) to "4" (CRITICAL).
@@ -269,7 +271,7 @@ def get_level() -> str:
 
 
 def get_log_config() -> dict[str, str]:
-    """Return the current configuration, by the names of the environment variables.
+    """Return the current configuration, under the names of the environment variables that set it.
 
     Returns:
         dict, with ``GLOG_v`` and ``GLOG_logtostderr``; for a file ``GLOG_log_dir``, ``logger_maxBytes`` and

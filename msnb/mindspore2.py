@@ -1,9 +1,9 @@
 """The namespace of MindSpore 2: `import msnb.mindspore2 as ms` is MindSpore 2.7's `import mindspore as ms`.
 
-Everything in it is msnb's own; only what r1.1 and MindSpore 2 disagree about is MindSpore 2's here. A program gets it
-as `mindspore` by `%%mindspore --api 2`, `%mindspore on --api 2`, `msnb.alias.install(api=2)`, `python -m msnb run
---api 2` or the environment variable MSNB_API=2. Both namespaces may be used side by side: a Tensor, a Cell, a
-checkpoint of the one is a Tensor, a Cell, a checkpoint of the other.
+Everything in it is msnb's; only names on which r1.1 and MindSpore 2 disagree have MindSpore 2's meaning here. A program
+gets it as `mindspore` by `%%mindspore --api 2`, `%mindspore on --api 2`, `msnb.alias.install(api=2)`, `python -m msnb
+run --api 2` or the environment variable MSNB_API=2. Both namespaces can be used together: they share the classes Tensor
+and Cell, and checkpoints.
 """
 
 import importlib
@@ -19,11 +19,11 @@ __version__ = VERSIONS[2]
 
 _ROOT = "msnb"
 _NAME = __name__
-_FIXED = (type, types.FunctionType, types.BuiltinFunctionType)  # what a module keeps under its name
+_FIXED = (type, types.FunctionType, types.BuiltinFunctionType)  # types of values that are cached in the module
 
 
 class Face(types.ModuleType):
-    """A module of msnb as MindSpore 2 means it. What is set on it is set on the module.
+    """A module of msnb with the names of MindSpore 2. Attributes set on it are set on the original module.
 
     Args:
         module (ModuleType): The module of msnb.
@@ -40,17 +40,17 @@ class Face(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         module = self.__dict__["_module"]
         if name == "__all__" and not hasattr(module, name):
-            return [known for known in dir(module) if not known.startswith("_")]
+            return [attribute for attribute in dir(module) if not attribute.startswith("_")]
         value = getattr(module, name)
         if isinstance(value, types.ModuleType):
             return face(value) if _is_ours(value) else value
-        seen = api2_meaning(name, value, self.__name__)
-        if isinstance(seen, _FIXED):
-            self.__dict__[name] = seen  # the next time without this function
-        return seen
+        api2_value = api2_meaning(name, value, self.__name__)
+        if isinstance(api2_value, _FIXED):
+            self.__dict__[name] = api2_value  # the next time without this function
+        return api2_value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("__") or isinstance(value, Face):  # importing a module puts it on its package
+        if name.startswith("__") or isinstance(value, Face):  # importing a submodule sets it on its package
             super().__setattr__(name, value)
         else:
             self.__dict__.pop(name, None)
@@ -71,18 +71,18 @@ _faces: dict[types.ModuleType, Face] = {}
 
 
 def face(module: types.ModuleType) -> Face:
-    """The face of a module of msnb; the same one each time."""
+    """Return the MindSpore 2 version of a module of msnb; the same object each time."""
     if isinstance(module, Face):
         return module
-    known = _faces.get(module)
-    if known is None:
-        known = _faces[module] = Face(module)
-    return known
+    cached = _faces.get(module)
+    if cached is None:
+        cached = _faces[module] = Face(module)
+    return cached
 
 
 def module_of(path: str) -> types.ModuleType:
-    """The module of msnb at `path`, such as "msnb.nn", which is imported if need be."""
-    return importlib.import_module(path)  # spares what nobody imports
+    """Return the module of msnb at `path`, such as "msnb.nn", and import it if necessary."""
+    return importlib.import_module(path)  # spares importing modules that are not used
 
 
 def _is_ours(module):
@@ -90,7 +90,7 @@ def _is_ours(module):
 
 
 class _Finder:
-    """Serves the modules below this one, of which none is a file."""
+    """Imports the modules below this one, which have no files."""
 
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(f"{_NAME}."):
@@ -102,11 +102,11 @@ class _Finder:
         return spec.loader_state[0]
 
     def exec_module(self, module):
-        """It has run; the spec that Python has put on it is given back."""
+        """Restore the spec that Python has replaced. The module has run already."""
         module.__dict__["__spec__"] = module.__dict__["_module"].__spec__
 
 
-__path__: list[str] = []  # it has modules below it
+__path__: list[str] = []  # marks this module as a package
 sys.meta_path.insert(0, _Finder())
 
 

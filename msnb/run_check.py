@@ -1,4 +1,4 @@
-"""`run_check`: whether msnb computes on this machine."""
+"""`run_check`: checks that msnb computes correctly on this machine."""
 
 import sys
 import types
@@ -15,7 +15,7 @@ __all__ = ["run_check"]
 
 def run_check() -> None:
     """
-    Multiply two Tensors on the device, and say what did it.
+    Multiply two Tensors on the device, and print the device.
 
     Raises:
         RuntimeError: If the product is wrong.
@@ -33,7 +33,7 @@ def run_check() -> None:
 
 
 class _Callable(types.ModuleType):
-    """This module: `mindspore.run_check` is its name and the function's, whichever was imported last."""
+    """A callable module: `mindspore.run_check` may be the module or the function, depending on the import order."""
 
     def __call__(self) -> None:
         run_check()

@@ -1,4 +1,4 @@
-"""Small data sets that come with msnb, for quick starts and tests. Nothing is downloaded."""
+"""Small datasets included in msnb, for quick starts and tests. Nothing is downloaded."""
 
 import os
 import shutil
@@ -20,12 +20,12 @@ _FILES = (
 
 
 def digits(path: str | None = None) -> str:
-    """A folder of handwritten digits in MNIST's file format: 1,500 in ``train``, 297 in ``test``.
+    """Return a folder of handwritten digits in MNIST's file format: 1,500 in ``train``, 297 in ``test``.
 
-    The images are 28 x 28 uint8 as MNIST's are. They are those of the UCI data set "Optical Recognition of Handwritten
-    Digits" (E. Alpaydin and C. Kaynak, 1998; CC BY 4.0), 8 x 8 pixels of 17 levels, enlarged. The files are written at
-    the first call and are the same on every machine. A folder that has such files already, a real MNIST for instance,
-    is left as it is.
+    The images are 28 x 28 uint8 like those of MNIST. They come from the UCI dataset "Optical Recognition of Handwritten
+    Digits" (E. Alpaydin and C. Kaynak, 1998; CC BY 4.0), 8 x 8 pixels of 17 levels, enlarged. The files are written in
+    the first call and are the same on every machine. A folder that has such files already, such as a real MNIST, is
+    left alone.
 
     Args:
         path (str): Folder to write. Default: None, ``digits`` in the user's cache folder, or in ``MSNB_CACHE``.
@@ -44,20 +44,20 @@ def digits(path: str | None = None) -> str:
     if all((folder / name).is_file() for name in _FILES):
         return str(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # Written beside and moved: whoever looks, two processes at once included, sees all of it or nothing.
+    # Written to a temporary folder and renamed, so that other processes see either all files or none.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".digits-") as work:
         ready = Path(work) / "digits"
-        _write(ready)
+        _write_files(ready)
         try:
             os.rename(ready, folder)
-        except OSError:  # there is something already: another process was faster, or files are missing
+        except OSError:  # the folder exists: another process was faster, or files are missing
             shutil.copytree(ready, folder, dirs_exist_ok=True)
     return str(folder)
 
 
-def _write(folder):
+def _write_files(folder):
     with np.load(Path(__file__).parent / "_data" / "digits.npz") as stored:
-        images, labels = _enlarge(stored["images"]), stored["labels"]
+        images, labels = _enlarge_images(stored["images"]), stored["labels"]
     order = np.random.RandomState(0).permutation(len(labels))
     test, train = order[:_TEST_SIZE], order[_TEST_SIZE:]
     arrays = (images[train], labels[train], images[test], labels[test])
@@ -66,8 +66,8 @@ def _write(folder):
         idx.write(folder / name, array)
 
 
-def _enlarge(images):
-    """8 x 8 pixels of 0..16 to 20 x 20 of 0..255 inside 28 x 28, by cubic convolution (Keys 1981, a = -0.5)."""
+def _enlarge_images(images):
+    """Enlarge 8 x 8 pixels of 0..16 to 20 x 20 of 0..255 inside 28 x 28, by cubic convolution (Keys 1981, a = -0.5)."""
     at = (np.arange(20) + 0.5) * 8 / 20 - 0.5
     distance = np.abs(at[:, None] - np.arange(-2, 10))
     weights = np.where(
@@ -77,6 +77,6 @@ def _enlarge(images):
     )
     padded = np.pad(images.astype(np.float64), ((0, 0), (2, 2), (2, 2)))
     large = weights @ padded @ weights.T * (255 / 16)
-    # Rounded twice, so that the last bit of a sum, which machines may not agree on, cannot decide.
+    # Rounded twice, so that differences between machines in the last bit of a sum have no effect.
     pixels = np.clip(np.round(np.round(large, 6)), 0, 255).astype(np.uint8)
     return np.pad(pixels, ((0, 0), (4, 4), (4, 4)))

@@ -243,15 +243,15 @@ def test_the_accuracy_is_read_from_the_tagged_cell():
     output = nbformat.new_output("stream", text="{'Accuracy': 0.9831649}\n")
     cell = nbformat.new_code_cell("model.eval(...)", outputs=[output], metadata={"tags": ["accuracy"]})
     notebook = nbformat.new_notebook(cells=[nbformat.new_code_cell("1 + 1"), cell])
-    assert command._accuracy(notebook) == 0.9831649
-    assert command._accuracy(nbformat.new_notebook()) is None
+    assert command._find_accuracy(notebook) == 0.9831649
+    assert command._find_accuracy(nbformat.new_notebook()) is None
 
 
 def test_the_progress_bar_names_the_section_of_a_cell():
     nbformat = pytest.importorskip("nbformat.v4")
     sources = ("# Title\ntext", "## 1 · Load", "more text")
     cells = [cell for s in sources for cell in (nbformat.new_markdown_cell(s), nbformat.new_code_cell("pass"))]
-    headings = command._headings(nbformat.new_notebook(cells=cells))
+    headings = command._find_headings(nbformat.new_notebook(cells=cells))
     assert headings[1::2] == ["Title", "1 · Load", "1 · Load"]
 
 
@@ -262,7 +262,7 @@ def test_a_notebook_is_executed_and_its_html_loads_nothing(tmp_path):
 
     code = "import sys\nprint('made of', 6 * 7, sys.executable)"
     notebook = nbformat.new_notebook(cells=[nbformat.new_markdown_cell("# Title"), nbformat.new_code_cell(code)])
-    command._execute(notebook, tmp_path, timeout=300)
+    command._execute_notebook(notebook, tmp_path, timeout=300)
     assert f"made of 42 {command.sys.executable}" in notebook.cells[1].outputs[0].text
     html = to_html(notebook)
     assert "made of" in html

@@ -1,4 +1,4 @@
-"""What a program wants of MindSpore, and what of it msnb has: read from its text, nothing of it is run.
+"""Checks which names of MindSpore a program uses and msnb lacks, from its text, without running it.
 
 python -m msnb check train.py        # or a folder, or a notebook
 %ms_check                            # the cells that were run in this session

@@ -1,4 +1,4 @@
-"""Which MindSpore a program was written for, by the names and arguments that only one of its generations has."""
+"""Names and arguments that only one API generation has, as evidence of the generation of a program."""
 
 import inspect
 import json
@@ -9,51 +9,51 @@ from msnb.check.resolving import ABSENT, resolve
 from msnb.check.uses import Use
 from msnb.core.operator.api_generations import DIFFERENCES, api2_meaning, difference
 
-# Modules that r1.1 has not, so that each name in them shows MindSpore 2.
+# Modules that r1.1 lacks, so that each name in them indicates MindSpore 2.
 _LATER_MODULES = tuple(
     f"mindspore.{name}" for name in ("amp", "boost", "experimental", "hal", "mint", "rewrite", "runtime", "scipy")
 )
 
 
 @cache
-def _table():
+def _load_table():
     text = resources.files("msnb.check").joinpath("generations.json").read_text(encoding="utf-8")
     return {int(generation): places for generation, places in json.loads(text).items()}
 
 
 @cache
-def _names():
-    """{generation: names that it alone has}, arguments among them, as "mindspore.nn.Dropout(p=)"."""
+def _unique_names():
+    """Return {generation: names that only it has}, including arguments as "mindspore.nn.Dropout(p=)"."""
     return {
         g: frozenset(
             [f"{place}.{n}" for place, names in places.items() if place != "arguments" for n in names.split()]
             + [f"{name}({n}=)" for name, names in places["arguments"].items() for n in names.split()]
         )
-        for g, places in _table().items()
+        for g, places in _load_table().items()
     }
 
 
 @cache
-def _later_places():
-    """The modules and classes that hold names of MindSpore 2."""
-    return frozenset(name.rpartition(".")[0] for name in _names()[2] if not name.endswith("=)"))
+def _later_owners():
+    """Return the modules and classes that contain names of MindSpore 2."""
+    return frozenset(name.rpartition(".")[0] for name in _unique_names()[2] if not name.endswith("=)"))
 
 
 def is_later(name: str) -> bool:
-    """Of a name that msnb lacks, whether MindSpore 2 has it, or names below it."""
-    return name in _names()[2] or name in _later_places()
+    """Return whether MindSpore 2 has a name that msnb lacks, or names below it."""
+    return name in _unique_names()[2] or name in _later_owners()
 
 
 def evidence(uses: list[Use]) -> dict[int, list[Use]]:
-    """The uses of names and arguments that r1.1 alone has, under 1, and of MindSpore 2's alone, under 2."""
-    found: dict[int, list[Use]] = {1: [], 2: []}
+    """Return the uses of names and arguments of r1.1 alone, under 1, and of MindSpore 2 alone, under 2."""
+    uses_of: dict[int, list[Use]] = {1: [], 2: []}
     for use in uses:
         plain = use.name.replace("()", "")
-        for shown in (plain, *(f"{plain}({keyword}=)" for keyword in use.keywords)):
-            for generation, names in _names().items():
-                if shown in names or generation == 2 and shown == plain and _is_in_later_module(plain):
-                    found[generation].append(use._replace(name=shown))
-    return found
+        for candidate in (plain, *(f"{plain}({keyword}=)" for keyword in use.keywords)):
+            for generation, names in _unique_names().items():
+                if candidate in names or generation == 2 and candidate == plain and _is_in_later_module(plain):
+                    uses_of[generation].append(use._replace(name=candidate))
+    return uses_of
 
 
 def _is_in_later_module(name):
@@ -61,26 +61,26 @@ def _is_in_later_module(name):
 
 
 def different(uses: list[Use]) -> dict[str, list[Use]]:
-    """Of a program for MindSpore 2 the names that mean another thing under r1.1: what differs -> its uses."""
-    found: dict[str, list[Use]] = {}
+    """Return, for a program for MindSpore 2, the names with another meaning in r1.1: {difference: its uses}."""
+    uses_of: dict[str, list[Use]] = {}
     for use in uses:
         first = resolve(use.name) if use.called and "()" not in use.name else ABSENT
         if first is ABSENT:
             continue
-        place, _, name = use.name.rpartition(".")
-        second = api2_meaning(name, first, place.replace("mindspore", "msnb", 1))
-        if second is not first and not _same(use, first):
-            found.setdefault(difference(first, second).says, []).append(use)
-    return found
+        owner, _, name = use.name.rpartition(".")
+        second = api2_meaning(name, first, owner.replace("mindspore", "msnb", 1))
+        if second is not first and not _is_unaffected(use, first):
+            uses_of.setdefault(difference(first, second).says, []).append(use)
+    return uses_of
 
 
-def _same(use, cls):
-    """Whether a call of a class leaves nothing to what differs: it says itself what it wants."""
-    if cls not in DIFFERENCES:  # what holds for all below a class says it of that class
+def _is_unaffected(use, cls):
+    """Return whether a call of a class is unaffected by its difference, since it passes the arguments concerned."""
+    if cls not in DIFFERENCES:  # what holds for all subclasses is reported for the base class
         return isinstance(cls, type)
-    _, order, defaults, _, given = DIFFERENCES[cls]
-    if given or not (defaults or order):
-        return bool(given) and given not in use.keywords
+    _, order, defaults, _, argument = DIFFERENCES[cls]
+    if argument or not (defaults or order):
+        return bool(argument) and argument not in use.keywords
     first = list(inspect.signature(cls).parameters)
     if defaults:
         return not defaults.keys().isdisjoint([*use.keywords, *first[: use.given or 0]])

@@ -1,4 +1,4 @@
-"""Whether msnb has what a program uses: the names, and the arguments that it gives them."""
+"""Checks whether msnb has the names that a program uses, and the arguments that it passes to them."""
 
 import functools
 import inspect
@@ -17,11 +17,11 @@ from msnb.nn.cell import Cell
 
 
 class Finding(NamedTuple):
-    """What a program uses and msnb does not have.
+    """A name or argument that a program uses and msnb does not have.
 
     Attributes:
-        use (Use): Where, and what.
-        kind (str): ``"name"``, ``"later"`` for a name that only says that it is not available yet, or ``"argument"``.
+        use (Use): The use.
+        kind (str): ``"name"``, ``"later"`` for a name that only raises an error, or ``"argument"``.
         text (str): One sentence on it.
     """
 
@@ -31,55 +31,55 @@ class Finding(NamedTuple):
 
 
 def judge(use: Use, generation: int | None = None) -> Finding | None:
-    """What is to be said of a use, None where it is well.
+    """Return the finding for a use, or None.
 
     Args:
         use (Use): The use.
-        generation (Union[int, None]): 2 where the program is written for MindSpore 2. Default: None, that of r1.1.
+        generation (Union[int, None]): 2 if the program is written for MindSpore 2. Default: None, r1.1.
     """
     if use.guarded:
         return None
-    name, made, method = use.name.partition("().")
-    found = resolve(name)
-    if generation == 2 and found is not ABSENT:
-        found = api2_meaning(name.rpartition(".")[2], found, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
-    if found is ABSENT:
+    name, is_call_result, method = use.name.partition("().")
+    target = resolve(name)
+    if generation == 2 and target is not ABSENT:
+        target = api2_meaning(name.rpartition(".")[2], target, name.rpartition(".")[0].replace("mindspore", "msnb", 1))
+    if target is ABSENT:
         missing = _first_missing(name)
         later = (is_later(name) or is_later(missing)) and unsupported.reason(missing.partition(".")[2]) is None
         text = f"msnb has no {missing} yet, which MindSpore 2 has." if later else missing_sentence(missing)
         return Finding(use, "name", text)
-    if (why := getattr(found, "_later", None)) is not None and isinstance(found, type):
+    if (why := getattr(target, "_later", None)) is not None and isinstance(target, type):
         return Finding(use, "later", f"{name} is not available in msnb yet; {why}.")
-    if made:
-        found = _given(found)
-        if not isinstance(found, type) or issubclass(found, Cell):
-            return None  # what it gives is not known, and a Cell has what its constructor sets
-        member = inspect.getattr_static(found, method, ABSENT)
-        if member is ABSENT and hasattr(found, "__getattr__") and not issubclass(found, Tensor):
+    if is_call_result:
+        target = _result_class(target)
+        if not isinstance(target, type) or issubclass(target, Cell):
+            return None  # the result is unknown, and a Cell has the attributes that its constructor sets
+        member = inspect.getattr_static(target, method, ABSENT)
+        if member is ABSENT and hasattr(target, "__getattr__") and not issubclass(target, Tensor):
             return None
         if member is ABSENT:
-            return Finding(use, "name", _no_member(found, method))
-        found = getattr(found, method)
-        return _arguments(use, found, f"{found.__qualname__}" if hasattr(found, "__qualname__") else method, 1)
-    return _arguments(use, found, name.removeprefix(f"{ROOT}."), 0) if use.called else None
+            return Finding(use, "name", _no_member_text(target, method))
+        target = getattr(target, method)
+        return _judge_arguments(use, target, f"{target.__qualname__}" if hasattr(target, "__qualname__") else method, 1)
+    return _judge_arguments(use, target, name.removeprefix(f"{ROOT}."), 0) if use.called else None
 
 
-def _given(found):
-    """The class of what a call gives: itself of a class, a Tensor where a function says so, None where nothing does."""
-    if isinstance(found, type):
-        return found
-    taken = _signature(found) if inspect.isfunction(found) else None
-    return Tensor if taken is not None and taken.return_annotation is Tensor else None
+def _result_class(target):
+    """Return the class of the result of a call: a class itself, Tensor if the annotation says so, else None."""
+    if isinstance(target, type):
+        return target
+    signature = _get_signature(target) if inspect.isfunction(target) else None
+    return Tensor if signature is not None and signature.return_annotation is Tensor else None
 
 
-def _no_member(cls, name):
-    if issubclass(cls, Tensor):  # what a Tensor is asked for says itself what it is called here
+def _no_member_text(cls, name):
+    if issubclass(cls, Tensor):  # members of Tensor have hints of their own
         return no_attribute(cls.__name__, name, TENSOR, "Tensor").removesuffix(".") + "."
     return f"{cls.__name__} has no {name} here."
 
 
 def _first_missing(name):
-    """The shortest part of a path that leads nowhere."""
+    """Return the shortest prefix of a path that does not resolve."""
     parts = name.split(".")
     for count in range(2, len(parts) + 1):
         if resolve(".".join(parts[:count])) is ABSENT:
@@ -87,18 +87,20 @@ def _first_missing(name):
     return name
 
 
-def _arguments(use, found, shown, bound):
-    """A finding where a callable does not take what it is given; `bound` is 1 for a method looked up on its class."""
-    asked = callable(found) and not isinstance(found, types.ModuleType)  # what is no function may have no hash either
-    taken = _signature(found) if asked else None
-    if taken is None:
+def _judge_arguments(use, target, name, bound):
+    """Return a finding if a callable does not take the arguments; `bound` is 1 for a method looked up on its class."""
+    has_signature = callable(target) and not isinstance(
+        target, types.ModuleType
+    )  # objects that are not functions may be unhashable
+    signature = _get_signature(target) if has_signature else None
+    if signature is None:
         return None
-    parameters = list(taken.parameters.values())
-    if bound and not isinstance(found, types.MethodType) and parameters:
+    parameters = list(signature.parameters.values())
+    if bound and not isinstance(target, types.MethodType) and parameters:
         parameters = parameters[1:]
     kinds = {p.kind for p in parameters}
     by_name = {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    further = getattr(found, "called", ())  # keywords of other years, which the signature does not show
+    further = getattr(target, "called", ())  # keywords of other versions, which the signature does not show
     if inspect.Parameter.VAR_KEYWORD not in kinds:
         by_name.update(further if isinstance(further, dict) else ())
         unknown = [k for k in use.keywords if k not in by_name]
@@ -106,18 +108,18 @@ def _arguments(use, found, shown, bound):
             return Finding(
                 use,
                 "argument",
-                f"{shown} has no argument {' or '.join(map(repr, unknown))} here; it takes "
+                f"{name} has no argument {' or '.join(map(repr, unknown))} here; it takes "
                 f"{', '.join(p.name for p in parameters) or 'none'}.",
             )
-    places = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if use.given is not None and use.given > len(places) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        return Finding(use, "argument", f"{shown} takes {len(places)} arguments here, and is given {use.given}.")
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if use.given is not None and use.given > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return Finding(use, "argument", f"{name} takes {len(positional)} arguments here, and is given {use.given}.")
     return None
 
 
 @functools.cache
-def _signature(found):
+def _get_signature(function):
     try:
-        return inspect.signature(found)
+        return inspect.signature(function)
     except (TypeError, ValueError):
         return None

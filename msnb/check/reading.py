@@ -1,4 +1,4 @@
-"""The Python text in files, folders and notebooks, in pieces that are parsed one by one."""
+"""Reads the Python code in files, folders and notebooks, as separately parsed pieces."""
 
 import ast
 import json
@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_LEFT_OUT = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
-# what only IPython understands
+_IGNORED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
+# syntax of IPython
 _MAGIC = re.compile(r"^(\s*)([%!?].*|\w+\s*=\s*[%!].*|[\w.]+\?\??\s*)$")
 _PYTHON_CELLS = re.compile(r"%%(mindspore|time|timeit|capture|prun)\b")
 
 
 class Piece(NamedTuple):
-    """Text whose names belong together: a file, or the cells of a notebook.
+    """Code whose names share a namespace: a file, or the cells of a notebook.
 
     Attributes:
-        file (str): Where it stands, as it is shown.
-        tree (Union[ast.Module, None]): What Python makes of it; None for what Python does not understand.
-        error (str): Why it does not.
-        cells (list): Of a notebook (first line, number of the cell) of each, in order; empty for a file.
+        file (str): Its name for messages.
+        tree (Union[ast.Module, None]): Its syntax tree; None if it cannot be parsed.
+        error (str): The reason why it cannot be parsed.
+        cells (list): For a notebook (first line, number of the cell) of each, in order; empty for a file.
     """
 
     file: str
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     cells: list[tuple[int, int]]
 
     def place(self, line: int) -> str:
-        """``net.py:3`` or ``notes.ipynb, cell 4 line 2``."""
+        """Return ``net.py:3`` or ``notes.ipynb, cell 4 line 2``."""
         if not self.cells:
             return f"{self.file}:{line}"
         first, cell = next((entry for entry in reversed(self.cells) if entry[0] <= line), self.cells[0])
@@ -38,7 +38,7 @@ class Piece(NamedTuple):
 
 
 def pieces(path: str | os.PathLike[str]) -> Iterator[Piece]:
-    """What is to be read of a path: the file itself, or every Python file and notebook below a folder.
+    """Yield the pieces of a path: the file itself, or every Python file and notebook below a folder.
 
     Raises:
         FileNotFoundError: If there is no such path.
@@ -48,7 +48,7 @@ def pieces(path: str | os.PathLike[str]) -> Iterator[Piece]:
     if path.is_dir():
         for file in sorted(path.rglob("*")):
             inner = file.relative_to(path).parts
-            hidden = any(part.startswith(".") or part in _LEFT_OUT for part in inner)
+            hidden = any(part.startswith(".") or part in _IGNORED_FOLDERS for part in inner)
             if file.suffix in (".py", ".ipynb") and file.is_file() and not hidden:
                 yield read_piece(file, str(file.relative_to(path)))
         return
@@ -60,23 +60,23 @@ def pieces(path: str | os.PathLike[str]) -> Iterator[Piece]:
 
 
 def of_cells(sources: list[str], name: str, numbers: list[int] | None = None) -> Piece:
-    """The cells of a notebook as one piece; their `numbers` are what a reader calls them, 1, 2, ... by default."""
+    """Return the cells of a notebook as one piece; `numbers` are the cell numbers, 1, 2, ... by default."""
     lines: list[str] = []
     cells = []
     for number, source in zip(numbers or range(1, len(sources) + 1), sources, strict=True):
         cells.append((len(lines) + 1, number))
-        lines += _python_of(source)
-    return _parsed(name, "\n".join(lines), cells)
+        lines += _strip_magics(source)
+    return _parse(name, "\n".join(lines), cells)
 
 
 def read_piece(file: Path, name: str) -> Piece:
-    """The piece that a Python file or a notebook is; `name` is how it is shown."""
+    """Return the piece of a Python file or a notebook; `name` is its name for messages."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         return Piece(name, None, f"it cannot be read: {error}", [])
     if file.suffix == ".py":
-        return _parsed(name, text, [])
+        return _parse(name, text, [])
     try:
         cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
         sources = ["".join(cell["source"]) for cell in cells]
@@ -85,7 +85,7 @@ def read_piece(file: Path, name: str) -> Piece:
     return of_cells(sources, name)
 
 
-def _parsed(name, text, cells):
+def _parse(name, text, cells):
     try:
         return Piece(name, ast.parse(text), "", cells)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -94,8 +94,8 @@ def _parsed(name, text, cells):
         return broken._replace(error=f"{broken.place(line)}: {error.msg}" if line else str(error))
 
 
-def _python_of(source):
-    """The lines of a cell, what only IPython understands replaced by as many lines that do nothing."""
+def _strip_magics(source):
+    """Return the lines of a cell, with IPython syntax replaced by statements that do nothing."""
     lines = source.splitlines()
     if lines and lines[0].startswith("%%") and not _PYTHON_CELLS.match(lines[0]):
         return ["" for _ in lines]  # a cell of another language

@@ -1,4 +1,4 @@
-"""What a check found, as text for a terminal and a table for a notebook."""
+"""The findings of a check, as text for a terminal and a table for a notebook."""
 
 import html
 import os
@@ -9,18 +9,18 @@ from msnb.check.judging import judge
 from msnb.check.reading import Piece, pieces
 from msnb.check.uses import Use, uses
 
-_SOME = 3  # names that are told as evidence
+_MAX_NAMES = 3  # names cited as evidence
 
 
 class Line(NamedTuple):
     """One line of a report.
 
     Attributes:
-        place (str): Where in the program.
-        kind (str): ``"name"``, ``"later"`` and ``"argument"``, which stop it, see `Finding`; ``"meaning"`` for what
-            means another thing in MindSpore 2; ``"text"`` for what is no Python.
-        name (str): What is used there.
-        text (str): What is to be said of it.
+        place (str): Location in the program.
+        kind (str): ``"name"``, ``"later"`` and ``"argument"``, which stop it, see `Finding`; ``"meaning"`` for names
+            with another meaning in MindSpore 2; ``"text"`` for code that cannot be parsed.
+        name (str): The name used there.
+        text (str): The message.
     """
 
     place: str
@@ -30,62 +30,64 @@ class Line(NamedTuple):
 
 
 class Report:
-    """What `check` found. It is false where nothing was.
+    """The findings of `check`. It is false if there are none.
 
     Args:
-        pieces (list[Piece]): What was read.
+        pieces (list[Piece]): The code that was read.
 
     Attributes:
         lines (list[Line]): In the order of files and lines.
-        generation (Union[int, None]): 1 where names of r1.1 alone are used, 2 for names of later versions alone, None
-            where the names do not tell.
-        count (int): How many uses of MindSpore's names there are.
+        generation (Union[int, None]): 1 if only names of r1.1 are used, 2 for only names of later versions, None if the
+            names do not tell.
+        count (int): Number of uses of MindSpore's names.
     """
 
     def __init__(self, pieces: list[Piece]) -> None:
-        found = [(piece, uses(piece.tree) if piece.tree is not None else []) for piece in pieces]
-        every = [use for _, some in found for use in some]
-        self.files = len(found)
-        self.count = len(every)
-        self._evidence = evidence(every)
-        self.generation: int | None = _generation(self._evidence)
-        self.lines: list[Line] = [line for piece, some in found for line in self._lines(piece, some)]
+        uses_of = [(piece, uses(piece.tree) if piece.tree is not None else []) for piece in pieces]
+        all_uses = [use for _, piece_uses in uses_of for use in piece_uses]
+        self.files = len(uses_of)
+        self.count = len(all_uses)
+        self._evidence = evidence(all_uses)
+        self.generation: int | None = _infer_generation(self._evidence)
+        self.lines: list[Line] = [
+            line for piece, piece_uses in uses_of for line in self._judge_piece(piece, piece_uses)
+        ]
 
     def __bool__(self) -> bool:
         return bool(self.stops)
 
     @property
     def stops(self) -> list[Line]:
-        """The lines of what stops the program."""
+        """Return the lines of findings that stop the program."""
         return [line for line in self.lines if line.kind != "meaning"]
 
-    def _lines(self, piece, some):
+    def _judge_piece(self, piece, piece_uses):
         if piece.tree is None:
             return [Line(piece.file, "text", "", piece.error)]
-        places: dict[tuple[str, str], list[Use]] = {}  # what is told -> what for; each is told once
-        for use in some:
+        uses_of: dict[tuple[str, str], list[Use]] = {}  # message -> uses; each message is reported once
+        for use in piece_uses:
             finding = judge(use, self.generation)
             if finding is not None:
-                places.setdefault((finding.kind, finding.text), []).append(use)
-        for why, meant in different(some).items() if self.generation == 2 else ():
-            places["meaning", f"in MindSpore 2 {why}; msnb does the same under --api 2."] = meant
+                uses_of.setdefault((finding.kind, finding.text), []).append(use)
+        for why, differing in different(piece_uses).items() if self.generation == 2 else ():
+            uses_of["meaning", f"in MindSpore 2 {why}; msnb does the same under --api 2."] = differing
         lines = []
-        for (kind, text), found in sorted(places.items(), key=lambda item: item[1][0].line):
-            more = len({use.line for use in found}) - 1
+        for (kind, text), line_uses in sorted(uses_of.items(), key=lambda item: item[1][0].line):
+            more = len({use.line for use in line_uses}) - 1
             text += f" (and {more} more line{'s' if more > 1 else ''})" if more else ""
-            lines.append(Line(piece.place(found[0].line), kind, found[0].name, text))
+            lines.append(Line(piece.place(line_uses[0].line), kind, line_uses[0].name, text))
         return lines
 
     def __str__(self) -> str:
-        lines = [f"{line.place}: {_sentence(line)}" for line in self.lines]
+        lines = [f"{line.place}: {_format_line(line)}" for line in self.lines]
         return "\n".join([*lines, "", self._summary()] if lines else [self._summary()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{html.escape(line.place)}</td><td style='text-align: left'>{html.escape(said)}</td></tr>"
-            for line, said in ((line, _sentence(line)) for line in self.lines)
+            f"<tr><td>{html.escape(line.place)}</td><td style='text-align: left'>{html.escape(sentence)}</td></tr>"
+            for line, sentence in ((line, _format_line(line)) for line in self.lines)
         )
         table = (
             f"<table><thead><tr><th>where</th><th>what</th></tr></thead><tbody>{rows}</tbody></table>" if rows else ""
@@ -107,27 +109,26 @@ class Report:
             else "",
             f"{broken} file{'s' if broken != 1 else ''} that could not be read" if broken else "",
         ]
-        told = ", ".join(filter(None, parts)) or "msnb has every name and argument that can be seen"
-        return f"{read}: {told}.{self._written_for()}"
+        findings = ", ".join(filter(None, parts)) or "msnb has every name and argument that can be seen"
+        return f"{read}: {findings}.{self._generation_text()}"
 
-    def _written_for(self):
+    def _generation_text(self):
         if self.generation is None:
             return " By its names it may be of any year."
-        shown = list(dict.fromkeys(use.name.replace("()", "") for use in self._evidence[self.generation]))[:_SOME]
-        which, how = ("r1.1", "") if self.generation == 1 else ("MindSpore 1.2 or later", "; run it with --api 2")
-        return f" It was written for {which}: {', '.join(shown)}{how}."
+        names = list(dict.fromkeys(use.name.replace("()", "") for use in self._evidence[self.generation]))[:_MAX_NAMES]
+        which, advice = ("r1.1", "") if self.generation == 1 else ("MindSpore 1.2 or later", "; run it with --api 2")
+        return f" It was written for {which}: {', '.join(names)}{advice}."
 
 
 def check(path: str | os.PathLike[str]) -> Report:
-    """What a program uses of MindSpore that msnb does not have. It is read, not run.
+    """Return the names and arguments that a program uses and msnb does not have. It is read, not run.
 
-    Names are followed through imports and assignments as far as the text tells what they are; what a function is given
-    is not known, so that methods of Tensors that come from elsewhere are not looked at, but for those that MindSpore's
-    own functions give. What a program is prepared to miss (``except ImportError``, ``hasattr``, a test of the version)
-    is not told.
+    Names are followed through imports and assignments as far as the text determines them. Arguments of functions are
+    unknown, so methods of Tensors are checked only if MindSpore's own functions return them. Uses that may fail
+    (``except ImportError``, ``hasattr``, a test of the version) are not reported.
 
     Args:
-        path (str): A Python file, a notebook, or a folder, of which every such file is read.
+        path (str): A Python file, a notebook, or a folder with such files.
 
     Returns:
         Report.
@@ -139,10 +140,10 @@ def check(path: str | os.PathLike[str]) -> Report:
     return Report(list(pieces(path)))
 
 
-def _sentence(line):
+def _format_line(line):
     return f"{line.name.removeprefix('mindspore.')}: {line.text}" if line.kind == "meaning" else line.text
 
 
-def _generation(found: dict[int, list[Use]]) -> int | None:
-    first, second = (len({use.name for use in found[g]}) for g in (1, 2))
+def _infer_generation(uses_of: dict[int, list[Use]]) -> int | None:
+    first, second = (len({use.name for use in uses_of[g]}) for g in (1, 2))
     return None if first == second else 1 if first > second else 2

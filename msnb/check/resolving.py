@@ -1,4 +1,4 @@
-"""What a path of MindSpore's is in msnb."""
+"""Resolution of MindSpore's paths in msnb."""
 
 import functools
 import importlib
@@ -8,40 +8,42 @@ from typing import Any
 
 from msnb.check.uses import ROOT
 
-ABSENT = object()  # what a path is that leads nowhere
+ABSENT = object()  # the result for a path that does not exist
 _OURS = __name__.partition(".")[0]
 
 
 @functools.cache
 def resolve(name: str) -> Any:
-    """What a path of MindSpore's is in msnb, `ABSENT` where it is nothing."""
-    found: Any = sys.modules[_OURS]
+    """Return the object of a MindSpore path in msnb, or `ABSENT`."""
+    owner: Any = sys.modules[_OURS]
     path = ROOT
     for part in name.split(".")[1:]:
         path = f"{path}.{part}"
-        inner = _member(found, part)
+        inner = _get_member(owner, part)
         if inner is ABSENT:
-            inner = _module(found, part)
+            inner = _import_submodule(owner, part)
         if inner is ABSENT:
             return ABSENT
-        found = inner
-    return found
+        owner = inner
+    return owner
 
 
-def _member(owner, name):
+def _get_member(owner, name):
     if isinstance(owner, type) and hasattr(owner, "_later"):
-        return owner  # what is within a thing that only refuses is refused as it is
+        return owner  # members of a placeholder are refused like itself
     try:
         return getattr(owner, name)
     except AttributeError:
-        return ABSENT if isinstance(owner, (types.ModuleType, type)) else None  # of an object: who knows
+        return (
+            ABSENT if isinstance(owner, (types.ModuleType, type)) else None
+        )  # the attributes of an object are unknown
 
 
-def _module(owner, name):
+def _import_submodule(owner, name):
     if not isinstance(owner, types.ModuleType):
         return ABSENT
     try:
         path = f"{owner.__name__}.{name}"
-        return importlib.import_module(path)  # spares the rooms that the program does not name
+        return importlib.import_module(path)  # spares importing the packages that the program does not name
     except ModuleNotFoundError:
         return ABSENT

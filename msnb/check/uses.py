@@ -1,4 +1,4 @@
-"""Which names of MindSpore a program uses, where, and with which arguments: read from its syntax tree."""
+"""Finds the names of MindSpore that a program uses, their lines and arguments, from its syntax tree."""
 
 import ast
 import contextlib
@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 ROOT = "mindspore"
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
-_DEEPEST = 20_000  # calls; the parser itself ends before half as many
-_ASKS = frozenset(("__version__", "hasattr", "find_spec"))
+_DEEPEST = 20_000  # nested calls; the parser's own limit is less than half of it
+_FEATURE_TESTS = frozenset(("__version__", "hasattr", "find_spec"))
 
 
 class Use(NamedTuple):
-    """That a program uses a name.
+    """One use of a name.
 
     Attributes:
-        name (str): What it is called in MindSpore, ``"mindspore.nn.Dense"``; a method of what a call of a class gives
-            is ``"mindspore.Model().train"``.
-        line (int): Where, from 1.
-        guarded (bool): Whether the program is prepared for it not to be there.
-        called (bool): Whether it is called; then the next two say how.
-        given (Union[int, None]): How many arguments without a name, None where a ``*`` hides that.
-        keywords (tuple[str]): Names of arguments.
+        name (str): MindSpore's name, ``"mindspore.nn.Dense"``; a method of the result of calling a class is
+            ``"mindspore.Model().train"``.
+        line (int): The line, from 1.
+        guarded (bool): Whether the program handles its absence.
+        called (bool): Whether it is called; then the next two describe the call.
+        given (Union[int, None]): Number of positional arguments, None if a ``*`` hides it.
+        keywords (tuple[str]): Names of keyword arguments.
     """
 
     name: str
@@ -34,18 +34,19 @@ class Use(NamedTuple):
 
 
 def uses(tree: ast.Module) -> list[Use]:
-    """The uses in a module, in the order of its lines."""
-    with _deep_enough():
-        reader = _Reader(_asking(tree))
+    """Return the uses in a module, in the order of its lines."""
+    with _allow_deep_recursion():
+        reader = _Reader(_feature_tests(tree))
         reader.scope = _Scope(tree, None)
         for statement in tree.body:
             reader.visit(statement)
-    return sorted(set(reader.found), key=lambda use: (use.line, use.name))
+    return sorted(set(reader.uses), key=lambda use: (use.line, use.name))
 
 
 @contextlib.contextmanager
-def _deep_enough():
-    """Python's parser takes deeper trees, a sum of a thousand terms say, than functions may call each other."""
+def _allow_deep_recursion():
+    """Return a context that allows deep recursion: the parser accepts deeper trees, such as a sum of a thousand
+    terms."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEEPEST))
     try:
@@ -55,31 +56,31 @@ def _deep_enough():
 
 
 class _Scope:
-    """What names mean in a function, a class or a module: a path in MindSpore, or None for anything else."""
+    """The meaning of names in a function, a class or a module: a path in MindSpore, or None for anything else."""
 
     def __init__(self, node, parent):
         self.parent, self.is_class = parent, isinstance(node, ast.ClassDef)
         self.names = {}
-        self.made = {}  # name -> the call whose result it is, if it is nothing else
+        self.calls = {}  # name -> the call that produces it, if that is its only binding
         counts = {}
         for name, meaning, call in _bindings(node):
             counts[name] = counts.get(name, 0) + 1
-            known = self.names.get(name, meaning)
-            self.names[name] = meaning if known == meaning else None
-            self.made[name] = call
-        self.made = {name: call for name, call in self.made.items() if call is not None and counts[name] == 1}
+            earlier = self.names.get(name, meaning)
+            self.names[name] = meaning if earlier == meaning else None
+            self.calls[name] = call
+        self.calls = {name: call for name, call in self.calls.items() if call is not None and counts[name] == 1}
 
     def path(self, name):
-        """The path that a name stands for, None where it is no name of MindSpore's."""
-        scope = self._of(name)
+        """Return the path of a name, or None if it is not a name of MindSpore."""
+        scope = self._find_scope(name)
         return scope.names[name] if scope is not None else None
 
     def call(self, name):
-        """The call whose result a name is, None where it may be something else."""
-        scope = self._of(name)
-        return scope.made.get(name) if scope is not None else None
+        """Return the call that produces the value of a name, or None if it is uncertain."""
+        scope = self._find_scope(name)
+        return scope.calls.get(name) if scope is not None else None
 
-    def _of(self, name):
+    def _find_scope(self, name):
         scope, first = self, True
         while scope is not None:
             if name in scope.names and (first or not scope.is_class):
@@ -89,7 +90,7 @@ class _Scope:
 
 
 def _bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]:
-    """(name, path in MindSpore or None, call that makes it or None) for each place that gives a name a meaning."""
+    """Yield (name, path in MindSpore or None, call that produces it or None) for each binding of a name."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         a = node.args
         for arg in [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, (a.vararg, a.kwarg))]:
@@ -100,15 +101,15 @@ def _bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]:
         inner = waiting.pop(0)
         if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield inner.name, None, None
-            continue  # what is inside is another scope
+            continue  # the body is another scope
         if isinstance(inner, ast.Lambda):
             continue
         if isinstance(inner, ast.Import):
             for alias in inner.names:
                 top = alias.name.partition(".")[0]
-                yield alias.asname or top, _ours(alias.name if alias.asname else top), None
+                yield alias.asname or top, _mindspore_path(alias.name if alias.asname else top), None
         elif isinstance(inner, ast.ImportFrom):
-            base = None if inner.level else _ours(inner.module or "")
+            base = None if inner.level else _mindspore_path(inner.module or "")
             for alias in inner.names:
                 yield alias.asname or alias.name, base and f"{base}.{alias.name}", None
         elif isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
@@ -125,15 +126,15 @@ def _bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]:
         waiting.extend(ast.iter_child_nodes(inner))
 
 
-def _ours(path):
+def _mindspore_path(path):
     return path if path == ROOT or path.startswith(ROOT + ".") else None
 
 
 class _Reader(ast.NodeVisitor):
-    """Walks a module and notes what it uses."""
+    """Walks a module and records the names that it uses."""
 
     def __init__(self, asking):
-        self.found, self.scope, self.guards, self.asking = [], None, 0, asking
+        self.uses, self.scope, self.guards, self.asking = [], None, 0, asking
 
     # ------------------------------------------------------------------ scopes
     def visit_FunctionDef(self, node):
@@ -144,34 +145,34 @@ class _Reader(ast.NodeVisitor):
                 self.visit(arg.annotation)
         if node.returns is not None:
             self.visit(node.returns)
-        self._within(node, node.body)
+        self._visit_scope(node, node.body)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node):
         for outside in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(outside)
-        self._within(node, [node.body])
+        self._visit_scope(node, [node.body])
 
     def visit_ClassDef(self, node):
         for outside in [*node.decorator_list, *node.bases, *node.keywords]:
             self.visit(outside)
-        self._within(node, node.body)
+        self._visit_scope(node, node.body)
 
-    def _within(self, node, body):
+    def _visit_scope(self, node, body):
         self.scope = _Scope(node, self.scope)
         for inner in body:
             self.visit(inner)
         self.scope = self.scope.parent
 
-    # ------------------------------------------------------------------ what a program is prepared for
+    # ------------------------------------------------------------------ guards
     def visit_Try(self, node):
-        prepared = any(_catches(handler) for handler in node.handlers)
+        prepared = any(_catches_absence(handler) for handler in node.handlers)
         self.guards += prepared
         for inner in node.body:
             self.visit(inner)
         self.guards -= prepared
-        for handler in node.handlers:  # what is tried instead may lack as well
+        for handler in node.handlers:  # the alternative may be absent as well
             self.guards += prepared
             self.visit(handler)
             self.guards -= prepared
@@ -181,7 +182,7 @@ class _Reader(ast.NodeVisitor):
     visit_TryStar = visit_Try
 
     def visit_If(self, node):
-        asks = not _words(node.test).isdisjoint(self.asking | {"version"})
+        asks = not _names_in(node.test).isdisjoint(self.asking | {"version"})
         self.guards += asks
         self.generic_visit(node)
         self.guards -= asks
@@ -189,53 +190,53 @@ class _Reader(ast.NodeVisitor):
     visit_IfExp = visit_If
 
     def visit_BoolOp(self, node):
-        asked = 0
-        for value in node.values:  # what is asked first guards the rest
+        guard_count = 0
+        for value in node.values:  # the first operand guards the rest
             self.visit(value)
-            asks = not _words(value).isdisjoint(self.asking)
+            asks = not _names_in(value).isdisjoint(self.asking)
             self.guards += asks
-            asked += asks
-        self.guards -= asked
+            guard_count += asks
+        self.guards -= guard_count
 
     # ------------------------------------------------------------------ names
     def visit_Import(self, node):
         for alias in node.names:
-            if _ours(alias.name):
-                self._note(alias.name, node)
+            if _mindspore_path(alias.name):
+                self._add_use(alias.name, node)
 
     def visit_ImportFrom(self, node):
-        base = None if node.level else _ours(node.module or "")
+        base = None if node.level else _mindspore_path(node.module or "")
         for alias in node.names if base else ():
-            self._note(base if alias.name == "*" else f"{base}.{alias.name}", node)
+            self._add_use(base if alias.name == "*" else f"{base}.{alias.name}", node)
 
     def visit_Call(self, node):
-        name = self._path(node.func)
+        name = self._resolve_path(node.func)
         if name is None or "()" in name:
             self.visit(node.func)
         if name is not None:
             starred = any(isinstance(arg, ast.Starred) for arg in node.args)
             keywords = tuple(k.arg for k in node.keywords if k.arg is not None)
-            self._note(name, node, True, None if starred else len(node.args), keywords)
+            self._add_use(name, node, True, None if starred else len(node.args), keywords)
         for inner in [*node.args, *node.keywords]:
             self.visit(inner)
 
     def visit_Attribute(self, node):
-        name = self._path(node)
+        name = self._resolve_path(node)
         if name is not None and isinstance(node.ctx, ast.Load) and "()" not in name:
-            self._note(name, node)
+            self._add_use(name, node)
         elif name is None or "()" in name:
             self.visit(node.value)
 
     def visit_Name(self, node):
         name = self.scope.path(node.id)
         if name is not None and isinstance(node.ctx, ast.Load):
-            self._note(name, node)
+            self._add_use(name, node)
 
-    def _note(self, name, node, *how):
-        self.found.append(Use(name, node.lineno, self.guards > 0, *how))
+    def _add_use(self, name, node, *how):
+        self.uses.append(Use(name, node.lineno, self.guards > 0, *how))
 
-    def _path(self, node):
-        """The path in MindSpore of an expression, None where it has none."""
+    def _resolve_path(self, node):
+        """Return the path in MindSpore of an expression, or None."""
         attributes = []
         while isinstance(node, ast.Attribute):
             attributes.insert(0, node.attr)
@@ -246,32 +247,32 @@ class _Reader(ast.NodeVisitor):
             base = self.scope.path(node.id)
             call = self.scope.call(node.id) if base is None else None
         if call is not None and len(attributes) == 1:
-            made = self._path(call.func)
-            base = f"{made}()" if made is not None and "()" not in made else None
+            call_path = self._resolve_path(call.func)
+            base = f"{call_path}()" if call_path is not None and "()" not in call_path else None
         return ".".join([base, *attributes]) if base is not None else None
 
 
-def _words(node):
-    """The names and attributes in an expression."""
+def _names_in(node):
+    """Return the names and attributes in an expression."""
     return {getattr(inner, "id", getattr(inner, "attr", None)) for inner in ast.walk(node)}
 
 
-def _asking(tree):
-    """Names that tell what is there: `hasattr`, and what a module makes of it, `has_jit = hasattr(ms, "jit")`."""
+def _feature_tests(tree):
+    """Return names that test for features: `hasattr`, and variables like `has_jit = hasattr(ms, "jit")`."""
     answers = []
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         returned = [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value is not None]
-        answers += [(function.name, _words(value)) for value in returned]
+        answers += [(function.name, _names_in(value)) for value in returned]
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            answers.append((node.targets[0].id, _words(node.value)))
-    names = _ASKS
+            answers.append((node.targets[0].id, _names_in(node.value)))
+    names = _FEATURE_TESTS
     while more := {name for name, words in answers if name not in names and words & names}:
         names |= more
     return names
 
 
-def _catches(handler):
+def _catches_absence(handler):
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]

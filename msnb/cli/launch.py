@@ -1,4 +1,4 @@
-"""`python -m msnb launch`: a script in several processes of this machine, which are ended together."""
+"""`python -m msnb launch`: runs a script in several processes of this machine, which are stopped together."""
 
 import os
 import signal
@@ -13,38 +13,38 @@ from msnb.cli.scripts import generation_of
 from msnb.communication._gloo_log import is_gloo_line
 from msnb.communication._processes import free_port, variables_of
 
-GRACE = 5.0  # seconds that the others have to end, once one is lost
+GRACE = 5.0  # seconds for the other processes to end, after one has failed
 
 
 def launch(options: Namespace) -> int:
-    """Run a script in several processes; returns the exit status of the first that fails, else 0."""
-    wrong = _wrong(options)
-    if wrong:
-        print(wrong, file=sys.stderr)
+    """Run a script in several processes. Returns the exit status of the first that fails, else 0."""
+    message = _check_options(options)
+    if message:
+        print(message, file=sys.stderr)
         return 2
     number = options.of or options.processes
     coordinator = options.coordinator or f"localhost:{free_port()}"
-    api = generation_of(options)  # said once, and not by each process
+    api = generation_of(options)  # judged here, so that only one message is printed
     command = [sys.executable, "-m", "msnb", "run", *(["--api", str(api)] if api else [])]
     command += [options.script, *options.arguments]
     ranks = range(options.first, options.first + options.processes)
     variables = {rank: {**os.environ, **variables_of(rank, number, ranks, coordinator)} for rank in ranks}
-    started = {rank: _start(command, variables[rank]) for rank in ranks}
-    writers = [threading.Thread(target=_pass_on, args=(rank, process)) for rank, process in started.items()]
+    started = {rank: _start_process(command, variables[rank]) for rank in ranks}
+    writers = [threading.Thread(target=_forward_output, args=(rank, process)) for rank, process in started.items()]
     for writer in writers:
         writer.start()
     try:
-        return _watch(started, number)
+        return _watch_processes(started, number)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     finally:
-        _end(started.values())
+        _stop_processes(started.values())
         for writer in writers:
             writer.join()
 
 
-def _wrong(options):
-    """What is wrong with the options, as a sentence; None where nothing is."""
+def _check_options(options):
+    """Return an error message for the options, or None."""
     if not Path(options.script).is_file():
         return f"There is no script {options.script!r}."
     number = options.of or options.processes
@@ -55,14 +55,14 @@ def _wrong(options):
     return None
 
 
-def _start(command, variables):
+def _start_process(command, variables):
     return subprocess.Popen(
         command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     )
 
 
-def _pass_on(rank, process):
-    """Write what a process writes, each line behind its rank."""
+def _forward_output(rank, process):
+    """Write the output of a process, with its rank before each line."""
     for line in process.stdout:
         if is_gloo_line(line):
             continue
@@ -70,11 +70,11 @@ def _pass_on(rank, process):
         sys.stdout.flush()
 
 
-def _watch(started, number):
-    """Wait for all; once one has failed, say which, and wait no longer."""
+def _watch_processes(started, number):
+    """Wait for all processes; report the first failure and stop waiting."""
     while True:
         ended = {rank: process.poll() for rank, process in started.items()}
-        for rank, status in sorted(ended.items(), key=_blame):
+        for rank, status in sorted(ended.items(), key=_failure_order):
             if status:
                 how = f"was killed ({signal.Signals(-status).name})" if status < 0 else f"failed with status {status}"
                 print(f"Process {rank} of {number} {how}; the others are stopped.", file=sys.stderr, flush=True)
@@ -84,14 +84,14 @@ def _watch(started, number):
         time.sleep(0.1)
 
 
-def _blame(ended):
-    """Who was killed comes first: the others fail for want of it."""
+def _failure_order(ended):
+    """Return the sort key of a failure: killed processes come first, as others fail in consequence."""
     status = ended[1]
     return status is None or status >= 0
 
 
-def _end(processes):
-    """End what still runs, at first kindly."""
+def _stop_processes(processes):
+    """Stop the running processes: terminate first, then kill."""
     running = [process for process in processes if process.poll() is None]
     for process in running:
         process.terminate()

@@ -1,4 +1,4 @@
-"""The commands that run a MindSpore script as it is: `run`, and `graph` and `profile`, which write a page of it."""
+"""Commands that run a MindSpore script unchanged: `run`, and `graph` and `profile`, which write a page about it."""
 
 import os
 import runpy
@@ -17,21 +17,21 @@ from msnb.insight import terminal_traceback
 
 _GRAPH_FORMS = (".html", ".svg", ".dot", ".ir", ".txt")
 _PROFILE_FORMS = (".html", ".svg", ".md", ".txt", ".json")
-_WAY = "--api {0} or MSNB_API={0}"  # to ask for a generation
-_LISTED = 6  # other programs that are named
+_WAY = "--api {0} or MSNB_API={0}"  # the way to select a generation, for messages
+_LISTED = 6  # other programs named in a message
 
 
 def run(options: Namespace) -> int:
-    """Run a script in which ``import mindspore`` means msnb; returns the exit status."""
+    """Run a script in which ``import mindspore`` imports msnb. Returns the exit status."""
     if not Path(options.script).is_file():
         return _fail(f"There is no script {options.script!r}.")
     options.api = generation_of(options)
-    return _run(options.script, options.arguments, options.api)
+    return _run_script(options.script, options.arguments, options.api)
 
 
 def generation_of(options: Namespace) -> int | None:
-    """The generation of MindSpore that a script is to run under: what `--api` says, else None where the environment
-    variable MSNB_API says it, else what the script shows, which one line on stderr tells.
+    """Return the generation for a script: that of `--api`, else None if the environment variable MSNB_API sets it, else
+    the one that the script indicates, which is printed on stderr.
     """
     if options.api is not None or alias.is_asked():
         return options.api
@@ -44,13 +44,13 @@ def generation_of(options: Namespace) -> int | None:
 
 
 def graph(options: Namespace) -> int:
-    """Run a script and write the graph of the largest program that ran, or of the one that is named."""
-    page = _page(options, "graph", _GRAPH_FORMS)
+    """Run a script and write the graph of its largest program, or of the one that is named."""
+    page = _check_page(options, "graph", _GRAPH_FORMS)
     if page is None:
         return 1
     options.api = generation_of(options)
-    with _Ran() as ran:
-        status = _finished(options)
+    with _ProgramCollector() as ran:
+        status = _run_to_end(options)
     if status:
         return status
     views = ran.views()
@@ -58,21 +58,23 @@ def graph(options: Namespace) -> int:
         print(sentence, file=sys.stderr)
     if not views:
         return _fail(f"No network has run in {options.script} that can be drawn.")
-    title = _chosen(views, options.name)
+    title = _choose_title(views, options.name)
     if title is None:
-        return _fail(f"Nothing that ran in {options.script} is called {options.name!r}: there is {_listed(views)}.")
+        return _fail(
+            f"Nothing that ran in {options.script} is called {options.name!r}: there is {_list_titles(views)}."
+        )
     view = views.pop(title)
-    if not _written(view, page):
+    if not _save_view(view, page):
         return 1
     print(f"Wrote {page}: {title}, {len(view.graph)} operators.")
     if views:
-        print(f"There is also {_listed(views)}: --name NAME shows it.")
+        print(f"There is also {_list_titles(views)}: --name NAME shows it.")
     return 0
 
 
 def profile(options: Namespace) -> int:
-    """Run a script under the profiler and write where the time of a step went."""
-    page = _page(options, "profile", _PROFILE_FORMS)
+    """Run a script under the profiler and write the distribution of a step's time."""
+    page = _check_page(options, "profile", _PROFILE_FORMS)
     if page is None:
         return 1
     options.api = generation_of(options)
@@ -82,22 +84,22 @@ def profile(options: Namespace) -> int:
     machine()
     recorder = Recorder().start()
     try:
-        status = _finished(options)
+        status = _run_to_end(options)
     finally:
         recorder.stop()
     if status:
         return status
     if not recorder.recording.calls:
         return _fail(f"No network has run in {options.script}, so that there is nothing to profile.")
-    made = Profile(recorder.recording, Path(options.script).name)
-    if not _written(view(made), page):
+    result = Profile(recorder.recording, Path(options.script).name)
+    if not _save_view(view(result), page):
         return 1
-    print(f"{text.headline(made)}\nWrote {page}.")
+    print(f"{text.headline(result)}\nWrote {page}.")
     return 0
 
 
 # ---------------------------------------------------------------------- running
-def _run(script, arguments, api):
+def _run_script(script, arguments, api):
     try:
         alias.install(api=api)
         _processes.join()  # before the script computes anything
@@ -111,24 +113,24 @@ def _run(script, arguments, api):
         terminal_traceback.interrupted(error)
         return 128 + signal.SIGINT
     except Exception as error:
-        # By the hook, which the script may have replaced; the frames above the script's first are none of its own.
-        error.__traceback__ = _from(script, error.__traceback__)
+        # Through the hook, which the script may have replaced, and without the frames above the script's first.
+        error.__traceback__ = _skip_to_file(script, error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
     return 0
 
 
-def _from(file, tb):
-    """A traceback from the first frame of `file` on; None where no line of it was running."""
+def _skip_to_file(file, tb):
+    """Return a traceback starting at the first frame of `file`; None if there is none."""
     while tb is not None and tb.tb_frame.f_code.co_filename != file:
         tb = tb.tb_next
     return tb
 
 
-def _finished(options):
-    """The status of a script that is run for its page: one that ends itself in order has run, too."""
+def _run_to_end(options):
+    """Run a script and return its status. A script that exits with status 0 has succeeded."""
     try:
-        status = _run(options.script, options.arguments, options.api)
+        status = _run_script(options.script, options.arguments, options.api)
     except SystemExit as end:
         if isinstance(end.code, str):
             return _fail(end.code)
@@ -138,53 +140,55 @@ def _finished(options):
     return status
 
 
-class _Ran:
-    """What runs within a `with`: programs, and in PYNATIVE mode the outermost Cells with what they were called with."""
+class _ProgramCollector:
+    """Context that collects the programs that run in it, and in PYNATIVE mode the outermost Cells with their
+    arguments."""
 
     def __init__(self) -> None:
-        self.failed: list[str] = []  # why a network cannot be drawn
-        self._programs: list[tuple[str, Any]] = []  # with titles: a program does not keep its Cell
-        self._called: list[tuple[Any, ...]] = []
-        self._known = WeakIdentityDict()
+        self.failed: list[str] = []  # the reasons why networks cannot be drawn
+        self._programs: list[tuple[str, Any]] = []  # with titles, as a program does not keep its Cell alive
+        self._calls: list[tuple[Any, ...]] = []
+        self._seen_networks = WeakIdentityDict()
 
     def __enter__(self):
-        self._listener = events.listen(compiled=self._compiled, left=self._left, name="graph")
+        self._listener = events.listen(compiled=self._on_compiled, left=self._on_left, name="graph")
         return self
 
     def __exit__(self, *_):
         self._listener.close()
 
-    def _compiled(self, program):
+    def _on_compiled(self, program):
         self._programs.append((program.title, program))
 
-    def _left(self, call):
-        if call.around is None and not call.traced and call.error is None and call.net not in self._known:
-            self._known[call.net] = True
-            self._called.append((call.net, call.args, call.kwargs))
+    def _on_left(self, call):
+        if call.around is None and not call.traced and call.error is None and call.net not in self._seen_networks:
+            self._seen_networks[call.net] = True
+            self._calls.append((call.net, call.args, call.kwargs))
 
     def views(self) -> dict[str, Any]:
-        """{title: GraphView}, the largest first; of several with one title the largest."""
+        """Return {title: GraphView}, the largest first; of several with one title the largest."""
         from msnb.notebook.graph.api import of_program  # spares the other commands the views
 
-        drawn = [program.root() for _, program in self._programs]
-        for net, args, kwargs in self._called:
-            if any(net is root for root in drawn):
+        roots = [program.root() for _, program in self._programs]
+        for net, args, kwargs in self._calls:
+            if any(net is root for root in roots):
                 continue
             try:
                 program = program_cache.program_of(net, *args, **kwargs)
-            except Exception as error:  # what needs values runs in PYNATIVE mode only
+            except Exception as error:  # a network that needs values runs in PYNATIVE mode only
                 sentence = str(error).partition("\n")[0]
                 self.failed.append(f"{type(net).__name__} cannot be drawn: {sentence}")
                 continue
             self._programs.append((program.title, program))
-        made = [(title, of_program(program, title)) for title, program in self._programs]
-        made.sort(key=lambda each: len(each[1].graph))
-        return dict(reversed(dict(made).items()))
+        views = [(title, of_program(program, title)) for title, program in self._programs]
+        views.sort(key=lambda item: len(item[1].graph))
+        return dict(reversed(dict(views).items()))
 
 
 # ---------------------------------------------------------------------- the page
-def _page(options, what, forms):
-    """Where the page goes; None, after one sentence, where that cannot be. It is known before the script runs."""
+def _check_page(options, what, forms):
+    """Return the path of the page; None, after an error message, if it cannot be written. Called before the script
+    runs."""
     script = Path(options.script)
     page = Path(options.output or f"{script.stem}-{what}.html")
     if not script.is_file():
@@ -198,7 +202,7 @@ def _page(options, what, forms):
     return None
 
 
-def _written(view, page):
+def _save_view(view, page):
     try:
         view.save(page)
     except OSError as error:
@@ -207,15 +211,15 @@ def _written(view, page):
     return True
 
 
-def _chosen(views, name):
-    """The title that `name` means: the same text, else the first that holds it; None where there is none."""
+def _choose_title(views, name):
+    """Return the title that matches `name`: equal text, else the first that contains it; None if there is none."""
     if name is None:
         return next(iter(views))
-    same = [title for title in views if title.lower() == name.lower()]
-    return next(iter([*same, *(title for title in views if name.lower() in title.lower())]), None)
+    matches = [title for title in views if title.lower() == name.lower()]
+    return next(iter([*matches, *(title for title in views if name.lower() in title.lower())]), None)
 
 
-def _listed(views):
+def _list_titles(views):
     named = [f"{title} ({len(view.graph)})" for title, view in views.items()]
     more = len(named) - _LISTED
     return ", ".join([*named[:_LISTED], *([f"{more} more"] if more > 0 else [])])

@@ -1,10 +1,10 @@
-"""Type stubs, for editors and type checkers: what declarations attach when msnb is imported, written out as Python.
+"""Type stubs for editors and type checkers: attributes that declarations attach when msnb is imported.
 
     python -m msnb.cli.stubs            write the stubs that stand beside the modules; a test wants them current
     python -m msnb stubs DIR        make `import mindspore` resolve: stubs of all its paths in DIR
 
-Operators and their spellings are declared by decorators, which a type checker does not run. Their signatures stand in
-the declarations; this reads them there.
+Operators and their spellings are declared by decorators, which a type checker does not run. This module reads their
+signatures from the declarations.
 """
 
 import ast
@@ -32,12 +32,12 @@ from msnb.common.dtype import Type
 from msnb.core.operator.primitive import Primitive
 """
 _TENSOR = "Tensor"
-# What `core.tensor` hands on when it is asked.
+# Names that `core.tensor` resolves on access.
 _LATER = (
     "from msnb.core.tensor.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple\n"
     "from msnb.ops._sparse_formats import COOTensor as COOTensor, CSRTensor as CSRTensor\n"
 )
-# What methods of Tensors mention that stand elsewhere.
+# Names from other modules in the signatures of Tensor methods.
 _MENTIONED = (
     "from collections.abc import Callable\n"
     "from msnb.common.hook_handle import HookHandle\n"
@@ -46,22 +46,24 @@ _MENTIONED = (
 
 
 # ---------------------------------------------------------------------- types as text
-def _default(value):
+def _default_text(value):
     return repr(value) if isinstance(value, (int, float, str, bool, type(None))) and value == value else "..."
 
 
-def _parameter(p, type_):
+def _parameter_text(p, type_):
     star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
     text = f"{star}{p.name}: {type_}"
-    return text if p.default is p.empty else f"{text} = {_default(p.default)}"
+    return text if p.default is p.empty else f"{text} = {_default_text(p.default)}"
 
 
-def _listed(parameters, kinds):
-    """Parameters of a signature as text; `kinds` gives the type of each."""
+def _parameter_texts(parameters, kinds):
+    """Return the parameters of a signature as text; `kinds` returns the type of each."""
     out, keyword_only, defaults = [], False, False
     for p in parameters:
         defaults = defaults or p.default is not p.empty
-        if defaults and p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD:  # what follows goes by its name
+        if (
+            defaults and p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD
+        ):  # parameters after one with a default become keyword-only
             p = p.replace(kind=p.KEYWORD_ONLY)
         if keyword_only and p.kind is p.POSITIONAL_OR_KEYWORD:
             p = p.replace(kind=p.KEYWORD_ONLY)
@@ -69,15 +71,15 @@ def _listed(parameters, kinds):
             keyword_only = True
             if not any(q.kind is q.VAR_POSITIONAL for q in parameters):
                 out.append("*")
-        out.append(_parameter(p, kinds(p)))
+        out.append(_parameter_text(p, kinds(p)))
     return out
 
 
 # ---------------------------------------------------------------------- operators
 def result_of(doc: str | None) -> str:
-    """The type of an operator's result, from the section Outputs of its documentation."""
-    found = re.search(r"(?:Outputs|Returns):\s*\n\s*(.+)", doc or "")
-    text = found[1].strip() if found else ""
+    """Return the type of an operator's result, from the section Outputs of its documentation."""
+    match = re.search(r"(?:Outputs|Returns):\s*\n\s*(.+)", doc or "")
+    text = match[1].strip() if match else ""
     if re.match(r"(A )?(tuple|list) of|Tuple|Two |Three |Four |Five |Several", text, re.IGNORECASE):
         return "tuple[Tensor, ...]"
     if re.match(r"(Tensor|Parameter|The |A Tensor|Of )", text):
@@ -101,21 +103,21 @@ def _input_type(op):
 
 
 def _class_text(name, op):
-    """The class of an operator."""
+    """Return the class of an operator."""
     cls = op.primitive
     if not isinstance(cls, type) or not issubclass(cls, Primitive):
         return f"{name}: Any\n"
     if op.kernels is None:  # written as a class
         constructor, call = inspect.signature(cls.__init__), inspect.signature(cls.__call__)
-        init = _listed(list(constructor.parameters.values())[1:], lambda p: type_text(p.annotation))
-        args = _listed(list(call.parameters.values())[1:], lambda p: type_text(p.annotation))
+        init = _parameter_texts(list(constructor.parameters.values())[1:], lambda p: type_text(p.annotation))
+        args = _parameter_texts(list(call.parameters.values())[1:], lambda p: type_text(p.annotation))
         result = result_of(cls.__doc__)
     else:
         parameters = list(op.signature.parameters.values())
         of = _input_type(op)
         attributes = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in parameters if p.kind is p.KEYWORD_ONLY]
-        init = _listed(attributes, of)
-        args = _listed([p for p in parameters if p.kind is not p.KEYWORD_ONLY], of)
+        init = _parameter_texts(attributes, of)
+        args = _parameter_texts([p for p in parameters if p.kind is not p.KEYWORD_ONLY], of)
         result = result_of(op.fn.__doc__)
     return (
         f"class {name}(Primitive):\n"
@@ -125,18 +127,18 @@ def _class_text(name, op):
 
 
 def _function_text(spelling):
-    """A functional form, written or made of a declaration."""
+    """Return a function, written or generated from a declaration."""
     target, name = spelling.target, spelling.name
     if isinstance(target, Primitive):
         cls = type(target).__name__
         return f"{name}: {'Primitive' if cls.startswith('_') else f'operations.{cls}'}\n"
     if not callable(target):
         return f"{name}: Any\n"
-    return f"def {name}({', '.join(_arguments(spelling))}) -> {_result(spelling)}: ...\n"
+    return f"def {name}({', '.join(_argument_texts(spelling))}) -> {_result_text(spelling)}: ...\n"
 
 
 def _operator_of(spelling):
-    """The operator whose generated form a spelling is; None where it is written."""
+    """Return the operator of a generated spelling; None for a written one."""
     for cls in spelling.operators:
         op = getattr(cls, "operator", None)
         if op is not None and getattr(spelling.target, "__wrapped__", None) is op.fn:
@@ -144,16 +146,16 @@ def _operator_of(spelling):
     return None
 
 
-def _arguments(spelling):
+def _argument_texts(spelling):
     op = _operator_of(spelling)
     signature = inspect.signature(spelling.target)
     if op is not None:
-        return _listed(signature.parameters.values(), _input_type(op))
+        return _parameter_texts(signature.parameters.values(), _input_type(op))
     parameters = list(signature.parameters.values())
-    return _listed(parameters, lambda p: type_text(p.annotation))
+    return _parameter_texts(parameters, lambda p: type_text(p.annotation))
 
 
-def _result(spelling):
+def _result_text(spelling):
     op = _operator_of(spelling)
     if op is not None:
         return result_of(op.fn.__doc__)
@@ -162,18 +164,18 @@ def _result(spelling):
 
 
 def functional_stub() -> str:
-    """`msnb/ops/functional.pyi`."""
-    lines, seen = [], set()
+    """Return `msnb/ops/functional.pyi`."""
+    lines, names = [], set()
     for (kind, name, _), spelling in sorted(SPELLINGS.items()):
-        if kind != "function" or name in seen or not name.isidentifier():
+        if kind != "function" or name in names or not name.isidentifier():
             continue
-        seen.add(name)
+        names.add(name)
         lines.append(_function_text(spelling))
     imports = _IMPORTS + "from msnb.core.transforms.grad import get_grad, grad, stop_gradient, value_and_grad\n"
     imports += "from msnb.core.transforms.functional import jacfwd, jacrev, jvp, vjp, vmap\n"
     imports += "from msnb.core.tensor.tensor import Tensor\nfrom msnb.ops import operations\n\n"
-    public = sorted(seen | {*"get_grad grad jacfwd jacrev jvp stop_gradient value_and_grad vjp vmap".split()})
-    return _HEADER + imports + _all(public) + "".join(lines)
+    public = sorted(names | {*"get_grad grad jacfwd jacrev jvp stop_gradient value_and_grad vjp vmap".split()})
+    return _HEADER + imports + _all_text(public) + "".join(lines)
 
 
 _CONSTANTS = """
@@ -186,69 +188,69 @@ numeric_types: list[str]
 """
 
 
-def _loaded(path) -> Any:
-    return importlib.import_module(path)  # spares it to who asks for no stubs
+def _import_lazily(path) -> Any:
+    return importlib.import_module(path)  # spares importing it when no stubs are written
 
 
-def _face_texts(module):
-    """What a module of functions has, one after the other."""
+def _module_texts(module):
+    """Yield the declarations of a module of functions."""
     for name in module.__all__:
-        found = getattr(module, name)
-        if isinstance(found, Type):
+        value = getattr(module, name)
+        if isinstance(value, Type):
             yield f"{name}: Type\n"
-        elif found is FUNCTIONAL.get(name):
+        elif value is FUNCTIONAL.get(name):
             yield f"from msnb.ops.functional import {name} as {name}\n"
-        elif inspect.isfunction(found):
-            yield f"def {name}({', '.join(_written(found))}) -> {_given(found)}: ...\n"
+        elif inspect.isfunction(value):
+            yield f"def {name}({', '.join(_argument_texts_of(value))}) -> {_result_text_of(value)}: ...\n"
         elif name not in _CONSTANTS:
             yield f"{name}: Any\n"
 
 
-def _written(function):
-    return _listed(inspect.signature(function).parameters.values(), lambda p: type_text(p.annotation))
+def _argument_texts_of(function):
+    return _parameter_texts(inspect.signature(function).parameters.values(), lambda p: type_text(p.annotation))
 
 
-def _given(function):
+def _result_text_of(function):
     returns = inspect.signature(function).return_annotation
     return result_of(function.__doc__) if returns is inspect.Signature.empty else type_text(returns)
 
 
-_PARTS_OF_MINT = "from msnb.mint import distributed, linalg, nn, optim, special\n"
+_MINT_SUBMODULES = "from msnb.mint import distributed, linalg, nn, optim, special\n"
 
 
 def mint_stub(path: str) -> str:
-    """The stub of the module `path`, which is `msnb.mint` or below it."""
-    module = _loaded(path)
+    """Return the stub of the module `path`, which is `msnb.mint` or below it."""
+    module = _import_lazily(path)
     imports = (
-        _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n" + (_PARTS_OF_MINT if path == "msnb.mint" else "")
+        _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n" + (_MINT_SUBMODULES if path == "msnb.mint" else "")
     )
-    return _HEADER + imports + "\n" + _all(module.__all__) + "".join(_face_texts(module))
+    return _HEADER + imports + "\n" + _all_text(module.__all__) + "".join(_module_texts(module))
 
 
 def numpy_stub() -> str:
-    """`msnb/numpy/__init__.pyi`."""
-    numpy = _loaded("msnb.numpy")
-    lines = _face_texts(numpy)
+    """Return `msnb/numpy/__init__.pyi`."""
+    numpy = _import_lazily("msnb.numpy")
+    lines = _module_texts(numpy)
     any_array = type_text(ArrayLike)
     text = "".join(lines).replace(any_array, "_ArrayLike")
     imports = _IMPORTS + f"from msnb.core.tensor.tensor import Tensor\n\n_ArrayLike = {any_array}\n"
-    return _HEADER + imports + _CONSTANTS + "\n" + _all(numpy.__all__) + text
+    return _HEADER + imports + _CONSTANTS + "\n" + _all_text(numpy.__all__) + text
 
 
 def operations_stub() -> str:
-    """`msnb/ops/operations/__init__.pyi`."""
+    """Return `msnb/ops/operations/__init__.pyi`."""
     public = sorted(name for name in REGISTRY if not name.startswith("_"))
     texts = [_class_text(name, REGISTRY[name]) for name in public]
-    return _HEADER + _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n\n" + _all(public) + "".join(texts)
+    return _HEADER + _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n\n" + _all_text(public) + "".join(texts)
 
 
-def _all(names):
+def _all_text(names):
     return "__all__ = [\n" + "".join(f"    {name!r},\n" for name in names) + "]\n\n"
 
 
 # ---------------------------------------------------------------------- Tensor
 def tensor_stub() -> str:
-    """`msnb/core/tensor/tensor.pyi`: the module as it is written, and on Tensor what is attached."""
+    """Return `msnb/core/tensor/tensor.pyi`: the module as written, and the methods that are attached to Tensor."""
     path = PACKAGE / "core" / "tensor" / "tensor.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
     lines = []
@@ -262,7 +264,7 @@ def tensor_stub() -> str:
 
 
 def _imports_of(tree, text):
-    """The imports of a module for the names that `text`, its stub, mentions; those of `_IMPORTS` are there."""
+    """Return the imports of a module for the names in `text`, its stub, without those of `_IMPORTS`."""
     mentioned = _names_in(ast.parse(text)) - {a.name for node in ast.parse(_IMPORTS).body for a in node.names}
     lines = []
     for node in tree.body:
@@ -286,10 +288,10 @@ def _def_stub(node, indent):
 
 def _class_stub(node):
     body = [f"class {node.name}{'(' + ast.unparse(node.bases[0]) + ')' if node.bases else ''}:\n"]
-    written = set()
+    defined = set()
     for part in node.body:
         if isinstance(part, ast.FunctionDef):
-            written.add(part.name)
+            defined.add(part.name)
             body.append(_def_stub(part, "    "))
         elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
             name = part.targets[0].id
@@ -297,16 +299,16 @@ def _class_stub(node):
                 body.append(f"    {name}: Any\n")
     if node.name == "Tensor":
         body.append("    _array: Any\n    _node: Any\n")
-        body += [_method_text(s) for s in _methods() if s.name not in written]
+        body += [_method_text(s) for s in _attached_methods() if s.name not in defined]
     return "".join(body) + "\n"
 
 
-def _methods():
-    seen = {}
+def _attached_methods():
+    spellings = {}
     for (kind, name, _), spelling in sorted(SPELLINGS.items()):
         if kind == "method":
-            seen.setdefault(name, spelling)
-    return seen.values()
+            spellings.setdefault(name, spelling)
+    return spellings.values()
 
 
 def _method_text(spelling):
@@ -316,8 +318,8 @@ def _method_text(spelling):
         return "    def __setitem__(self, index: Any, value: Any) -> None: ...\n"
     if re.fullmatch(r"__\w+__", spelling.name) and len(inspect.signature(spelling.target).parameters) == 2:
         return f"    def {spelling.name}(self, other: Any) -> {_dunder_result(spelling)}: ...\n"
-    first, *rest = _arguments(spelling)
-    return f"    def {spelling.name}({', '.join(['self', *rest])}) -> {_result(spelling)}: ...\n"
+    first, *rest = _argument_texts(spelling)
+    return f"    def {spelling.name}({', '.join(['self', *rest])}) -> {_result_text(spelling)}: ...\n"
 
 
 def _dunder_result(spelling):
@@ -326,7 +328,7 @@ def _dunder_result(spelling):
 
 # ---------------------------------------------------------------------- files
 def stubs() -> dict[str, str]:
-    """{path of a stub below the package: its text}."""
+    """Return {path of a stub below the package: its text}."""
     return {
         "ops/functional.pyi": functional_stub(),
         "ops/operations/__init__.pyi": operations_stub(),
@@ -337,27 +339,27 @@ def stubs() -> dict[str, str]:
     }
 
 
-def _put(path, text):
+def _write_stub(path, text):
     with writing(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def write(folder: Path = PACKAGE) -> list[Path]:
-    """Write the stubs below `folder`; returns their paths."""
+    """Write the stubs below `folder`. Returns their paths."""
     paths = []
     for name, text in stubs().items():
         path = Path(folder) / name
-        _put(path, text)
+        _write_stub(path, text)
         paths.append(path)
     return paths
 
 
 def write_mindspore(folder: str | Path) -> list[Path]:
-    """Make `import mindspore` resolve in an editor: one stub for each of its modules, which names msnb's.
+    """Make `import mindspore` resolve in an editor: one stub for each of its modules, which imports msnb's.
 
     Args:
-        folder (Union[str, Path]): Where the package of stubs, `mindspore`, goes; a type checker looks there when
-            its `stubPath` (pyright, Pylance) or `mypy_path` names it.
+        folder (Union[str, Path]): Folder for the package of stubs, `mindspore`; a type checker searches it if its
+            `stubPath` (pyright, Pylance) or `mypy_path` names it.
 
     Returns:
         list of Path.
@@ -371,7 +373,7 @@ def write_mindspore(folder: str | Path) -> list[Path]:
         package = info is None or info.ispkg
         path = root.joinpath(*parts, "__init__.pyi") if package else root.joinpath(*parts).with_suffix(".pyi")
         path.parent.mkdir(parents=True, exist_ok=True)
-        _put(path, f'"""MindSpore in the words of msnb."""\n\nfrom {name} import *\n')
+        _write_stub(path, f'"""MindSpore in the words of msnb."""\n\nfrom {name} import *\n')
         paths.append(path)
     return paths
 

@@ -1,4 +1,5 @@
-"""Face of ``mindspore.common``: dtypes, seeds, and (from the floor above, when asked for) Tensor and Parameter."""
+"""Re-export module of ``mindspore.common``: dtypes, seeds, and (on first access, from a higher level) Tensor and
+Parameter."""
 
 from importlib import import_module
 from typing import Any
@@ -6,7 +7,7 @@ from typing import Any
 from msnb.common import dtype
 from msnb.common.seed import get_seed, set_seed
 
-# Resolved at first use: core builds on this package, so it cannot be imported from here while this package loads.
+# Resolved on first access: core builds on this package, so it cannot be imported while this package loads.
 _LATER = {
     **dict.fromkeys(("Tensor", "MetaTensor", "RowTensor", "SparseTensor"), "tensor"),
     **dict.fromkeys(("Parameter", "ParameterTuple"), "parameter"),

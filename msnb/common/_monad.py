@@ -1,4 +1,4 @@
-"""MindSpore's marks of the order of side effects: XLA keeps the order of a program, so they hold nothing."""
+"""MindSpore's markers of the order of side effects. They are empty, since XLA keeps the order of a program."""
 
 U: tuple[()] = ()
 IO: tuple[()] = ()

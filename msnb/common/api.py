@@ -1,11 +1,11 @@
-"""A face: compiled functions, and what beside them is told to a compiler."""
+"""Re-export module: compiled functions and compiler settings."""
 
 from msnb.core.eager.no_grad import _no_grad
 from msnb.core.transforms.compiler_hints import jit_class, ms_class, ms_memory_recycle, mutable, set_recursion_limit
 from msnb.core.transforms.jit import _Executor, _executor, _pynative_executor, jit, ms_function
 
 _cell_graph_executor = _executor  # MindSpore 2's name
-cells_compile_cache: dict[int, object] = {}  # of its compiler: a Cell's programs are its own here
+cells_compile_cache: dict[int, object] = {}  # of MindSpore's compiler; here each Cell stores its own programs
 
 __all__ = [
     "_Executor",

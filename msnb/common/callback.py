@@ -1,4 +1,4 @@
-"""`Callback`, what a training calls at its moments. Here, below `dataset` and `train`, because both derive from it."""
+"""`Callback`, the base of training callbacks. It is defined here because both `dataset` and `train` derive from it."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -7,9 +7,9 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class Callback:
-    """Base class: a subclass overrides the moments at which it wants to be called.
+    """Base class: a subclass overrides the methods of the events that it handles.
 
-    Every method gets a :class:`RunContext`; `run_context.original_args()` has the values of the moment as attributes:
+    Every method gets a :class:`RunContext`; `run_context.original_args()` has the current values as attributes:
 
     - in training: train_network, epoch_num, batch_num, mode ("train"), loss_fn, optimizer, parallel_mode,
       device_number, train_dataset, list_callback, network, train_dataset_element, cur_step_num, cur_epoch_num,
@@ -35,7 +35,7 @@ class Callback:
         return self
 
     def __exit__(self, *err: Any) -> None:
-        """Called when it ends, after an error too: let go of what is held."""
+        """Called when it ends, also after an error: release resources."""
 
     def begin(self, run_context: "RunContext") -> None:
         """Called once before the first epoch.
@@ -83,7 +83,7 @@ class Callback:
 MOMENTS = ("begin", "epoch_begin", "step_begin", "step_end", "epoch_end", "end")
 
 
-def _on(phase, moment):
+def _make_method(phase, moment):
     def call(self, run_context):
         getattr(self, moment)(run_context)
 
@@ -95,4 +95,4 @@ def _on(phase, moment):
 
 for _phase in ("train", "eval"):
     for _moment in MOMENTS:
-        setattr(Callback, f"on_{_phase}_{_moment}", _on(_phase, _moment))
+        setattr(Callback, f"on_{_phase}_{_moment}", _make_method(_phase, _moment))

@@ -1,4 +1,4 @@
-"""MindSpore's data types: small immutable objects, one per type, that print and compare as MindSpore users expect."""
+"""MindSpore's data types: small immutable objects that print and compare as in MindSpore."""
 
 from typing import Any, Self
 
@@ -43,7 +43,7 @@ class Type:
 
 
 class Number(Type):
-    """A numeric type, or the family of all of them when it has no width."""
+    """A numeric type, or the family of all of them if it has no width."""
 
     __slots__ = ()
 
@@ -89,7 +89,7 @@ class TensorType(Type):
         self.element: Type | None = element
 
     def element_type(self) -> Type | None:
-        """Type of the elements."""
+        """Return the type of the elements."""
         return self.element
 
     def __eq__(self, other: object) -> bool:
@@ -192,7 +192,7 @@ def _lookup(name):
 
 
 def np_dtype(type_: Any) -> np.dtype:
-    """numpy dtype of an array type; numpy dtypes and Python types pass through.
+    """Return the numpy dtype of an array type; numpy dtypes and Python types pass through.
 
     Raises:
         TypeError: If `type_` is not the type of array elements.
@@ -209,25 +209,25 @@ def np_dtype(type_: Any) -> np.dtype:
 
 
 def from_numpy_dtype(np_type: Any) -> Type:
-    """MindSpore type of a numpy dtype. Raises TypeError where there is none (object, datetime, ...)."""
-    found = _BY_NUMPY.get(np_type)
-    if found is None:
+    """Return the MindSpore type of a numpy dtype. Raises TypeError if there is none (object, datetime, ...)."""
+    type_ = _BY_NUMPY.get(np_type)
+    if type_ is None:
         np_type = np.dtype(np_type)
         if np_type.kind in "US":
             return string
-        found = _BY_NUMPY.get(np_type)
-        if found is None:
+        type_ = _BY_NUMPY.get(np_type)
+        if type_ is None:
             raise TypeError(f"MindSpore has no type for numpy's {np_type}.")
-    return found
+    return type_
 
 
 def dtype_to_nptype(type_: Type) -> type[np.generic]:
-    """numpy scalar type of a MindSpore type, ``np.float32`` for ``mindspore.float32``."""
+    """Return the numpy scalar type of a MindSpore type, ``np.float32`` for ``mindspore.float32``."""
     return np_dtype(type_).type
 
 
 def dtype_to_pytype(type_: Type) -> type:
-    """Python type that holds values of `type_`: bool, int, float, str, list, tuple, ..."""
+    """Return the Python type for values of `type_`: bool, int, float, str, list, tuple, ..."""
     if type_ in _TO_PYTHON:
         return _TO_PYTHON[type_]
     if isinstance(type_, (Int, UInt)):
@@ -240,7 +240,7 @@ def dtype_to_pytype(type_: Type) -> type:
 
 
 def pytype_to_dtype(obj: Any) -> Type:
-    """MindSpore type of a Python or numpy type.
+    """Return the MindSpore type of a Python or numpy type.
 
     Raises:
         NotImplementedError: If `obj` has no counterpart.
@@ -257,7 +257,7 @@ def pytype_to_dtype(obj: Any) -> Type:
 
 
 def get_py_obj_dtype(obj: Any) -> Type:
-    """MindSpore type of a Python object: of its elements for arrays and Tensors, of the class for the rest."""
+    """Return the MindSpore type of a Python object: of its elements for arrays and Tensors, else of its class."""
     dtype = getattr(obj, "dtype", None)
     if isinstance(dtype, Type):
         return TensorType(dtype)
@@ -273,7 +273,7 @@ def get_py_obj_dtype(obj: Any) -> Type:
 
 
 def issubclass_(type_: Any, dtype: Any) -> bool:
-    """Whether `type_` is `dtype` or belongs to the family `dtype` (``issubclass_(int32, int_)``)."""
+    """Return whether `type_` is `dtype` or belongs to the family `dtype` (``issubclass_(int32, int_)``)."""
     if not isinstance(type_, Type) or not isinstance(dtype, (Type, type)):
         return False
     if isinstance(dtype, type):
@@ -287,8 +287,8 @@ def issubclass_(type_: Any, dtype: Any) -> bool:
     return dtype.bits is None and type_.kind == dtype.kind and isinstance(type_, Number)
 
 
-# MindSpore 2's names that are Python's as well: asked for by attribute, so that neither this module nor
-# `from mindspore import *` loses Python's.
+# Names of MindSpore 2 that are also Python's. They are served by `__getattr__`, so that neither this module nor `from
+# mindspore import *` shadows Python's.
 _AS_PYTHON = {"bool": bool_, "int": int32, "float": float32}
 
 
@@ -299,5 +299,5 @@ def __getattr__(name: str) -> Any:
 
 
 def is_array_type(type_: object) -> bool:
-    """Whether Tensor elements can have this type."""
+    """Return whether Tensor elements can have this type."""
     return isinstance(type_, Type) and type_._np is not None

@@ -1,4 +1,4 @@
-"""How MindSpore 2 opens the files of checkpoints: here, as Python does."""
+"""The file access of checkpoints in MindSpore 2: here Python's `open`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ __all__ = ["FileSystem"]
 
 class FileSystem:
     """
-    The functions by which the files of a checkpoint are made and read: `open`, of this machine's own file system.
+    The functions that create and open the files of a checkpoint: `open`, on the local file system.
 
     Attributes:
         create (Callable): Opens a file for writing, given its path and `create_args`.

@@ -1,4 +1,4 @@
-"""A face: the stream of random numbers as an object."""
+"""Re-export module: the random stream as an object."""
 
 from msnb.core.tensor.generator import (
     Generator,

@@ -1,4 +1,4 @@
-"""The handle of a function that was registered to be called: whoever has it can take the function back."""
+"""The handle of a registered hook, which can remove it."""
 
 import itertools
 from collections.abc import Callable, MutableMapping
@@ -8,11 +8,11 @@ _ids = itertools.count(1)
 
 
 class HookHandle:
-    """What registering a hook returns.
+    """The result of registering a hook.
 
     Args:
-        hooks (MutableMapping): Where the hook stands, under the handle. Default: None, it stands nowhere.
-        changed (Callable): Called once the hook has gone. Default: None.
+        hooks (MutableMapping): The mapping that stores the hook under the handle's id. Default: None, there is none.
+        changed (Callable): Called after the hook has been removed. Default: None.
 
     Examples:
         >>> net = nn.Dense(3, 2)
@@ -26,7 +26,7 @@ class HookHandle:
         self._changed = changed
 
     def remove(self) -> None:
-        """The hook is called no more; a second time nothing happens."""
+        """Remove the hook. Further calls do nothing."""
         if self._hooks is None:
             return
         hooks, self._hooks = self._hooks, None

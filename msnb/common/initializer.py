@@ -1,6 +1,6 @@
-"""Initial values of Parameters: each `Initializer` fills a numpy array; `initializer` makes the Tensor.
+"""Initial values of Parameters: each `Initializer` fills a numpy array; `initializer` returns the Tensor.
 
-The random ones draw from `numpy.random` (which `set_seed` seeds); `Normal` has a stream of its own, which restarts at
+The random ones draw from `numpy.random` (which `set_seed` seeds); `Normal` has a separate stream, which restarts at
 `set_seed`.
 """
 
@@ -46,43 +46,45 @@ __all__ = [
 _INITIALIZER_ALIAS = {}
 _normal_draws = 0
 _box = None
-_here = threading.local()
+_thread_state = threading.local()
 
 
 def register_boxer(boxer: Callable[[Any], Any]) -> None:
-    """Set the function that makes a Tensor of a numpy array: core does, so that this floor imports nothing above."""
+    """Set the function that makes a Tensor of a numpy array. core registers it, as this level imports nothing above
+    it."""
     global _box
     _box = boxer
 
 
 @on_seed
-def _restart(_seed):
+def _restart_stream(_seed):
     global _normal_draws
     _normal_draws = 0
 
 
 @contextlib.contextmanager
 def rehearsing() -> Iterator[None]:
-    """Within, in this thread, `initializer` leaves its Tensors empty, and what it would draw is drawn afterwards."""
+    """Return a context in which, on this thread, `initializer` leaves its Tensors empty and consumes no random
+    numbers."""
     global _normal_draws
-    before, _here.rehearsing = _normal_draws, True
+    before, _thread_state.rehearsing = _normal_draws, True
     try:
         yield
     finally:
-        _normal_draws, _here.rehearsing = before, False
+        _normal_draws, _thread_state.rehearsing = before, False
 
 
 @contextlib.contextmanager
 def delaying() -> Iterator[None]:
-    """Within, in this thread, the Tensors of `initializer` are filled when somebody needs their values."""
-    before, _here.delaying = getattr(_here, "delaying", False), True
+    """Return a context in which, on this thread, the Tensors of `initializer` are filled on first access."""
+    before, _thread_state.delaying = getattr(_thread_state, "delaying", False), True
     try:
         yield
     finally:
-        _here.delaying = before
+        _thread_state.delaying = before
 
 
-def _register(*aliases):
+def _register_alias(*aliases):
     def register(cls):
         for name in (cls.__name__.lower(), *aliases):
             _INITIALIZER_ALIAS.setdefault(name, cls)
@@ -91,14 +93,14 @@ def _register(*aliases):
     return register
 
 
-def _assignment(arr, num):  # networks import it for initializers of their own
+def _assignment(arr, num):  # networks import it for their initializers
     """Fill `arr` in place with `num` (a number or an array of the same shape) and return it."""
     arr[...] = num
     return arr
 
 
 def _calculate_fan_in_and_fan_out(shape):
-    """(fan_in, fan_out) of a weight: `shape` is (out, in) or (out, in, *kernel)."""
+    """Return (fan_in, fan_out) of a weight: `shape` is (out, in) or (out, in, *kernel)."""
     if len(shape) < 2:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, "
@@ -109,7 +111,7 @@ def _calculate_fan_in_and_fan_out(shape):
 
 
 def _calculate_in_and_out(arr):
-    """(n_in, n_out) of the weight `arr`."""
+    """Return (n_in, n_out) of the weight `arr`."""
     return _calculate_fan_in_and_fan_out(arr.shape)
 
 
@@ -133,7 +135,7 @@ _LINEAR = (
 
 
 def _calculate_gain(nonlinearity, param=None):
-    """The factor that keeps the variance of activations through `nonlinearity` (He et al., 2015)."""
+    """Return the factor that keeps the variance of activations through `nonlinearity` (He et al., 2015)."""
     if nonlinearity in _LINEAR:
         return 1
     if nonlinearity == "tanh":
@@ -157,7 +159,7 @@ def _normal(std, shape):
 
 
 def _truncated_normal(low, high, shape):
-    """Standard normal values within [low, high]: what falls outside is drawn again."""
+    """Return standard normal values within [low, high]: values outside are drawn again."""
     out = np.random.standard_normal(shape)
     wrong = (out < low) | (out > high)
     while wrong.any():
@@ -171,7 +173,7 @@ class Initializer:
     The base class of initializers: a subclass implements `_initialize(arr)`, which fills a numpy array in place.
 
     Args:
-        kwargs (dict): The arguments of the initializer, kept for printing.
+        kwargs (dict): The arguments of the initializer, for printing.
 
     Examples:
         >>> class Two(Initializer):
@@ -186,7 +188,7 @@ class Initializer:
 
     @property
     def seed(self) -> Any:
-        """(seed, offset): the values that determine what `Normal` draws."""
+        """Return (seed, offset), which determine the values of `Normal`."""
         return (get_seed(), _normal_draws) if self._seed is None else (self._seed + 1, 0)
 
     @seed.setter
@@ -204,7 +206,7 @@ class Initializer:
 
 
 class _Formula(Initializer):
-    """An initializer that is a formula: its class says with `_values(shape)` what its arguments make of a shape.
+    """An initializer that is a formula: a subclass implements `_values(shape)`.
 
     The arguments become attributes; they are finite numbers or names.
     """
@@ -228,7 +230,7 @@ class _Formula(Initializer):
         raise NotImplementedError
 
 
-@_register("zeros")
+@_register_alias("zeros")
 class Zero(_Formula):
     """Fill with zeros."""
 
@@ -236,7 +238,7 @@ class Zero(_Formula):
         return 0
 
 
-@_register("ones")
+@_register_alias("ones")
 class One(_Formula):
     """Fill with ones."""
 
@@ -249,7 +251,7 @@ class Constant(Initializer):
     Fill with a constant.
 
     Args:
-        value (Union[int, float, numpy.ndarray]): The value, or an array of the shape to be filled.
+        value (Union[int, float, numpy.ndarray]): The value, or an array of the shape of the target.
     """
 
     @answered
@@ -261,7 +263,7 @@ class Constant(Initializer):
         arr[...] = self.value
 
 
-@_register("xavier_uniform")
+@_register_alias("xavier_uniform")
 class XavierUniform(_Formula):
     r"""
     Fill with values of U(-b, b), :math:`b = gain \sqrt{6 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
@@ -280,7 +282,7 @@ class XavierUniform(_Formula):
         return _uniform(self.gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
 
 
-@_register("xavier_normal")
+@_register_alias("xavier_normal")
 class XavierNormal(_Formula):
     r"""
     Fill with values of N(0, s), :math:`s = gain \sqrt{2 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
@@ -313,7 +315,7 @@ class _He(_Formula):
         return _calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan)
 
 
-@_register("he_uniform")
+@_register_alias("he_uniform")
 class HeUniform(_He):
     r"""
     Fill with values of U(-b, b), :math:`b = \sqrt{6 / ((1 + a^2) \, fan)}` for a leaky ReLU of
@@ -329,7 +331,7 @@ class HeUniform(_He):
         return _uniform(math.sqrt(3.0) * self._deviation(shape), shape)
 
 
-@_register("he_normal")
+@_register_alias("he_normal")
 class HeNormal(_He):
     r"""
     Fill with values of N(0, s), :math:`s = \sqrt{2 / ((1 + a^2) \, fan)}` for a leaky ReLU of
@@ -345,7 +347,7 @@ class HeNormal(_He):
         return _normal(self._deviation(shape), shape)
 
 
-@_register()
+@_register_alias()
 class Uniform(_Formula):
     """
     Fill with values of U(-scale, scale).
@@ -364,7 +366,7 @@ class Uniform(_Formula):
         return _uniform(self.scale, shape)
 
 
-@_register()
+@_register_alias()
 class Normal(_Formula):
     """
     Fill with values of N(mean, sigma).
@@ -391,10 +393,10 @@ class Normal(_Formula):
         return standard * np.float32(self.sigma) + np.float32(self.mean)
 
 
-@_register()
+@_register_alias()
 class TruncatedNormal(_Formula):
     """
-    Fill with values of N(mean, sigma) that lie within `a` to `b` standard deviations.
+    Fill with values of N(mean, sigma) within `a` to `b` standard deviations.
 
     Args:
         sigma (float): The standard deviation before truncation. Default: 0.01.
@@ -414,15 +416,15 @@ class TruncatedNormal(_Formula):
     @answered
     def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
-        if b <= a:  # nothing could ever be drawn
+        if b <= a:  # the interval is empty
             raise ValueError(f"For 'TruncatedNormal', 'b' must be greater than 'a', but got a={a} and b={b}.")
 
     def _values(self, shape):
         return self.mean + self.sigma * _truncated_normal(self.a, self.b, shape)
 
 
-_FANS = {"fan_in": (1, 0), "fan_out": (0, 1), "fan_avg": (0.5, 0.5)}  # weights of the two
-_DRAWS = {
+_FANS = {"fan_in": (1, 0), "fan_out": (0, 1), "fan_avg": (0.5, 0.5)}  # weights of fan_in and fan_out
+_DISTRIBUTIONS = {
     "uniform": lambda std, shape: _uniform(math.sqrt(3) * std, shape),
     # 0.8796... is the standard deviation of a standard normal cut at +-2.
     "truncated_normal": lambda std, shape: _truncated_normal(-2, 2, shape) * (std / 0.87962566103423978),
@@ -430,10 +432,10 @@ _DRAWS = {
 }
 
 
-@_register("variance_scaling")
+@_register_alias("variance_scaling")
 class VarianceScaling(_Formula):
     r"""
-    Fill with values of variance :math:`scale / n`, where `n` is the fan that `mode` names.
+    Fill with values of variance :math:`scale / n`, where `mode` selects the fan `n`.
 
     Args:
         scale (float): The factor of the variance. Default: 1.0.
@@ -453,16 +455,18 @@ class VarianceScaling(_Formula):
         super().__init__(scale=scale, mode=mode, distribution=distribution)
         if not scale > 0:
             raise ValueError(f"For 'VarianceScaling', 'scale' must be greater than 0.0, but got {scale}.")
-        for name, value, known in (("mode", mode, _FANS), ("distribution", distribution, _DRAWS)):
-            if value not in known:
-                raise ValueError(f"For 'VarianceScaling', '{name}' must be one of {', '.join(known)}, but got {value}.")
+        for name, value, allowed in (("mode", mode, _FANS), ("distribution", distribution, _DISTRIBUTIONS)):
+            if value not in allowed:
+                raise ValueError(
+                    f"For 'VarianceScaling', '{name}' must be one of {', '.join(allowed)}, but got {value}."
+                )
 
     def _values(self, shape):
         fan = sum(w * n for w, n in zip(_FANS[self.mode], _calculate_fan_in_and_fan_out(shape), strict=True))
-        return _DRAWS[self.distribution](math.sqrt(self.scale / max(1.0, fan)), shape)
+        return _DISTRIBUTIONS[self.distribution](math.sqrt(self.scale / max(1.0, fan)), shape)
 
 
-@_register()
+@_register_alias()
 class Orthogonal(_Formula):
     """
     Fill with a matrix (leading axis by the others) whose rows or columns are orthonormal, times `gain`.
@@ -481,11 +485,11 @@ class Orthogonal(_Formula):
     def _values(self, shape):
         size = shape[0], math.prod(shape[1:])
         q, r = np.linalg.qr(_normal(1, (max(size), min(size))))
-        q *= np.sign(np.diag(r))  # every orthogonal matrix is as likely then
+        q *= np.sign(np.diag(r))  # makes all orthogonal matrices equally likely
         return self.gain * (q if size[0] >= size[1] else q.T).reshape(shape)
 
 
-@_register()
+@_register_alias()
 class Sparse(_Formula):
     """
     Fill a matrix with N(0, sigma), then set a fraction of each column to zero.
@@ -511,7 +515,7 @@ class Sparse(_Formula):
         return matrix
 
 
-@_register()
+@_register_alias()
 class Dirac(_Formula):
     """
     Fill a convolution weight so that it passes each input channel through.
@@ -538,7 +542,7 @@ class Dirac(_Formula):
         return weight
 
 
-@_register()
+@_register_alias()
 class Identity(_Formula):
     """Fill a matrix with ones on its main diagonal and zeros elsewhere."""
 
@@ -548,7 +552,7 @@ class Identity(_Formula):
         return np.eye(*shape)
 
 
-def _checked_shape(shape):
+def _check_shape(shape):
     shape = (shape,) if isinstance(shape, numbers.Number) else tuple(shape)
     for size in shape:
         if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size <= 0:
@@ -560,11 +564,11 @@ def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any 
     """
     A Tensor that an initializer has filled.
 
-    Args:
+    Return a Tensor filled by an initializer.
         init (Union[Tensor, str, Initializer, numbers.Number]): An Initializer or the name of one ("normal", "zeros",
             "XavierUniform", ...); a number to fill with; or a Tensor, which is returned as it is.
-        shape (Union[tuple, list, int]): How large the Tensor is. Default: None, as an Initializer with `shape` says.
-        dtype (:class:`mindspore.dtype`): Of its elements. Default: mindspore.float32.
+        shape (Union[tuple, list, int]): Shape of the Tensor. Default: None, the attribute `shape` of the Initializer.
+        dtype (:class:`mindspore.dtype`): Type of its elements. Default: mindspore.float32.
 
     Returns:
         Tensor.
@@ -602,9 +606,9 @@ def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any 
         shape = getattr(init, "shape", None)
         if shape is None:
             raise ValueError(f"The shape of the tensor must be given to initialize it with {init!r}.")
-    if getattr(_here, "delaying", False) and not getattr(_here, "rehearsing", False):
-        return _box(Unfilled(_checked_shape(shape), np.dtype(np_dtype(dtype)), init))
-    arr = np.zeros(_checked_shape(shape), dtype=np_dtype(dtype))
-    if not getattr(_here, "rehearsing", False):
+    if getattr(_thread_state, "delaying", False) and not getattr(_thread_state, "rehearsing", False):
+        return _box(Unfilled(_check_shape(shape), np.dtype(np_dtype(dtype)), init))
+    arr = np.zeros(_check_shape(shape), dtype=np_dtype(dtype))
+    if not getattr(_thread_state, "rehearsing", False):
         init(arr)
     return _box(arr)

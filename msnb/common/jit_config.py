@@ -1,4 +1,4 @@
-"""`JitConfig`: what programs of MindSpore 2 tell its compiler."""
+"""`JitConfig`: compiler settings of MindSpore 2."""
 
 from typing import Annotated, Any
 
@@ -9,13 +9,14 @@ __all__ = ["JitConfig"]
 _XLA = "XLA compiles and runs every program whole"
 
 
-def _setting(*accepted: str) -> Any:
+def _unused_setting(*accepted: str) -> Any:
     return OneOf(accepted[0], otherwise=_XLA, among=OneOf(*accepted))
 
 
 class JitConfig:
     """
-    How MindSpore 2 is to compile a function; kept in `jit_config_dict`, and without effect on XLA, which is said once.
+    Compiler settings of a function in MindSpore 2; stored in `jit_config_dict`, and without effect on XLA, which is
+    logged once.
 
     Args:
         jit_level (str): "", "O0", "O1" or "O2". Default: "".
@@ -23,11 +24,11 @@ class JitConfig:
         jit_syntax_level (str): "", "STRICT", "COMPATIBLE" or "LAX". Default: "".
         debug_level (str): "RELEASE" or "DEBUG". Default: "RELEASE".
         infer_boost (str): "on" or "off". Default: "off".
-        kwargs: Further settings, which are kept.
+        kwargs: Further settings, which are stored.
 
     Raises:
-        TypeError: If one of the five is no string.
-        ValueError: If it is another one.
+        TypeError: If one of the five is not a string.
+        ValueError: If it is not one of these.
 
     Examples:
         >>> JitConfig(jit_level="O1").jit_config_dict["jit_level"]
@@ -37,11 +38,11 @@ class JitConfig:
     @checked
     def __init__(
         self,
-        jit_level: Annotated[str, _setting("", "O0", "O1", "O2")] = "",
-        exc_mode: Annotated[str, _setting("auto", "sink", "no_sink")] = "auto",
-        jit_syntax_level: Annotated[str, _setting("", "STRICT", "COMPATIBLE", "LAX")] = "",
-        debug_level: Annotated[str, _setting("RELEASE", "DEBUG")] = "RELEASE",
-        infer_boost: Annotated[str, _setting("off", "on")] = "off",
+        jit_level: Annotated[str, _unused_setting("", "O0", "O1", "O2")] = "",
+        exc_mode: Annotated[str, _unused_setting("auto", "sink", "no_sink")] = "auto",
+        jit_syntax_level: Annotated[str, _unused_setting("", "STRICT", "COMPATIBLE", "LAX")] = "",
+        debug_level: Annotated[str, _unused_setting("RELEASE", "DEBUG")] = "RELEASE",
+        infer_boost: Annotated[str, _unused_setting("off", "on")] = "off",
         **kwargs: Any,
     ) -> None:
         self.jit_config_dict: dict[str, Any] = {

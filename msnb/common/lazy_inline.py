@@ -1,4 +1,4 @@
-"""A face: a Cell that is compiled once."""
+"""Re-export module: a Cell that is compiled once."""
 
 from msnb.core.transforms.compiler_hints import lazy_inline
 

@@ -1,4 +1,4 @@
-"""The sentence for a name of MindSpore's that msnb does not have, and what modules answer that are asked for one."""
+"""Errors for names of MindSpore that msnb does not have."""
 
 import difflib
 import functools
@@ -13,7 +13,8 @@ ROOT, _OURS = "mindspore", "msnb"
 
 
 def missing(name: str) -> str:
-    """The sentence for a name such as "mindspore.nn.Foo" that msnb does not have; it may be another framework's."""
+    """Return the message for a name such as "mindspore.nn.Foo" that msnb does not have; it may belong to another
+    framework."""
     elsewhere = suggestions.in_module(name[len(ROOT) + 1 :])
     if elsewhere is not None:
         return f"msnb has no {name}: in MindSpore it is {elsewhere}."
@@ -21,23 +22,23 @@ def missing(name: str) -> str:
     if why is not None:
         return f"msnb has no {name}: {why}."
     parent, _, child = name.rpartition(".")
-    owner = _named(parent)
+    owner = _find_owner(parent)
     if owner is None:
         return f"msnb has no {name}: there is no {parent} either."
     names = [n for n in dir(owner) if not n.startswith("_")]
-    # Tools ask any object for names such as `_mock_name`, pytest each module of a test; a look around takes 20 ms.
+    # Tools request names such as `_mock_name` of any object, pytest of each test module; a search takes 20 ms.
     near = [] if child.startswith("_") else difflib.get_close_matches(child, names, 3, 0.75)
-    where = f"Did you mean {' or '.join(near)}?" if near else f"dir({parent}) lists what is there."
-    return f"msnb has no {name}: it is misspelt, or belongs to a part of MindSpore that is not here yet. {where}"
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"dir({parent}) lists what is there."
+    return f"msnb has no {name}: it is misspelt, or belongs to a part of MindSpore that is not here yet. {hint}"
 
 
-def _named(path):
-    """The module or class of a path, None where there is none."""
-    found = sys.modules.get(_OURS + path[len(ROOT) :]) or sys.modules.get(_OURS)
-    if found is sys.modules.get(_OURS):
+def _find_owner(path):
+    """Return the module or class of a path, or None."""
+    value = sys.modules.get(_OURS + path[len(ROOT) :]) or sys.modules.get(_OURS)
+    if value is sys.modules.get(_OURS):
         for part in path.split(".")[1:]:
-            found = getattr(found, part, None)
-    return found if isinstance(found, (types.ModuleType, type)) else None
+            value = getattr(value, part, None)
+    return value if isinstance(value, (types.ModuleType, type)) else None
 
 
 def asked(module: str, name: str) -> Any:
@@ -54,18 +55,18 @@ def asked(module: str, name: str) -> Any:
     Raises:
         AttributeError: For all other names, with a sentence.
     """
-    below = module[len(_OURS) + 1 :]
-    why = unsupported.RAISES.get(f"{below}.{name}".lstrip("."))
-    path = f"{ROOT}.{below}".rstrip(".")
+    parent = module[len(_OURS) + 1 :]
+    why = unsupported.RAISES.get(f"{parent}.{name}".lstrip("."))
+    path = f"{ROOT}.{parent}".rstrip(".")
     if why is not None:
         return _placeholder(name, path, why)
-    said = missing(f"{path}.{name}") if not name.startswith("__") else f"module {module!r} has no attribute {name!r}"
-    raise AttributeError(said, name=name, obj=sys.modules.get(module))
+    message = missing(f"{path}.{name}") if not name.startswith("__") else f"module {module!r} has no attribute {name!r}"
+    raise AttributeError(message, name=name, obj=sys.modules.get(module))
 
 
-_placeholder = functools.cache(placeholder)  # the same class each time
+_placeholder = functools.cache(placeholder)  # one class for each name
 
 
 def refused_use(path: str, name: str) -> NotImplementedError:
-    """The error for a method that MindSpore has and msnb refuses, such as "shard" of "mindspore.nn.Cell"."""
+    """Return the error for a method that MindSpore has and msnb refuses, such as "shard" of "mindspore.nn.Cell"."""
     return not_yet(f"{path}.{name}", unsupported.RAISES.get(f"{path[len(ROOT) + 1 :]}.{name}"))

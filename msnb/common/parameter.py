@@ -1,4 +1,4 @@
-"""A face: Parameter and ParameterTuple."""
+"""Re-export module: Parameter and ParameterTuple."""
 
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.parameter import _parameter_from_pickle as _parameter_from_pickle  # pickles name it here

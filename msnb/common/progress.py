@@ -1,7 +1,7 @@
-"""One line that says how far something long is: below a cell of a notebook, in a terminal, and nowhere else.
+"""A progress line for long work: below a cell of a notebook, in a terminal, and nowhere else.
 
-A training draws its own (`msnb.train._progress`); `Work` is everything else that goes piece by piece. The form that a
-notebook has is registered with `in_notebook`.
+A training draws its own (`msnb.train._progress`); `Work` is for everything else that consists of steps. The display in
+a notebook is registered with `in_notebook`.
 """
 
 import contextvars
@@ -14,27 +14,27 @@ import weakref
 
 from msnb import context, log
 
-EVERY = 0.25  # seconds from one form of a line to the next
-_LATE = 1.0  # seconds that `Work` takes before it shows itself
+EVERY = 0.25  # seconds between updates of a line
+_DELAY = 1.0  # seconds before `Work` shows a line
 
-_notebook = []  # what makes a line of a notebook, once it is registered
-_drawn = []  # a weak reference to the line that is on the screen; there is never a second one
+_notebook = []  # the factory of notebook lines, once it is registered
+_current_line = []  # a weak reference to the line on the screen; there is never a second one
 
 
 def in_notebook(make):
-    """Register `make()`, which returns what draws a line below the running cell of a notebook: an object with the
+    """Register `make()`, which returns an object that draws a line below the running cell of a notebook, with the
     methods of `Line`."""
     _notebook[:] = [make]
 
 
-def wanted():
-    """Whether lines are drawn at all: `context.set_context(show_progress=False)` and MSNB_PROGRESS=0 say no."""
+def is_enabled():
+    """Return whether lines are drawn: `context.set_context(show_progress=False)` and MSNB_PROGRESS=0 disable them."""
     return context._state.show_progress and os.environ.get("MSNB_PROGRESS", "1") != "0"
 
 
 def begin():
-    """A `Line` on the screen; None where there is no place for one, one already, or none is wanted."""
-    if on_screen() is not None or not wanted():
+    """Return a new `Line`, or None if the output supports none, one is on the screen, or they are disabled."""
+    if on_screen() is not None or not is_enabled():
         return None
     if _in_kernel():
         drawing = _notebook[0]() if _notebook else None
@@ -43,39 +43,39 @@ def begin():
     if drawing is None:
         return None
     line = Line(drawing)
-    _drawn[:] = [weakref.ref(line)]
+    _current_line[:] = [weakref.ref(line)]
     return line
 
 
 def on_screen() -> "Line | None":
-    """The line that is drawn just now; None where there is none."""
-    return _drawn[0]() if _drawn else None
+    """Return the line on the screen, or None."""
+    return _current_line[0]() if _current_line else None
 
 
 def _in_kernel():
-    """Whether this process is the kernel of a notebook; asking loads nothing."""
+    """Return whether this process is the kernel of a notebook, without importing IPython."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
 
 
-def _make_room():
+def _clear_line():
     line = on_screen()
     if line is not None:
         line.clear()
 
 
-log.before_message(_make_room)
+log.before_message(_clear_line)
 
 
 class Line:
-    """The line on the screen. It only looks on: where drawing fails, the log says so once, and the work goes on.
+    """The line on the screen. If drawing fails, a warning is logged once, and the work goes on.
 
     Args:
-        drawing (object): What draws, with the same methods.
+        drawing (object): The object that draws, with the same methods.
 
     Attributes:
-        waits (bool): Whether it says already what is waited for; nobody else need write into it.
+        waits (bool): Whether it already shows a `Wait`, so that no other needs to be shown.
     """
 
     def __init__(self, drawing):
@@ -83,28 +83,28 @@ class Line:
         self.waits: bool = False
 
     def show(self, parts, share=None, curve=()):
-        """Draw the line as it is now.
+        """Draw the current state.
 
         Args:
-            parts (Iterable[str]): Its pieces, such as "epoch 3 of 10" and "41 steps/s".
-            share (Union[float, None]): How much is done, from 0 to 1; None where nobody knows.
+            parts (Iterable[str]): Texts, such as "epoch 3 of 10" and "41 steps/s".
+            share (Union[float, None]): The completed share, from 0 to 1; None if it is unknown.
             curve (Sequence[tuple[float, float]]): Points of a curve, from left to right.
         """
         self._draw("show", tuple(parts), share, curve)
 
     def say(self, text):
-        """Write a sentence that stays above the line."""
+        """Write a sentence above the line, which stays."""
         self._draw("say", text)
 
     def clear(self):
-        """Make room for other output."""
+        """Clear the line for other output."""
         self._draw("clear")
 
     def end(self, parts, curve=()):
-        """Draw the line for the last time; that stays."""
+        """Draw the final state, which stays."""
         self._draw("end", tuple(parts), curve)
         self._drawing = None
-        _drawn.clear()
+        _current_line.clear()
 
     def _draw(self, how, *what):
         if self._drawing is None:
@@ -117,7 +117,7 @@ class Line:
 
 
 class _Terminal:
-    """A line of a terminal, written over itself.
+    """A line of a terminal, which overwrites itself.
 
     Args:
         stream (TextIO): The terminal.
@@ -128,13 +128,13 @@ class _Terminal:
         self._long = 0
 
     def show(self, parts, share=None, curve=()):
-        """Write the line as it is now; one that is too long for the terminal is cut."""
+        """Write the current state, truncated to the width of the terminal."""
         text = ", ".join(parts)[: max(shutil.get_terminal_size().columns - 1, 1)]
         self._write("\r" + text.ljust(self._long))
         self._long = len(text)
 
     def clear(self):
-        """Take the line away, so that something else can be written there."""
+        """Erase the line."""
         if self._long:
             self._write("\r" + " " * self._long + "\r")
             self._long = 0
@@ -156,16 +156,16 @@ class _Terminal:
 
 
 class Work:
-    """Something long that goes piece by piece; a line shows it from a second after the first piece on. A context
+    """Long work that consists of steps. From a second after the first step on, a line shows the progress. A context
     manager.
 
     Args:
-        what (str): What is done, such as "counting words".
-        total (int): How many pieces there are. Default: None, nobody knows.
-        unit (str): What the pieces are called. Default: "steps".
-        show (Callable): Called with the parts of the line and the share that is done, instead of drawing a line.
-            Default: None.
-        quiet (bool): Whether nothing is shown. Default: False.
+        what (str): Name of the work, such as "counting words".
+        total (int): The number of steps. Default: None, unknown.
+        unit (str): Name of the steps. Default: "steps".
+        show (Callable): Called with the parts of the line and the completed share, instead of drawing a line. Default:
+            None.
+        quiet (bool): Whether to show nothing. Default: False.
     """
 
     def __init__(self, what, total=None, unit="steps", show=None, quiet=False):
@@ -174,7 +174,7 @@ class Work:
         self._show, self._quiet = show, quiet
         self._line = None
         self._begun = self._first = time.perf_counter()
-        self._late = EVERY if show else _LATE
+        self._delay = EVERY if show else _DELAY
         self._due = 0.0
 
     def __enter__(self):
@@ -188,11 +188,14 @@ class Work:
         self._line.end((f"{self.what}: {self.done:,} {self.unit} in {seconds}{ended}",))
 
     def step(self, pieces=1):
-        """Tell that one more piece is done, or so many."""
+        """Note that `pieces` more steps are done."""
         now = time.perf_counter()
         if not self.done:
-            self._first, self._at_first = now, pieces  # it may compile, and says nothing about the others
-            self._due = now + self._late
+            self._first, self._at_first = (
+                now,
+                pieces,
+            )  # the first step may compile, so it is not used to estimate the others
+            self._due = now + self._delay
         self.done += pieces
         if now >= self._due and not self._quiet:
             self._due = now + EVERY
@@ -212,18 +215,18 @@ class Work:
             return
         self._line = self._line or begin()
         if self._line is None:
-            self._due = float("inf")  # no place for a line: the next steps need not look for one
+            self._due = float("inf")  # no line is possible: do not try again
         else:
             self._line.show(parts, share)
 
 
 class Wait:
-    """Something long that nobody can count, such as compiling; a line shows from its second second on how long it has
-    taken. A context manager.
+    """Long work without countable steps, such as compiling. From its second second on, a line shows the elapsed time. A
+    context manager.
 
     Args:
-        what (str): What is done, such as "compiling the step".
-        about (float): Seconds that it may take. Default: None, nobody knows.
+        what (str): Name of the work, such as "compiling the step".
+        about (float): Estimated seconds. Default: None, unknown.
     """
 
     def __init__(self, what, about=None):
@@ -232,7 +235,7 @@ class Wait:
 
     def __enter__(self):
         self._begun = time.perf_counter()
-        # in the context of this thread: a notebook finds its cell there
+        # in the context of this thread, so that a notebook finds its cell
         self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._tick,), daemon=True)
         self._thread.start()
         return self
@@ -242,7 +245,7 @@ class Wait:
         self._thread.join()
 
     def _tick(self):
-        if self._over.wait(_LATE):
+        if self._over.wait(_DELAY):
             return
         line = begin()
         if line is None:
@@ -253,39 +256,39 @@ class Wait:
         while not ended:
             seconds = time.perf_counter() - self._begun
             line.show((f"{self.what}: {duration(seconds)}{about}",), self.about and min(seconds / self.about, 1))
-            ended = self._over.wait(_LATE)
+            ended = self._over.wait(_DELAY)
         line.end((f"{self.what}: {duration(time.perf_counter() - self._begun)}",))
 
 
 def follow(pieces, what, total=None, unit="rows"):
-    """Iterate over `pieces`, and show how far that is; see `Work`."""
+    """Iterate over `pieces`, and show the progress; see `Work`."""
     with Work(what, total, unit) as work:
         for piece in pieces:
             yield piece
             work.step()
 
 
-# ---------------------------------------------------------------------- words
+# ---------------------------------------------------------------------- text
 def duration(seconds):
-    """Seconds as people say them: 0.04 s, 4.2 s, 1 min 5 s, 2 h 3 min."""
+    """Return seconds as a readable text: 0.04 s, 4.2 s, 1 min 5 s, 2 h 3 min."""
     if seconds < 9.95:
         return f"{seconds:.2f} s" if seconds < 0.995 else f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    minutes, rest = divmod(rounded, 60)
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
 
 
 def left(seconds):
-    """What is still to come, in whole seconds: 12 s left."""
+    """Return the remaining time in whole seconds: 12 s left."""
     return f"{duration(max(seconds, 10)) if seconds > 9 else f'{max(round(seconds), 1)} s'} left"
 
 
 def rate(per_second, unit="steps"):
-    """How fast it goes: 1,240 steps/s, 4.2 steps/s, 3.1 s for each of the steps."""
+    """Return the speed as text: 1,240 steps/s, 4.2 steps/s, or 3.1 s per step."""
     if per_second >= 9.95:
         return f"{per_second:,.0f} {unit}/s"
     if per_second >= 0.995 or per_second <= 0:

@@ -1,4 +1,4 @@
-"""The global seed, and who wants to hear of it."""
+"""The global seed, its listeners, and the seeds of operators."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ _op_seeds = {}
 
 
 def on_seed(listener: Callable[[int], Any]) -> Callable[[int], Any]:
-    """Call `listener(seed)` at every :func:`set_seed`, and at once when a seed is set already. A decorator."""
+    """Decorator: call `listener(seed)` at every :func:`set_seed`, and immediately if a seed is set already."""
     _listeners.append(listener)
     if _global_seed is not None:
         listener(_global_seed)
@@ -25,7 +25,7 @@ def on_seed(listener: Callable[[int], Any]) -> Callable[[int], Any]:
 
 
 def set_seed(seed: int) -> None:
-    """Seed all that draws random numbers: numpy.random, initializers, random operators and dataset pipelines.
+    """Seed all random number generators: numpy.random, initializers, random operators and dataset pipelines.
 
     The same program with the same seed gives the same result; calling it again starts every stream from the beginning.
 
@@ -53,13 +53,13 @@ def set_seed(seed: int) -> None:
 
 
 def get_seed() -> int | None:
-    """The seed given to :func:`set_seed`, None before that."""
+    """Return the seed of the last :func:`set_seed`, or None."""
     return _global_seed
 
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Within, seeds may be taken and set; afterwards they are what they were."""
+    """Return a context that restores all seeds at its end."""
     global _global_seed
     before = _global_seed, dict(_op_seeds)
     try:
@@ -71,12 +71,12 @@ def undisturbed() -> Iterator[None]:
 
 
 def operator_seeds() -> list[tuple[Any, ...]]:
-    """How far the seeds of operators have moved, for `go_on_with`."""
+    """Return the current seeds of operators, for `restore_operator_seeds`."""
     return [(*key, value) for key, value in _op_seeds.items()]
 
 
-def go_on_with(seeds: Iterable[Any]) -> None:
-    """Let the seeds of operators stand where `operator_seeds` found them."""
+def restore_operator_seeds(seeds: Iterable[Any]) -> None:
+    """Restore the seeds of operators that `operator_seeds` has returned."""
     _op_seeds.clear()
     _op_seeds.update({(name, first): value for name, first, value in seeds})
 
@@ -99,9 +99,9 @@ def _update_seeds(op_seed, kernel_name):
 
 
 def _get_graph_seed(op_seed, kernel_name):
-    """The pair (seed, seed2) for the next use of a random operator; each use advances its stream.
+    """Return the pair (seed, seed2) for the next use of a random operator; each use advances its stream.
 
-    Without any seed the pair is (0, 0), which operators take as "choose one".
+    Without any seed the pair is (0, 0), for which operators choose a seed.
     """
     if _global_seed is None and op_seed is None:
         return 0, 0

@@ -1,4 +1,4 @@
-"""A face: Tensors that store what is not 0, under MindSpore 2's module path."""
+"""Re-export module: sparse Tensors, at MindSpore 2's path."""
 
 from msnb.core.tensor.sparse import RowTensor, SparseTensor
 from msnb.ops._sparse_formats import COOTensor, CSRTensor

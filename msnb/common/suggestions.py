@@ -1,12 +1,12 @@
-"""What other frameworks call things, and what MindSpore calls them: names in modules, members of Tensor, Cell and
-Optimizer, arguments. The errors for names that msnb does not have look here first.
+"""Names of other frameworks, and their MindSpore counterparts: in modules, members of Tensor, Cell and Optimizer, and
+arguments. The errors for names that msnb does not have use them.
 
-An answer ends the sentence "In MindSpore it is ..."; tests/test_other_names.py looks whether the names in it are there.
+A value completes the sentence "In MindSpore it is ..."; tests/test_other_names.py checks that the names in it exist.
 """
 
 from msnb.common import unsupported
 
-# Name below a module's path, the module's "mindspore." left out.
+# The keys are relative to "mindspore.".
 NAMES: dict[str, str] = {
     "nn.Module": "nn.Cell, whose forward() is construct()",
     "nn.Layer": "nn.Cell, whose call() is construct()",
@@ -82,7 +82,7 @@ _DEVICE = 'context.set_context(device_target="{}")'
 _ONE_STEP = "nn.TrainOneStepCell(net_with_loss, optimizer), which is one step when it is called"
 _LISTED = "net.trainable_params(), or net.get_parameters() for all"
 
-# Of Tensor, written x.
+# Members of Tensor, written x.
 TENSOR: dict[str, str] = {
     "backward": f"{_GRADIENT} or ops.GradOperation(): gradients are functions",
     "grad": f"{_GRADIENT} or ops.GradOperation(): gradients are what they return",
@@ -98,7 +98,7 @@ TENSOR: dict[str, str] = {
     "relu": "ops.relu(x)",
 }
 
-# Of Cell, written net, and of optimizers among them.
+# Members of Cell, written net, and of optimizers.
 CELL: dict[str, str] = {
     "forward": "construct",
     "call": "construct",
@@ -130,7 +130,7 @@ CELL: dict[str, str] = {
     "add_module": "net.insert_child_to_cell(name, cell)",
 }
 
-# Of arguments: what they may be here, of which a signature has one or none, and what differs besides the name.
+# Arguments: possible counterparts, at most one of which a signature has, and differences in meaning.
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     "lr": ("learning_rate",),
     "parameters": ("params",),
@@ -171,7 +171,7 @@ DIFFERS: dict[tuple[str, str], str] = {
     ("betas", "beta1"): "Its second number is beta2.",
     ("train", "usage"): 'usage names the part, such as "train".',
 }
-# Of arguments without counterpart: an argument that tells the signatures which are meant, "" for all; what to do.
+# Arguments without counterpart: an argument that identifies the signatures concerned, "" for all; advice.
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "inplace": ("", "Leave it out: the result is always a Tensor of its own."),
     "device": ("", "Leave it out: context.set_context(device_target=...) says where to compute."),
@@ -182,14 +182,15 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
 
 
 def in_module(path: str) -> str | None:
-    """The end of the sentence for a name such as "nn.Module", or for one below it; None where nothing is known."""
-    known = NAMES.get(path)
-    return in_module(path.rpartition(".")[0]) if known is None and "." in path else known
+    """Return the end of the message for a name such as "nn.Module", or for a name below it; None if nothing is
+    known."""
+    hint = NAMES.get(path)
+    return in_module(path.rpartition(".")[0]) if hint is None and "." in path else hint
 
 
 def no_attribute(kind: str, name: str, table: dict[str, str], path: str) -> str:
-    """The sentence for a member that an object of class `kind` does not have, with what `table` knows of the name, or
-    `refused` of the class at `path`."""
-    known, why = table.get(name), unsupported.REASONS.get(f"{path}.{name}")
-    said = f": in MindSpore it is {known}." if known else f": {why}." if why else ""
-    return f"'{kind}' object has no attribute '{name}'{said}"
+    """Return the message for a member that an object of class `kind` does not have, with the hint of `table`, or
+    with the reason from `unsupported.REASONS` for the class at `path`."""
+    hint, why = table.get(name), unsupported.REASONS.get(f"{path}.{name}")
+    explanation = f": in MindSpore it is {hint}." if hint else f": {why}." if why else ""
+    return f"'{kind}' object has no attribute '{name}'{explanation}"

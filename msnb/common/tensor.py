@@ -1,4 +1,4 @@
-"""A face: Tensor and its relatives."""
+"""Re-export module: Tensor and related classes."""
 
 from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.sparse import RowTensor, SparseTensor

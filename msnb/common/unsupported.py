@@ -1,7 +1,7 @@
-"""What MindSpore has and msnb does not mean to have, as data: for each reason the names, with what to do instead.
+"""Names of MindSpore that msnb does not support, as data: for each reason the names, with advice.
 
-A name of `USED_BY_FEW_LINES` is imported by programs that run without it, on one device: it is there, and raises when
-it is used. One of `ABSENT` is not there at all, so that a program that looks for it takes its other way.
+Names in `USED_BY_FEW_LINES` are imported by programs that can run without them on one device: they exist, and raise an
+error on use. Names in `ABSENT` do not exist, so that a program that checks for them takes its alternative.
 """
 
 _SEVERAL = (
@@ -259,23 +259,24 @@ ABSENT: dict[str, dict[str, str]] = {
 }
 
 
-def _by_name(table):
-    found = {}
-    for why, places in table.items():
-        for place, names in places.items():
+def _index_by_name(table):
+    reasons = {}
+    for why, modules in table.items():
+        for module, names in modules.items():
             for name in names.split():
-                found[f"{place}.{name}".lstrip(".")] = why.format(name=name)
-    return found
+                reasons[f"{module}.{name}".lstrip(".")] = why.format(name=name)
+    return reasons
 
 
-RAISES: dict[str, str] = _by_name(USED_BY_FEW_LINES)
-REASONS: dict[str, str] = _by_name(ABSENT)
+RAISES: dict[str, str] = _index_by_name(USED_BY_FEW_LINES)
+REASONS: dict[str, str] = _index_by_name(ABSENT)
 
 
 def reason(path: str) -> str | None:
-    """Why a name such as "ops.PagedAttention" is not there, or that it stands below; None where nothing is said."""
-    known = REASONS.get(path)
-    if known is None and path.startswith("ops."):  # what ops shows is shown by its modules as well
+    """Return the reason why a name such as "ops.PagedAttention", or its parent, does not exist; None if there is
+    none."""
+    text = REASONS.get(path)
+    if text is None and path.startswith("ops."):  # names of ops are also in its submodules
         last = path.rpartition(".")[2]
-        known = REASONS.get(f"ops.{last}") or next((w for p, w in REASONS.items() if p.endswith(f".{last}")), None)
-    return reason(path.rpartition(".")[0]) if known is None and "." in path else known
+        text = REASONS.get(f"ops.{last}") or next((w for p, w in REASONS.items() if p.endswith(f".{last}")), None)
+    return reason(path.rpartition(".")[0]) if text is None and "." in path else text

@@ -13,7 +13,7 @@ from msnb._util.placeholders import not_yet
 from msnb.common import dtype as mstype
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
-from msnb.formats.encryption import Cipher, Own
+from msnb.formats.encryption import Cipher, CustomCipher
 
 if TYPE_CHECKING:  # used in annotations only
     from msnb.ir.anf import FuncGraph
@@ -134,7 +134,9 @@ def _export_cipher(file_format, enc_key, enc_mode):
     return {"cipher": cipher_of("export", enc_key, enc_mode)}
 
 
-def cipher_of(function: str, key: Any, mode: Any, encrypt: Any = None, decrypt: Any = None) -> Cipher | Own | None:
+def cipher_of(
+    function: str, key: Any, mode: Any, encrypt: Any = None, decrypt: Any = None
+) -> Cipher | CustomCipher | None:
     """Return the cipher for a file, or None without a key.
 
     Args:
@@ -151,7 +153,7 @@ def cipher_of(function: str, key: Any, mode: Any, encrypt: Any = None, decrypt: 
         return None
     try:
         if encrypt is not None or decrypt is not None:
-            return Own(key, encrypt, decrypt)
+            return CustomCipher(key, encrypt, decrypt)
         return Cipher(key, "AES-GCM" if mode is None else mode)
     except ValueError as error:
         raise ValueError(f"For '{function}': {error}") from None

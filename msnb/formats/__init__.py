@@ -1,1 +1,1 @@
-"""Wire formats, each one module that turns bytes into plain Python objects and back, and knows no networks."""
+"""File formats: each module converts bytes to plain Python objects and back, and knows nothing of networks."""

@@ -1,4 +1,4 @@
-"""Arrays in files: all bytes of a file without reading them, and a span of them as the array that a header claims."""
+"""Arrays in files: memory maps, and views of spans of bytes as arrays."""
 
 import math
 import mmap
@@ -14,10 +14,10 @@ _MOST_AXES, _LONGEST_AXIS = 32, 1 << 56
 
 
 def mapped(path: str | Path) -> memoryview:
-    """All bytes of a file, read-only; none of them is read before it is looked at.
+    """Return all bytes of a file, read-only and memory-mapped.
 
-    Arrays that are views of them must not be used any more once the file has become shorter: the system ends a process
-    (SIGBUS) that touches mapped bytes which are gone. A file that is replaced as a whole stays what it was.
+    Arrays that are views of them must not be used after the file has become shorter: the system ends a process (SIGBUS)
+        that reads mapped bytes which no longer exist. A file that is replaced atomically is safe.
 
     Args:
         path (str): The file.
@@ -26,22 +26,22 @@ def mapped(path: str | Path) -> memoryview:
         OSError: If it cannot be read.
     """
     with open(path, "rb") as file:
-        if os.name == "nt" or os.fstat(file.fileno()).st_size == 0:  # what is mapped cannot be replaced on Windows
+        if os.name == "nt" or os.fstat(file.fileno()).st_size == 0:  # a mapped file cannot be replaced on Windows
             return memoryview(file.read())
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def view(data: Any, dtype: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
-    """A span of bytes as an array, without a copy.
+    """Return a span of bytes as an array, without a copy.
 
     Args:
         data (Union[bytes, memoryview]): The bytes.
-        dtype (dtype): Of the elements.
-        shape (tuple[int]): Shape that is claimed; nothing is made of that size.
-        what (str): What the array is called, for messages.
+        dtype (dtype): Type of the elements.
+        shape (tuple[int]): Claimed shape; no memory of that size is allocated.
+        what (str): Name of the array, for messages.
 
     Raises:
-        BadFileError: If no array has this shape, or it takes another number of bytes.
+        BadFileError: If no array can have this shape, or it needs another number of bytes.
     """
     check_shape(shape, what)
     expected = math.prod(shape) * dtype.itemsize
@@ -53,7 +53,7 @@ def view(data: Any, dtype: Any, shape: tuple[int, ...], what: str) -> np.ndarray
 
 
 def check_shape(shape: tuple[int, ...], what: str) -> None:
-    """BadFileError for a shape that no array has."""
+    """Raise BadFileError for a shape that no array can have."""
     if len(shape) > _MOST_AXES:
         raise BadFileError(f"{what} has a shape of {len(shape)} axes, which no array has.")
     if any(not 0 <= size <= _LONGEST_AXIS for size in shape):
@@ -61,11 +61,11 @@ def check_shape(shape: tuple[int, ...], what: str) -> None:
 
 
 def little_endian(value: Any) -> np.ndarray:
-    """A value as an array whose elements have their lowest byte first."""
+    """Return a value as a little-endian array."""
     array = np.asarray(value)
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
 def content(array: np.ndarray) -> memoryview:
-    """The bytes of an array in order; not copied where they lie so already."""
+    """Return the bytes of an array in order, without a copy if it is contiguous."""
     return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)) if array.nbytes else memoryview(b"")

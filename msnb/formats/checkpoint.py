@@ -1,10 +1,10 @@
 """MindSpore's .ckpt files: names and arrays, in both directions.
 
 A file is ``repeated Value value = 1`` with ``Value {string tag = 1; TensorProto tensor = 2}`` and
-``TensorProto {repeated int64 dims = 1; string tensor_type = 2; bytes tensor_content = 3}``. What is larger than
-512 MiB is split into consecutive Values of one tag that repeat the full dims. A scalar has dims [0] (r1.1) or none
-(2.x); an empty vector has dims [0] too, so only the length of the content tells them apart. With a checksum the file
-ends in ``crc_num`` and the CRC-32 of all before it, ten bytes big-endian.
+``TensorProto {repeated int64 dims = 1; string tensor_type = 2; bytes tensor_content = 3}``. Values of more than 512 MiB
+are split into consecutive Values of one tag that repeat the full dims. A scalar has dims [0] (r1.1) or none (2.x); an
+empty vector has dims [0] too, so only the length of the content distinguishes them. With a checksum the file ends in
+``crc_num`` and the CRC-32 of all bytes before it, ten bytes big-endian.
 """
 
 import os
@@ -50,7 +50,7 @@ _TRAILER = len(_CRC_MARK) + 10
 
 
 class CheckpointError(BadFileError):
-    """A file that is no checkpoint, or a damaged one. The message names the file and what is wrong."""
+    """A file that is not a checkpoint, or a damaged one. The message names the file and the fault."""
 
 
 def write(
@@ -68,18 +68,18 @@ def write(
         items (dict): Names to numpy arrays (anything ``np.asarray`` takes) or to str, in the order of the file.
         crc_check (bool): Whether to add a checksum. Default: False.
         progress (Callable): Called with each name when it has been written. Default: None.
-        permissions (int): Of the file; the umask is taken off. Default: 0o666.
-        cipher (Cipher): What it is encrypted with; such a file has no checksum. Default: None.
+        permissions (int): Permissions of the file before the umask. Default: 0o666.
+        cipher (Cipher): Encrypts the file; such a file has no checksum. Default: None.
 
     Raises:
-        ValueError: If it is to be encrypted and to have a checksum.
-        TypeError: If an array has a type that checkpoints cannot hold.
+        ValueError: If both a cipher and a checksum are requested.
+        TypeError: If an array has a type that checkpoints cannot store.
         OSError: If the file cannot be written.
     """
     if crc_check and cipher is not None:
         raise ValueError("A checkpoint that is encrypted has no checksum; AES-GCM notices by itself what was changed.")
     checksum = 0
-    with writing(path, permissions=permissions) as target, encryption.sealing(target, cipher) as file:
+    with writing(path, permissions=permissions) as target, encryption.encrypting(target, cipher) as file:
         for name, value in items.items():
             for chunk in _encode(name, value):
                 if crc_check:
@@ -105,41 +105,41 @@ def _encode(name, value):
     tag = name.encode()
     tag_field = key(1, LENGTH) + varint(len(tag)) + tag
     type_field = key(2, LENGTH) + varint(len(type_name)) + type_name.encode()
-    about = b"".join(key(1, VARINT) + varint(size) for size in dims) + type_field
+    tensor_fields = b"".join(key(1, VARINT) + varint(size) for size in dims) + type_field
     content = arrays.content(array)
     step = _SLICE // max(1, array.dtype.itemsize) * max(1, array.dtype.itemsize)
     for start in range(0, max(1, content.nbytes), step):
         piece = content[start : start + step]
-        tensor = about + key(3, LENGTH) + varint(piece.nbytes)
+        tensor = tensor_fields + key(3, LENGTH) + varint(piece.nbytes)
         value_field = tag_field + key(2, LENGTH) + varint(len(tensor) + piece.nbytes) + tensor
         yield key(1, LENGTH) + varint(len(value_field) + piece.nbytes) + value_field
         yield piece
 
 
 def read(path: str | Path, crc_check: bool = False, cipher: Cipher | None = None) -> dict[str, Any]:
-    """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file: what is not used is not read.
+    """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file, so unused arrays are not read.
 
-    See :func:`msnb.formats.arrays.mapped` for what that asks of the file; copy what is to outlive another kind of
-    writer than :func:`write`, as ``load_checkpoint`` does. An encrypted file is decrypted as a whole.
+    See :func:`msnb.formats.arrays.mapped` for the requirements on the file; copy arrays that must survive a writer
+    other than :func:`write`, as ``load_checkpoint`` does. An encrypted file is decrypted at once.
 
     Args:
         path (str): File to read.
         crc_check (bool): Whether to compare the checksum, when the file has one. Default: False.
-        cipher (Cipher): What the file was encrypted with. Default: None, it is not.
+        cipher (Cipher): Decrypts the file. Default: None, it is not encrypted.
 
     Returns:
-        dict, names to numpy arrays (bfloat16 as ml_dtypes has it) or to str, in the order of the file.
+        dict, names to numpy arrays (bfloat16 as in ml_dtypes) or to str, in the order of the file.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        CheckpointError: If the file is no checkpoint, encrypted with something else, cut off or damaged.
+        CheckpointError: If the file is no checkpoint, encrypted in another way, truncated or damaged.
     """
     path = os.fspath(path)
     data = arrays.mapped(path)
     if not len(data):
         return {}
     try:
-        return _decode(encryption.plain(data, cipher, path), crc_check)
+        return _decode(encryption.decrypt_if_encrypted(data, cipher, path), crc_check)
     except protobuf.WireError as error:
         other = ", or the key is another one" if cipher is not None else ""
         raise CheckpointError(f"{path!r} is no MindSpore checkpoint, or a damaged one{other}: {error}.") from None
@@ -173,7 +173,7 @@ def _read_value(data, start, end):
         if wire_type != LENGTH:
             raise protobuf.WireError(f"field {number} at byte {start} has the wrong type")
         if number == 1:
-            tag = _text(data, value)
+            tag = _decode_text(data, value)
         elif number == 2:
             tensor = value
         elif number == 3:
@@ -194,13 +194,13 @@ def _read_value(data, start, end):
                 size, at = protobuf.read_varint(data, at, stop)
                 dims.append(size)
         elif number == 2:
-            type_name = _text(data, value)
+            type_name = _decode_text(data, value)
         else:
             content = data[value[0] : value[1]]
     return tag, tuple(dims), type_name, content
 
 
-def _text(data, span):
+def _decode_text(data, span):
     try:
         return bytes(data[span[0] : span[1]]).decode()
     except UnicodeDecodeError:

@@ -1,9 +1,9 @@
-"""MindSpore's encrypted files: blocks of AES-GCM, AES-CBC or SM4-CBC behind each other, each of at most 64 MiB of text.
+"""MindSpore's encrypted files: consecutive blocks of AES-GCM, AES-CBC or SM4-CBC, each of at most 64 MiB of plain text.
 
-A block is, little-endian: a number that names the cipher (4 bytes), for GCM the tag (16), the length of what follows
-(4), the length of the initial vector (4) and the vector (16), the length of the encrypted bytes (4) and these. GCM's
-nonce is the first 12 bytes of the vector; MindSpore's newest source takes all 16. Its first versions wrote no tag. CBC
-fills up its last 16 bytes as PKCS #7 has it. The ciphers themselves are the package `cryptography`'s.
+A block is, little-endian: the number of the cipher (4 bytes), for GCM the tag (16), the length of the rest (4), the
+length of the initial vector (4) and the vector (16), the length of the encrypted bytes (4) and these bytes. The nonce
+of GCM is the first 12 bytes of the vector; the newest MindSpore uses all 16. Its first versions wrote no tag. CBC pads
+its last 16 bytes as in PKCS #7. The ciphers come from the package `cryptography`.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _NUMBER = struct.Struct("<I")
 
 
 class _Block(NamedTuple):
-    """One block of a file, its parts as views."""
+    """One block of a file, with views of its fields."""
 
     tag: Any
     vector: Any
@@ -31,14 +31,14 @@ class _Block(NamedTuple):
 
 
 class Cipher:
-    """A way to encrypt, with its key.
+    """A cipher with its key.
 
     Args:
         key (bytes): 16, 24 or 32 bytes; 16 for SM4.
-        mode (str): "AES-GCM", which also tells whether a file was changed, "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
+        mode (str): "AES-GCM", which also detects changes of the file, "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
 
     Raises:
-        ValueError: If the key is no bytes, there is no such mode, or it takes no key of this length.
+        ValueError: If the key is not bytes, or the mode is unknown or does not take a key of this length.
         ImportError: If the package `cryptography` is not installed.
     """
 
@@ -54,21 +54,21 @@ class Cipher:
             raise ValueError(f"{mode} takes a key of {lengths} bytes, but got one of {len(key)}.")
         self.mode = mode
         self._key = key
-        _library()
+        _load_library()
 
     def __repr__(self) -> str:
-        return f"Cipher({self.mode})"  # the key is nobody's business
+        return f"Cipher({self.mode})"  # without the key
 
     def sealed(self, plain: Any) -> bytes:
-        """The block of at most `BLOCK` bytes of plain text."""
-        library, vector = _library(), os.urandom(_VECTOR)
+        """Return the encrypted block of at most `BLOCK` bytes of plain text."""
+        library, vector = _load_library(), os.urandom(_VECTOR)
         tag = b""
         if self.mode == "AES-GCM":
-            encryptor = self._made(library.modes.GCM(vector[:_NONCE])).encryptor()
+            encryptor = self._make_cipher(library.modes.GCM(vector[:_NONCE])).encryptor()
             text = encryptor.update(plain) + encryptor.finalize()
             tag = encryptor.tag
         else:
-            encryptor = self._made(library.modes.CBC(vector)).encryptor()
+            encryptor = self._make_cipher(library.modes.CBC(vector)).encryptor()
             missing = 16 - len(plain) % 16
             text = encryptor.update(plain) + encryptor.update(bytes((missing,)) * missing) + encryptor.finalize()
         inside = _NUMBER.pack(_VECTOR) + vector + _NUMBER.pack(len(text))
@@ -76,56 +76,56 @@ class Cipher:
         return b"".join((head, inside, text))
 
     def opened(self, data: Any, path: str) -> bytes:
-        """The plain text of a file.
+        """Return the plain text of a file.
 
         Args:
             data (Union[bytes, memoryview]): All of its bytes.
             path (str): The file, for messages.
 
         Raises:
-            BadFileError: If it is not encrypted, in another mode, with another key, or damaged.
+            BadFileError: If the file is not encrypted, in another mode, with another key, or damaged.
         """
-        parts, data = [], memoryview(data)
+        blocks, data = [], memoryview(data)
         wrong = BadFileError(f"{path!r} cannot be decrypted: the key is another one, or the file is damaged.")
-        for mode, block in _blocks(data, path):
+        for mode, block in _iterate_blocks(data, path):
             if mode != self.mode:
                 raise BadFileError(f"{path!r} is encrypted with {mode}, and was to be decrypted with {self.mode}.")
-            plain = self._plain(block)
+            plain = self._decrypt_block(block)
             if plain is None:
                 raise wrong
-            parts.append(plain)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            blocks.append(plain)
+        return blocks[0] if len(blocks) == 1 else b"".join(blocks)
 
-    def _plain(self, block):
-        """What a block says; None where the key is wrong."""
-        modes = _library().modes
+    def _decrypt_block(self, block):
+        """Return the plain text of a block; None if the key is wrong."""
+        modes = _load_library().modes
         if self.mode != "AES-GCM":
             if not len(block.text) or len(block.text) % 16:
                 return None
-            decryptor = self._made(modes.CBC(bytes(block.vector))).decryptor()
+            decryptor = self._make_cipher(modes.CBC(bytes(block.vector))).decryptor()
             text = decryptor.update(block.text) + decryptor.finalize()
             filled = text[-1]
             return text[:-filled] if 0 < filled <= 16 and text.endswith(bytes((filled,)) * filled) else None
         if block.tag is None:
-            return self._made(modes.GCM(bytes(block.vector[:_NONCE]))).decryptor().update(block.text)
+            return self._make_cipher(modes.GCM(bytes(block.vector[:_NONCE]))).decryptor().update(block.text)
         for nonce in (_NONCE, _VECTOR):
-            decryptor = self._made(modes.GCM(bytes(block.vector[:nonce]), bytes(block.tag))).decryptor()
-            with contextlib.suppress(_library().InvalidTag):
+            decryptor = self._make_cipher(modes.GCM(bytes(block.vector[:nonce]), bytes(block.tag))).decryptor()
+            with contextlib.suppress(_load_library().InvalidTag):
                 return decryptor.update(block.text) + decryptor.finalize()
         return None
 
-    def _made(self, mode):
-        library = _library()
+    def _make_cipher(self, mode):
+        library = _load_library()
         return library.Cipher((library.SM4 if self.mode == "SM4-CBC" else library.AES)(self._key), mode)
 
 
-class Own:
-    """A user's own functions, as `export` and `load` take them for a mode.
+class CustomCipher:
+    """A user's functions for encryption, passed to `export` and `load` as the mode.
 
     Args:
-        key (bytes): What they are given.
-        encrypt (Callable): Of the bytes of a model and the key; gives the bytes of the file. Default: None.
-        decrypt (Callable): Of the name of a file and the key; gives the bytes of the model. Default: None.
+        key (bytes): Argument of the functions.
+        encrypt (Callable): Takes the bytes of a model and the key; returns the bytes of the file. Default: None.
+        decrypt (Callable): Takes the name of a file and the key; returns the bytes of the model. Default: None.
     """
 
     def __init__(
@@ -139,35 +139,35 @@ class Own:
         self._key, self._encrypt, self._decrypt = key, encrypt, decrypt
 
     def sealed(self, plain: Any) -> bytes:
-        """What is written instead of the plain text."""
-        return _bytes(self._encrypt(bytes(plain), self._key), "enc_mode")
+        """Return the encrypted bytes of the plain text."""
+        return _check_bytes(self._encrypt(bytes(plain), self._key), "enc_mode")
 
     def opened(self, data: Any, path: str) -> bytes:
-        """The plain text of the file `path`."""
-        return _bytes(self._decrypt(path, self._key), "dec_mode")
+        """Return the plain text of the file `path`."""
+        return _check_bytes(self._decrypt(path, self._key), "dec_mode")
 
 
-def _bytes(value, name):
+def _check_bytes(value, name):
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"The function '{name}' should return bytes, but it returned {type(value).__name__}.")
     return bytes(value)
 
 
 def is_encrypted(data: Any) -> bool:
-    """Whether a file that begins with these bytes is one of MindSpore's encrypted ones."""
+    """Return whether a file that begins with these bytes is encrypted in MindSpore's format."""
     return len(data) >= 4 and _NUMBER.unpack_from(data)[0] in _NAMES
 
 
-def plain(data: Any, cipher: Cipher | Own | None, path: str) -> Any:
-    """The bytes of a file that may be encrypted: decrypted where there is a cipher, else as they are.
+def decrypt_if_encrypted(data: Any, cipher: Cipher | CustomCipher | None, path: str) -> Any:
+    """Return the bytes of a file that may be encrypted: decrypted if there is a cipher, else unchanged.
 
     Args:
         data (Union[bytes, memoryview]): All bytes of the file.
-        cipher (Cipher): What it was encrypted with. None: it is not.
+        cipher (Cipher): Decrypts the file. None: it is not encrypted.
         path (str): The file, for messages.
 
     Raises:
-        BadFileError: If the file and the cipher do not fit together.
+        BadFileError: If the file and the cipher do not match.
     """
     if cipher is not None:
         return memoryview(cipher.opened(data, path))
@@ -177,7 +177,7 @@ def plain(data: Any, cipher: Cipher | Own | None, path: str) -> Any:
     return data
 
 
-def _blocks(data, path):
+def _iterate_blocks(data, path):
     """Yield (mode, block) of an encrypted file."""
     at = 0
     if not is_encrypted(data):
@@ -185,15 +185,15 @@ def _blocks(data, path):
     while at < len(data):
         mode = _NAMES.get(_NUMBER.unpack_from(data, at)[0]) if at + 4 <= len(data) else None
         tags = (_TAG, 0) if mode == "AES-GCM" else (0,)
-        found = next((b for tag in tags if (b := _block(data, at + 4, tag)) is not None), None)
-        if mode is None or found is None:
+        block_and_end = next((b for tag in tags if (b := _parse_block(data, at + 4, tag)) is not None), None)
+        if mode is None or block_and_end is None:
             raise BadFileError(f"{path!r} is damaged or cut off: the encrypted block at byte {at} is not whole.")
-        block, at = found
+        block, at = block_and_end
         yield mode, block
 
 
-def _block(data, start, tag):
-    """(block, its end) of what begins behind a cipher's number; None where the lengths do not fit together."""
+def _parse_block(data, start, tag):
+    """Return (block, its end) after the number of a cipher; None if the lengths do not match."""
     at = start + tag
     if at + 8 > len(data):
         return None
@@ -205,15 +205,15 @@ def _block(data, start, tag):
 
 
 # ---------------------------------------------------------------------- writing
-class _Sealing:
-    """A file that encrypts what is written to it, a block at a time."""
+class _EncryptingFile:
+    """A file that encrypts the bytes written to it, a block at a time."""
 
     def __init__(self, file, cipher):
         self._file, self._cipher, self._pending = file, cipher, bytearray()
-        self._block = BLOCK if isinstance(cipher, Cipher) else None  # a user's function gets all at once
+        self._block = BLOCK if isinstance(cipher, Cipher) else None  # a user's function gets all bytes at once
 
     def write(self, data):
-        """Take bytes."""
+        """Encrypt and write bytes."""
         data, step = memoryview(data), self._block or max(1, len(data))
         for start in range(0, len(data), step):
             self._pending += data[start : start + step]
@@ -222,24 +222,24 @@ class _Sealing:
                 del self._pending[: self._block]
 
     def finish(self):
-        """Write what is left."""
+        """Write the remaining bytes."""
         if self._pending:
             self._file.write(self._cipher.sealed(bytes(self._pending)))
 
 
 @contextlib.contextmanager
-def sealing(file: IO[bytes], cipher: Cipher | Own | None) -> Iterator[Any]:
-    """What is written to the yielded object goes to `file` encrypted; without a cipher, it is the file itself."""
+def encrypting(file: IO[bytes], cipher: Cipher | CustomCipher | None) -> Iterator[Any]:
+    """Yield a file object that encrypts the bytes written to it into `file`; without a cipher, `file` itself."""
     if cipher is None:
         yield file
         return
-    made = _Sealing(file, cipher)
-    yield made
-    made.finish()
+    wrapper = _EncryptingFile(file, cipher)
+    yield wrapper
+    wrapper.finish()
 
 
-def _library():
-    """The names of `cryptography` that are used here; an optional package."""
+def _load_library():
+    """Return the names of the optional package `cryptography` that are used here."""
     global _loaded
     if _loaded is None:
         try:
@@ -254,7 +254,7 @@ def _library():
 
 
 class _Library(NamedTuple):
-    """What is used of the package."""
+    """The names of the package `cryptography` that are used here."""
 
     Cipher: Any
     AES: Any

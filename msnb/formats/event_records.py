@@ -1,8 +1,8 @@
-"""Files of records, one appended behind the other: MindSpore's and TensorBoard's event files, and TFRecord.
+"""Files of consecutive records: MindSpore's and TensorBoard's event files, and TFRecord.
 
-A record is its length (8 bytes, little endian), the masked CRC-32C of these, the payload and the masked CRC-32C of
-that. A file may be read while it is written: a last record of which the end is missing is *not yet there*, and the
-next look goes on where it starts. Bytes that say something else than their checksum are an error.
+A record is its length (8 bytes, little endian), the masked CRC-32C of these, the payload and the masked CRC-32C of the
+payload. A file may be read while it is written: a truncated last record is *not yet written*, and the next read starts
+at it. Bytes that contradict their checksum are an error.
 """
 
 import os
@@ -20,41 +20,41 @@ _PIECE = 1 << 22
 
 
 class BadRecordError(BadFileError):
-    """A record whose bytes are not those that were written."""
+    """A record whose bytes do not match their checksum."""
 
 
 def frame(payload: bytes | memoryview) -> bytes:
-    """The bytes of one record."""
+    """Return the bytes of one record."""
     return frames([payload])[0]
 
 
 def frames(payloads: Sequence[bytes | memoryview]) -> list[bytes]:
-    """The bytes of each of some records, whose checksums are computed together."""
+    """Return the bytes of each record, with all checksums computed together."""
     lengths = [struct.pack("<Q", len(payload)) for payload in payloads]
     parts = [*lengths, *payloads]
     ends = list(accumulate(map(len, parts)))
     checksums = masked_of(b"".join(parts), list(zip([0, *ends], ends)))
-    found = [struct.pack("<I", checksum) for checksum in checksums]
+    footers = [struct.pack("<I", checksum) for checksum in checksums]
     count = len(payloads)
-    return list(map(b"".join, zip(lengths, found[:count], payloads, found[count:], strict=True)))
+    return list(map(b"".join, zip(lengths, footers[:count], payloads, footers[count:], strict=True)))
 
 
 def records(path: str | Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """Yield (payload, position behind it) of the records of a file that are wholly there.
+    """Yield (payload, position behind it) of the complete records of a file.
 
     Args:
         path (str): The file.
-        start (int): Where a record begins: 0, or a position that was yielded. Default: 0.
+        start (int): The start of a record: 0, or a position that was yielded. Default: 0.
 
     Raises:
         OSError: If the file cannot be opened or read.
-        BadRecordError: If a checksum does not fit. The records before are yielded first.
+        BadRecordError: If a checksum does not match. The records before it are yielded first.
     """
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         while start < size:
-            piece = _piece(file, start, size)
-            spans, behind = _spans(piece, path, start)
+            piece = _read_piece(file, start, size)
+            spans, behind = _find_spans(piece, path, start)
             if not spans:
                 return
             checked = matches(piece, spans, [struct.unpack_from("<I", piece, end)[0] for _, end in spans])
@@ -70,23 +70,24 @@ def records(path: str | Path, start: int = 0) -> Iterator[tuple[bytes, int]]:
             start += behind
 
 
-def _piece(file: IO[bytes], start: int, size: int) -> bytes:
-    """Bytes from `start` on: some megabytes, or the whole of the first record where that has more."""
+def _read_piece(file: IO[bytes], start: int, size: int) -> bytes:
+    """Read bytes from `start` on: some megabytes, or the complete first record if that is larger."""
     file.seek(start)
     piece = file.read(min(_PIECE, size - start))
-    if len(piece) >= HEADER and _sound(piece, 0):
-        whole = struct.unpack_from("<Q", piece)[0] + HEADER + FOOTER
-        if len(piece) < whole <= size - start:
-            piece += file.read(whole - len(piece))
+    if len(piece) >= HEADER and _is_header_valid(piece, 0):
+        record_size = struct.unpack_from("<Q", piece)[0] + HEADER + FOOTER
+        if len(piece) < record_size <= size - start:
+            piece += file.read(record_size - len(piece))
     return piece
 
 
-def _sound(piece, at):
+def _is_header_valid(piece, at):
     return masked_crc32c(piece[at : at + 8]) == struct.unpack_from("<I", piece, at + 8)[0]
 
 
-def _spans(piece, path, start):
-    """(start, end) of each payload in `piece`, and where the next record begins, or the error that stands there."""
+def _find_spans(piece, path, start):
+    """Return (start, end) of each payload in `piece`, and the start of the next record or the error at that
+    position."""
     spans, at = [], 0
     heads = []
     while at + HEADER <= len(piece):
@@ -96,10 +97,10 @@ def _spans(piece, path, start):
             break
         spans.append((at + HEADER, at + HEADER + length))
         at += HEADER + length + FOOTER
-    sound = matches(piece, [(h, h + 8) for h in heads], [struct.unpack_from("<I", piece, h + 8)[0] for h in heads])
-    if all(sound):
+    is_valid = matches(piece, [(h, h + 8) for h in heads], [struct.unpack_from("<I", piece, h + 8)[0] for h in heads])
+    if all(is_valid):
         return spans, at
-    n = sound.index(False)
+    n = is_valid.index(False)
     broken = BadRecordError(
         f"{os.fspath(path)!r} is damaged: at byte {start + heads[n]} should stand the length of a record, but what "
         "stands there does not have its checksum."

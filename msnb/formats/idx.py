@@ -1,4 +1,4 @@
-"""IDX files, as MNIST comes in them: one array with a header, optionally compressed with gzip.
+"""IDX files, the format of MNIST: one array with a header, optionally compressed with gzip.
 
 Two zero bytes, a type code, the number of axes, the axes as big-endian 32-bit integers, then the elements, big-endian.
 """
@@ -19,18 +19,18 @@ _CODES = {np.dtype(t).newbyteorder("="): code for code, t in _TYPES.items()}
 
 
 class IdxError(BadFileError):
-    """A file that is no IDX file, or a damaged one. The message names the file and what is wrong."""
+    """A file that is not an IDX file, or a damaged one. The message names the file and the fault."""
 
 
 def read(path: str | Path) -> np.ndarray:
-    """The array in an IDX file, in the machine's byte order.
+    """Return the array in an IDX file, in the machine's byte order.
 
     Args:
         path (str): File to read; may be compressed with gzip.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        IdxError: If the file is no IDX file, cut off or longer than its header says.
+        IdxError: If the file is no IDX file, truncated, or longer than its header says.
     """
     path = os.fspath(path)
     with open(path, "rb") as file:
@@ -67,7 +67,7 @@ def write(path: str | Path, array: np.ndarray) -> None:
         array (numpy.ndarray): Of uint8, int8, int16, int32, float32 or float64, with at most 255 axes.
 
     Raises:
-        TypeError: If IDX has no code for the elements' type.
+        TypeError: If IDX has no code for the element type.
         OSError: If the file cannot be written.
     """
     path = os.fspath(path)

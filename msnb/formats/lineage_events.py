@@ -1,9 +1,9 @@
-"""MindSpore's lineage files (``..._lineage``): what a training was made of, for the comparison of many.
+"""MindSpore's lineage files (``..._lineage``): the settings of trainings, for comparison.
 
 Each record is a LineageEvent: a time, and one of four contents, here the `kind` and a plain dict:
 
 - "train_lineage": optimizer, learning_rate, loss_function, epoch, parallel_mode, device_num, batch_size,
-  train_dataset_path, train_dataset_size, network, loss, model_path, model_size, as far as they are known;
+  train_dataset_path, train_dataset_size, network, loss, model_path, model_size, if they are known;
 - "eval_lineage": metric (JSON text), valid_dataset_path, valid_dataset_size;
 - "custom_lineage_data": numbers and texts of the user by name;
 - "dataset_graph": {"parameter": {...}, "children": [...], "operations": [...], "sampler": {...}}, each of the
@@ -23,7 +23,7 @@ from msnb.formats.event_records import records
 from msnb.formats.text_files import BadFileError
 
 
-def _map(kind):
+def _map_entry(kind):
     return {"key": (1, "str", False), "value": (2, kind, False)}
 
 
@@ -64,10 +64,10 @@ _SCHEMA = {
         "map_str": (4, "StrEntry", True),
         "map_double": (5, "DoubleEntry", True),
     },
-    "DictEntry": _map("UserDefinedInfo"),
-    "IntEntry": _map("int"),
-    "StrEntry": _map("str"),
-    "DoubleEntry": _map("double"),
+    "DictEntry": _map_entry("UserDefinedInfo"),
+    "IntEntry": _map_entry("int"),
+    "StrEntry": _map_entry("str"),
+    "DoubleEntry": _map_entry("double"),
     "DatasetGraph": {
         "children": (1, "DatasetGraph", True),
         "parameter": (2, "OperationParameter", False),
@@ -86,14 +86,14 @@ _SCHEMA = {
         "mapInt": (4, "IntEntry", True),
         "mapDouble": (5, "DoubleEntry", True),
     },
-    "StrListEntry": _map("StrList"),
+    "StrListEntry": _map_entry("StrList"),
     "StrList": {"strValue": (1, "str", True)},
 }
 KINDS: tuple[str, ...] = ("train_lineage", "eval_lineage", "dataset_graph", "custom_lineage_data")
 MESSAGES: dict[str, str] = dict(
     zip(KINDS, ("TrainLineage", "EvaluationLineage", "DatasetGraph", "UserDefinedInfo"), strict=True)
-)  # what MindSpore calls the contents
-# Where a name of the plain dict stands in the message; a name that differs there is given.
+)  # MindSpore's names of the contents
+# The field of the message for each name of the plain dict.
 _TRAIN = {
     **{name: ("hyper_parameters", name) for name in _SCHEMA["HyperParameters"]},
     **{name: ("train_dataset", name) for name in _SCHEMA["TrainDataset"]},
@@ -110,7 +110,7 @@ _INT32_LOW, _INT32_HIGH = -(1 << 31), (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class LineageEvent:
-    """A record of a lineage file: UNIX seconds, one of `KINDS`, and what it says."""
+    """A record of a lineage file: UNIX seconds, one of `KINDS`, and its content."""
 
     wall_time: float
     kind: str
@@ -118,15 +118,15 @@ class LineageEvent:
 
 
 def lineage_events(path: str | Path, start: int = 0) -> Iterator[tuple[LineageEvent, int]]:
-    """Yield (LineageEvent, position behind it) of the records of a file that are wholly there.
+    """Yield (LineageEvent, position behind it) of the complete records of a file.
 
     Args:
         path (str): The file.
-        start (int): Position to go on from. Default: 0.
+        start (int): Position to start from. Default: 0.
 
     Raises:
         OSError: If the file cannot be opened or read.
-        BadFileError: If it is damaged. The events before are yielded first.
+        BadFileError: If it is damaged. The events before the damage are yielded first.
     """
     for payload, behind in records(path, start):
         event = decoded(payload, path)
@@ -135,10 +135,10 @@ def lineage_events(path: str | Path, start: int = 0) -> Iterator[tuple[LineageEv
 
 
 def decoded(payload: bytes, path: str | Path = "a lineage file") -> LineageEvent | None:
-    """The LineageEvent in the bytes of a record; None for one of another kind, such as a version.
+    """Return the LineageEvent in the bytes of a record; None for one of another kind, such as a version.
 
     Raises:
-        BadFileError: If they are none.
+        BadFileError: If the bytes are damaged.
     """
     try:
         message = protobuf.decode(_SCHEMA, "LineageEvent", payload)
@@ -151,34 +151,36 @@ def decoded(payload: bytes, path: str | Path = "a lineage file") -> LineageEvent
 
 
 def lineage_event(wall_time: float, kind: str, content: dict[str, Any] | bytes) -> bytes:
-    """The payload of a record.
+    """Return the payload of a record.
 
     Args:
         wall_time (float): UNIX seconds.
         kind (str): One of `KINDS`.
-        content (Union[dict, bytes]): What the module says of the kind; or the bytes of MindSpore's message.
+        content (Union[dict, bytes]): A dict as described in the module; or the bytes of MindSpore's message.
     """
-    opened = protobuf.encode(_SCHEMA, "LineageEvent", {"wall_time": wall_time})
+    header = protobuf.encode(_SCHEMA, "LineageEvent", {"wall_time": wall_time})
     if not isinstance(content, bytes):
         content = protobuf.encode(_SCHEMA, MESSAGES[kind], _MESSAGE[kind](content))
     number = _SCHEMA["LineageEvent"][kind][0]
-    return opened + protobuf.key(number, protobuf.LENGTH) + protobuf.varint(len(content)) + content
+    return header + protobuf.key(number, protobuf.LENGTH) + protobuf.varint(len(content)) + content
 
 
-def _spread(places):
-    """The two directions between a message of messages and a plain dict."""
+def _make_converters(field_of):
+    """Return the two conversions between a message of messages and a plain dict."""
 
     def plain(message):
-        found = {name: message[part][inner] for name, (part, inner) in places.items() if inner in message.get(part, ())}
-        return {**{name: v for name, v in message.items() if not isinstance(v, dict)}, **found}
+        flat = {
+            name: message[part][inner] for name, (part, inner) in field_of.items() if inner in message.get(part, ())
+        }
+        return {**{name: v for name, v in message.items() if not isinstance(v, dict)}, **flat}
 
     def messages(content):
         out: dict[str, Any] = {}
         for name, value in content.items():
             if value is None:
                 continue
-            if name in places:
-                part, inner = places[name]
+            if name in field_of:
+                part, inner = field_of[name]
                 out.setdefault(part, {})[inner] = value
             else:
                 out[name] = value
@@ -187,26 +189,26 @@ def _spread(places):
     return plain, messages
 
 
-def _entries(message, *names):
+def _read_entries(message, *names):
     return {entry.get("key", ""): entry.get("value") for name in names for entry in message.get(name, ())}
 
 
-def _custom(message):
+def _plain_custom(message):
     out = {}
     for part in message.get("user_info", ()):
-        out.update(_custom(part))
-    out.update(_entries(message, "map_int32", "map_str", "map_double"))
+        out.update(_plain_custom(part))
+    out.update(_read_entries(message, "map_int32", "map_str", "map_double"))
     for entry in message.get("map_dict", ()):
-        out[entry.get("key", "")] = _custom(entry.get("value", {}))
+        out[entry.get("key", "")] = _plain_custom(entry.get("value", {}))
     return out
 
 
 def _custom_message(content):
-    values = {name: _of_python(value) for name, value in content.items()}
-    return {"user_info": [{_map_of(value): [{"key": name, "value": value}]} for name, value in values.items()]}
+    values = {name: _to_python(value) for name, value in content.items()}
+    return {"user_info": [{_map_field(value): [{"key": name, "value": value}]} for name, value in values.items()]}
 
 
-def _of_python(value):
+def _to_python(value):
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -215,39 +217,39 @@ def _fits_int32(value):
     return _INT32_LOW <= value <= _INT32_HIGH
 
 
-def _map_of(value):
+def _map_field(value):
     if isinstance(value, int):
         return "map_int32" if _fits_int32(value) else "map_double"
     return "map_double" if isinstance(value, float) else "map_str"
 
 
-def _settings(message):
+def _plain_settings(message):
     lists = {e.get("key", ""): e.get("value", {}).get("strValue", []) for e in message.get("mapStrList", ())}
-    truths = {name: bool(value) for name, value in _entries(message, "mapBool").items()}
-    return {**_entries(message, "mapStr", "mapInt", "mapDouble"), **lists, **truths}
+    flags = {name: bool(value) for name, value in _read_entries(message, "mapBool").items()}
+    return {**_read_entries(message, "mapStr", "mapInt", "mapDouble"), **lists, **flags}
 
 
 def _settings_message(content):
     out: dict[str, list[Any]] = {}
     for name, value in content.items():
-        value = _of_python(value)
+        value = _to_python(value)
         if isinstance(value, bool):
-            place = "mapBool"
+            field = "mapBool"
         elif isinstance(value, int) and _fits_int32(value):
-            place = "mapInt"
+            field = "mapInt"
         elif isinstance(value, (int, float)):
-            place, value = "mapDouble", float(value)
+            field, value = "mapDouble", float(value)
         elif isinstance(value, (list, tuple)):
-            place, value = "mapStrList", {"strValue": [str(item) for item in value]}
+            field, value = "mapStrList", {"strValue": [str(item) for item in value]}
         else:
-            place, value = "mapStr", str(value)
-        out.setdefault(place, []).append({"key": name, "value": value})
+            field, value = "mapStr", str(value)
+        out.setdefault(field, []).append({"key": name, "value": value})
     return out
 
 
-def _operation(message):
-    found = _settings(message.get("operationParam", {}))
-    return {**found, **{name: message[name] for name in ("size", "weights") if name in message}}
+def _plain_operation(message):
+    operation = _plain_settings(message.get("operationParam", {}))
+    return {**operation, **{name: message[name] for name in ("size", "weights") if name in message}}
 
 
 def _operation_message(content):
@@ -260,13 +262,13 @@ def _operation_message(content):
     return {"operationParam": _settings_message(rest), **out}
 
 
-def _dataset(message):
-    out: dict[str, Any] = {"parameter": _settings(message.get("parameter", {}))}
+def _plain_dataset(message):
+    out: dict[str, Any] = {"parameter": _plain_settings(message.get("parameter", {}))}
     if "operations" in message:
-        out["operations"] = [_operation(part) for part in message["operations"]]
+        out["operations"] = [_plain_operation(part) for part in message["operations"]]
     if "sampler" in message:
-        out["sampler"] = _operation(message["sampler"])
-    return {**out, "children": [_dataset(child) for child in message.get("children", ())]}
+        out["sampler"] = _plain_operation(message["sampler"])
+    return {**out, "children": [_plain_dataset(child) for child in message.get("children", ())]}
 
 
 def _dataset_message(content):
@@ -279,9 +281,9 @@ def _dataset_message(content):
     return out
 
 
-_train, _train_message = _spread(_TRAIN)
-_eval, _eval_message = _spread(_EVAL)
-_PLAIN: dict[str, Any] = dict(zip(KINDS, (_train, _eval, _dataset, _custom), strict=True))
+_plain_train, _train_message = _make_converters(_TRAIN)
+_plain_eval, _eval_message = _make_converters(_EVAL)
+_PLAIN: dict[str, Any] = dict(zip(KINDS, (_plain_train, _plain_eval, _plain_dataset, _plain_custom), strict=True))
 _MESSAGE: dict[str, Any] = dict(
     zip(KINDS, (_train_message, _eval_message, _dataset_message, _custom_message), strict=True)
 )

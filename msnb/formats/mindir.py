@@ -1,8 +1,7 @@
-"""The messages of a MINDIR file: bytes to dicts and back, tensors to arrays, weights in files of their own.
+"""The messages of a MINDIR file: bytes to dicts and back, tensors to arrays, and separate files of weights.
 
-A message is a dict of those fields that were set, as `protobuf.decode` gives them; `Message` looks at one with
-attributes. The bytes of a tensor stay where they are in the file, as a view of the memory map, until they are asked
-for.
+A message is a dict of the fields that are set, as `protobuf.decode` returns it; `Message` gives attribute access to
+one. The bytes of a tensor stay in the file, as a view of the memory map, until they are used.
 """
 
 import os
@@ -14,7 +13,7 @@ import numpy as np
 
 from msnb._util.atomic_file import writing
 from msnb.formats import arrays, encryption, protobuf
-from msnb.formats.encryption import Cipher, Own
+from msnb.formats.encryption import Cipher, CustomCipher
 from msnb.formats.text_files import BadFileError
 
 SCHEMA: dict[str, Any] = {
@@ -68,7 +67,7 @@ ENDING = ".mindir"
 FLOAT, INT64, STRING, BOOL, DOUBLE, TENSOR, TENSORS = 1, 7, 8, 9, 11, 17, 19  # kinds of attributes
 TUPLE, LIST, UMONAD, IOMONAD, NONE = 20, 21, 23, 24, 25
 GRAPH_CLOSURE, PARTIAL_CLOSURE, ANY_CLOSURE, SCALAR = 27, 28, 29, 39
-_WHOLE = frozenset((2, 3, 4, 5, 6, INT64, 12, 13))
+_INTEGERS = frozenset((2, 3, 4, 5, 6, INT64, 12, 13))
 TYPES: dict[int, Any] = {  # code of an element type -> its dtype
     code: np.dtype(kind)
     for code, kind in {
@@ -78,20 +77,20 @@ TYPES: dict[int, Any] = {  # code of an element type -> its dtype
     }.items()
 }  # fmt: skip
 CODES: dict[Any, int] = {kind: code for code, kind in TYPES.items()}
-SPLIT = 1 << 30  # bytes of weights from which on MindSpore writes them beside the graph
-_ALIGNED = 64  # where a weight begins in such a file, and how long its head is
+SPLIT = 1 << 30  # bytes of weights from which on MindSpore writes them to a separate file
+_ALIGNED = 64  # alignment of the weights in such a file, and length of its header
 
 
 # ---------------------------------------------------------------------- files
-def opened(path: str, cipher: Cipher | Own | None = None) -> dict[str, Any]:
-    """The model in a file, its tensors views of the mapped file.
+def load_model(path: str, cipher: Cipher | CustomCipher | None = None) -> dict[str, Any]:
+    """Return the model in a file, whose tensors are views of the mapped file.
 
     Args:
         path (str): The file.
-        cipher (Cipher): What it was encrypted with. Default: None, it is not.
+        cipher (Cipher): Decrypts the file. Default: None, it is not encrypted.
 
     Raises:
-        BadFileError: If the file is no MINDIR file, encrypted with something else, or damaged.
+        BadFileError: If the file is no MINDIR file, encrypted in another way, or damaged.
         OSError: If it cannot be read.
     """
     data = arrays.mapped(path)
@@ -99,7 +98,7 @@ def opened(path: str, cipher: Cipher | Own | None = None) -> dict[str, Any]:
         raise BadFileError(f"The MINDIR file {path!r} is empty.")
     other = "damaged, or encrypted in a way of its own" if cipher is None else "damaged, or the key is another one"
     try:
-        model = protobuf.decode(SCHEMA, "Model", encryption.plain(data, cipher, path))
+        model = protobuf.decode(SCHEMA, "Model", encryption.decrypt_if_encrypted(data, cipher, path))
     except protobuf.WireError as error:
         raise BadFileError(f"{path!r} is no MINDIR file, or it is {other}: {error}. Export it once more.") from None
     if "graph" not in model:
@@ -109,68 +108,70 @@ def opened(path: str, cipher: Cipher | Own | None = None) -> dict[str, Any]:
     return model
 
 
-def save(path: str, model: dict[str, Any], cipher: Cipher | Own | None = None) -> None:
-    """Write a model; weights of a gigabyte and more stand beside it in a folder of their own, as MindSpore has it.
+def save(path: str, model: dict[str, Any], cipher: Cipher | CustomCipher | None = None) -> None:
+    """Write a model; a gigabyte or more of weights goes to a separate folder next to it, as in MindSpore.
 
     Args:
         path (str): The file.
         model (dict): The messages.
-        cipher (Cipher): What the files are encrypted with. Default: None.
+        cipher (Cipher): Encrypts the files. Default: None.
     """
     weights = model["graph"].get("parameter", ())
     if sum(len(weight["raw_data"]) for weight in weights) > SPLIT:
-        path, model = _beside(path, model, cipher)
-    with writing(path) as target, encryption.sealing(target, cipher) as file:
+        path, model = _write_weights(path, model, cipher)
+    with writing(path) as target, encryption.encrypting(target, cipher) as file:
         file.write(protobuf.encode(SCHEMA, "Model", model))
 
 
-def _beside(path, model, cipher):
-    """Write the weights to NAME_variables/data_0; (path of the graph, model that says where they are)."""
+def _write_weights(path, model, cipher):
+    """Write the weights to NAME_variables/data_0. Returns (path of the graph, model with references to them)."""
     name = path.removesuffix(ENDING)
     location = os.path.join(os.path.basename(name) + "_variables", "data_0")
     target = os.path.join(os.path.dirname(path), location)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    told, offset = [], _ALIGNED
-    with writing(target) as plain, encryption.sealing(plain, cipher) as file:
+    references, offset = [], _ALIGNED
+    with writing(target) as plain, encryption.encrypting(plain, cipher) as file:
         file.write(b"\x01".ljust(_ALIGNED, b"\0"))  # little-endian
         for weight in sorted(model["graph"]["parameter"], key=lambda w: w["name"]):
             data = weight["raw_data"]
             padding = -len(data) % _ALIGNED
             file.write(data)
             file.write(bytes(padding))
-            place = {"location": location, "offset": offset, "length": len(data)}
-            told.append({**{k: v for k, v in weight.items() if k != "raw_data"}, "external_data": place})
+            location_message = {"location": location, "offset": offset, "length": len(data)}
+            references.append(
+                {**{k: v for k, v in weight.items() if k != "raw_data"}, "external_data": location_message}
+            )
             offset += len(data) + padding
-    return f"{name}_graph{ENDING}", {**model, "graph": {**model["graph"], "parameter": told}}
+    return f"{name}_graph{ENDING}", {**model, "graph": {**model["graph"], "parameter": references}}
 
 
-class Beside:
-    """The files of weights that stand beside a model, each mapped, or decrypted, when it is first asked for.
+class WeightFiles:
+    """The files of weights of a model, each mapped, or decrypted, on first access.
 
     Args:
-        folder (str): Where the model lies; names that lead out of it are refused.
-        cipher (Cipher): What the files were encrypted with. Default: None, they are not.
+        folder (str): Folder of the model; names that lead out of it are refused.
+        cipher (Cipher): Decrypts the files. Default: None, they are not encrypted.
     """
 
-    def __init__(self, folder: str, cipher: Cipher | Own | None = None) -> None:
+    def __init__(self, folder: str, cipher: Cipher | CustomCipher | None = None) -> None:
         self._root, self._cipher = os.path.realpath(folder), cipher
         self._files: dict[str, Any] = {}
 
     def bytes_at(self, place: dict[str, Any]) -> Any:
-        """The bytes that a message of the kind External tells of.
+        """Return the bytes that a message of the kind External refers to.
 
         Raises:
             BadFileError: If there is no such file in the folder, or it is too short.
         """
         location, offset, length = place.get("location", ""), place.get("offset", 0), place.get("length", 0)
-        data = self._file(location)
+        data = self._open_file(location)
         if offset < 0 or length < 0 or offset + length > len(data):
             raise BadFileError(
                 f"The file is damaged: {location!r} has {len(data)} bytes, and a weight reaches beyond them."
             )
         return data[offset : offset + length]
 
-    def _file(self, location):
+    def _open_file(self, location):
         if location not in self._files:
             path = os.path.realpath(os.path.join(self._root, location.replace("\0", "")))
             if (
@@ -184,16 +185,16 @@ class Beside:
                 )
             if not os.path.isfile(path):
                 raise BadFileError(f"The weights are said to be in {location!r}, which is missing beside the file.")
-            self._files[location] = encryption.plain(arrays.mapped(path), self._cipher, path)
+            self._files[location] = encryption.decrypt_if_encrypted(arrays.mapped(path), self._cipher, path)
         return self._files[location]
 
 
 # ---------------------------------------------------------------------- tensors
 def type_of(tensor: dict[str, Any]) -> tuple[Any, tuple[int, ...]]:
-    """(dtype, shape) of a tensor.
+    """Return (dtype, shape) of a tensor.
 
     Raises:
-        BadFileError: If its type is unknown or its shape none.
+        BadFileError: If its type or shape is invalid.
     """
     code = tensor.get("data_type", 0)
     if code not in TYPES:
@@ -204,15 +205,15 @@ def type_of(tensor: dict[str, Any]) -> tuple[Any, tuple[int, ...]]:
     return TYPES[code], shape
 
 
-def array(tensor: dict[str, Any], beside: Beside | None = None) -> np.ndarray:
-    """The value of a tensor, as a view of the file that it stands in.
+def array(tensor: dict[str, Any], weight_files: WeightFiles | None = None) -> np.ndarray:
+    """Return the value of a tensor, as a view of its file.
 
     Args:
         tensor (dict): The message.
-        beside (Beside): Files of weights of the model that the message is of. Default: None, there are none.
+        beside (WeightFiles): Files of weights of the model. Default: None, there are none.
 
     Raises:
-        BadFileError: If there are too few or too many bytes, or a name leads out of the folder.
+        BadFileError: If the number of bytes is wrong, or a name leads out of the folder.
     """
     kind, shape = type_of(tensor)
     name = f"The file is damaged: the tensor {tensor.get('name', '')!r}"
@@ -220,14 +221,14 @@ def array(tensor: dict[str, Any], beside: Beside | None = None) -> np.ndarray:
         raise BadFileError("A weight of the file is compressed, which msnb does not read; export it uncompressed.")
     data = tensor.get("raw_data", b"")
     if "external_data" in tensor:
-        if beside is None:
+        if weight_files is None:
             raise BadFileError(f"{name} is said to be in another file, where none can be.")
-        data = beside.bytes_at(tensor["external_data"])
+        data = weight_files.bytes_at(tensor["external_data"])
     return arrays.view(data, kind, shape, name)
 
 
 def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
-    """The message of an array; ValueError where MINDIR has no such element type."""
+    """Return the message of an array; ValueError if MINDIR has no such element type."""
     value = np.asarray(value)
     if value.dtype not in CODES:
         raise ValueError(f"MINDIR has no element type for {value.dtype}.")
@@ -238,7 +239,8 @@ def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
 
 # ---------------------------------------------------------------------- attributes
 def attribute(name: str, value: Any, inside: bool = False) -> dict[str, Any]:
-    """The message of a number, text, array, None, or tuple or list of them; `inside` a sequence it is spelled anew."""
+    """Return the message of a number, text, array, None, or tuple or list of them; elements of a sequence (`inside`)
+    have another form."""
     if value is None:
         return {"name": name, "type": NONE}
     if isinstance(value, (tuple, list)):
@@ -256,38 +258,38 @@ def attribute(name: str, value: Any, inside: bool = False) -> dict[str, Any]:
 
 
 def value_of(message: dict[str, Any]) -> Any:
-    """What an attribute says: a number, text, array, None, or a tuple or list of them.
+    """Return the value of an attribute: a number, text, array, None, or a tuple or list of them.
 
     Raises:
-        BadFileError: If it is of a kind that stands for no value.
+        BadFileError: If it is of a kind without value.
     """
     kind = message.get("type", 0)
     if kind in (TUPLE, LIST):
         items = [value_of(item) for item in message.get("values", ())]
         return tuple(items) if kind == TUPLE else items
-    if kind in _WHOLE or kind == BOOL:
+    if kind in _INTEGERS or kind == BOOL:
         value = (message.get("ints") or [message.get("i", 0)])[0]
         return bool(value) if kind == BOOL else value
     if kind == FLOAT:
         single = (message.get("floats") or [message.get("f", 0.0)])[0]
-        return float(str(np.float32(single)))  # the number that was meant: 1e-05, not 9.99999974e-06
+        return float(str(np.float32(single)))  # the decimal number that was written: 1e-05, not 9.99999974e-06
     if kind == DOUBLE:
         return (message.get("doubles") or [message.get("d", 0.0)])[0]
     if kind == STRING:
         return (message.get("strings") or [message.get("s", b"")])[0].decode("utf-8", "replace")
     if kind in (TENSOR, TENSORS):
-        found = [message["t"]] if "t" in message else message.get("tensors", [])
-        if len(found) != 1:
-            raise BadFileError(f"The file is damaged: an attribute should be one tensor, and is {len(found)}.")
-        return array(found[0])
+        tensors = [message["t"]] if "t" in message else message.get("tensors", [])
+        if len(tensors) != 1:
+            raise BadFileError(f"The file is damaged: an attribute should be one tensor, and is {len(tensors)}.")
+        return array(tensors[0])
     if kind == NONE:
         return None
     raise BadFileError(f"The attribute {message.get('name', '')!r} is of the kind {kind}, which stands for no value.")
 
 
-# ---------------------------------------------------------------------- looking
+# ---------------------------------------------------------------------- inspection
 class Message(Mapping[str, Any]):
-    """A message whose fields are attributes; one that was not set is empty, as protocol buffers have it."""
+    """A message whose fields are attributes; unset fields are empty, as in protocol buffers."""
 
     __slots__ = ("_kind", "_fields")
 
@@ -318,5 +320,5 @@ class Message(Mapping[str, Any]):
 
 
 def read(path: str) -> Message:
-    """The model in a file, for looking; see `opened`."""
-    return Message("Model", opened(path))
+    """Return the model in a file, for inspection; see `load_model`."""
+    return Message("Model", load_model(path))

@@ -1,8 +1,8 @@
-"""MINDIR of the first versions (1.0 to 1.6, ``ir_version`` 0.1.0), brought into the form of the later ones.
+"""MINDIR of the first versions (1.0 to 1.6, ``ir_version`` 0.1.0), converted to the form of later ones.
 
-There a text says what an attribute is: ``scalar:value0`` a number or text, ``scalar:Tuple[value1,value2,]`` several of
-them in their order, ``tensor:value0`` an array, ``type:value0`` an element type, ``shape:shape1,`` what a node gives,
-``Monad:UMonad`` an order of side effects and ``none`` nothing.
+A text describes each attribute: ``scalar:value0`` a number or text, ``scalar:Tuple[value1,value2,]`` several of them in
+    order, ``tensor:value0`` an array, ``type:value0`` an element type, ``shape:shape1,`` the result of a node,
+    ``Monad:UMonad`` an order of side effects and ``none`` nothing.
 """
 
 import re
@@ -14,41 +14,41 @@ from msnb.formats.text_files import BadFileError
 VERSION = "0.1.0"
 _PART = re.compile(r"(Tuple|List)?\[|\]|[^\[\],]+")
 _DEEPEST = 50
-# Code of an element type in a tensor -> MindSpore's number of it, as operators take it.
+# Code of an element type in a tensor -> MindSpore's number of it in operators.
 _NUMBERS = {1: 43, 2: 37, 3: 32, 4: 38, 5: 33, 6: 34, 7: 35, 9: 30, 10: 42, 11: 44, 12: 39, 13: 40, 16: 45}
 
 
-def renewed(model: dict[str, Any], path: str) -> dict[str, Any]:
-    """The model of such a file with attributes as later versions have them; it is changed.
+def upgrade(model: dict[str, Any], path: str) -> dict[str, Any]:
+    """Convert the attributes of a model from such a file to the later form. Modifies and returns the model.
 
     Args:
         model (dict): The messages.
         path (str): The file, for messages.
 
     Raises:
-        BadFileError: If an attribute says something that no version did.
+        BadFileError: If an attribute has a form that no version wrote.
     """
     try:
         for graph in (model["graph"], *model.get("functions", ())):
             for node in graph.get("node", ()):
-                node["attribute"] = [_renewed(a) for a in node.get("attribute", ())]
+                node["attribute"] = [_upgrade_attribute(a) for a in node.get("attribute", ())]
     except (ValueError, LookupError, TypeError) as error:
         raise BadFileError(f"{path!r} is damaged: {error}.") from None
     return model
 
 
-def _renewed(old):
-    form, _, told = old.get("ref_attr_name", "").partition(":")
+def _upgrade_attribute(old):
+    form, _, description = old.get("ref_attr_name", "").partition(":")
     name = old.get("name", "")
     if form == "none":
         return {"name": name, "type": mindir.NONE}
-    if form in ("Monad", "shape") and told.strip(",") in ("UMonad", "UMonadType"):
+    if form in ("Monad", "shape") and description.strip(",") in ("UMonad", "UMonadType"):
         return {"name": name or "shape", "type": mindir.UMONAD}
-    if form in ("Monad", "shape") and told.strip(",") in ("IOMonad", "IOMonadType"):
+    if form in ("Monad", "shape") and description.strip(",") in ("IOMonad", "IOMonadType"):
         return {"name": name or "shape", "type": mindir.IOMONAD}
     if form == "shape":
         tensors = {tensor.get("name", ""): tensor for tensor in old.get("tensors", ())}
-        return {**_nested(told, lambda part: _shape(tensors, part)), "name": "shape"}
+        return {**_parse_nested(description, lambda part: _shape_attribute(tensors, part)), "name": "shape"}
     if form == "tensor":
         return {"name": name, "type": mindir.TENSORS, "tensors": old.get("tensors", []) or [old["t"]]}
     if form == "type":
@@ -56,7 +56,7 @@ def _renewed(old):
         return {"name": name, "type": mindir.INT64, "i": _NUMBERS[code]}
     if form != "scalar":
         raise ValueError(f"an attribute is a {form!r}")
-    if told.startswith("value0"):
+    if description.startswith("value0"):
         return {key: value for key, value in old.items() if key != "ref_attr_name"}
     lists = [(key, values) for key in ("ints", "floats", "doubles", "strings", "tensors") if (values := old.get(key))]
     if len(lists) > 1:
@@ -64,18 +64,20 @@ def _renewed(old):
     key, values = lists[0] if lists else ("ints", [])
     kind = {"floats": mindir.FLOAT, "doubles": mindir.DOUBLE, "strings": mindir.STRING, "tensors": mindir.TENSORS}
     kind = kind.get(key, mindir.BOOL if old.get("type") == mindir.BOOL else mindir.INT64)
-    made = _nested(told, lambda part: {"type": kind, key: [values[int(part.removeprefix("value")) - 1]]})
-    return {**made, "name": name}
+    attribute = _parse_nested(
+        description, lambda part: {"type": kind, key: [values[int(part.removeprefix("value")) - 1]]}
+    )
+    return {**attribute, "name": name}
 
 
-def _shape(tensors, part):
+def _shape_attribute(tensors, part):
     if part in ("UMonadType", "IOMonadType"):
         return {"type": mindir.UMONAD if part[0] == "U" else mindir.IOMONAD}
     return {"type": mindir.TENSORS, "tensors": [tensors[part]]}
 
 
-def _nested(text, leaf):
-    """The attribute that a text of names in brackets tells of."""
+def _parse_nested(text, leaf):
+    """Return the attribute for a text of names in brackets."""
     stack: list[tuple[int, list[Any]]] = [(mindir.TUPLE, [])]
     for match in _PART.finditer(text):
         part = match.group()

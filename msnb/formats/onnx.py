@@ -1,7 +1,7 @@
-"""ONNX files: models as dicts of the fields that onnx.proto names, tensors as arrays that are read when asked for.
+"""ONNX files: models as dicts with the field names of onnx.proto, tensors as arrays that are read on access.
 
-The numbers of fields and types are those of the ONNX specification (onnx/onnx.proto, IR version 10). What a model means
-stands in `msnb.exchange.onnx`.
+The numbers of fields and types are those of the ONNX specification (onnx/onnx.proto, IR version 10).
+`msnb.exchange.onnx` interprets a model.
 """
 
 import math
@@ -139,17 +139,17 @@ _OTHER = {
     22: "int4",
     23: "float4e2m1",
 }
-# which field holds the numbers of a type where it is not raw_data
+# the field with the values of a type, if raw_data is not set
 _FIELDS = {1: "float_data", 14: "float_data", 7: "int64_data", 11: "double_data", 15: "double_data"}
 _FIELDS.update({12: "uint64_data", 13: "uint64_data"})
 _KINDS = {"f": 1, "i": 2, "s": 3, "t": 4, "g": 5, "floats": 6, "ints": 7, "strings": 8, "tensors": 9, "graphs": 10}
 
-LARGEST = 2**31 - 2**20  # bytes of a message that every reader takes
-_SMALL = 1024  # bytes of a tensor that is worth no file of its own
+LARGEST = 2**31 - 2**20  # bytes of a message that every reader accepts
+_SMALL = 1024  # bytes of a tensor that is not worth a separate file
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The model in a file, as a dict; the bytes of its tensors stay in the file until `array` reads them.
+    """Return the model in a file as a dict; the bytes of its tensors stay in the file until `array` reads them.
 
     Raises:
         BadFileError: If the file is no ONNX model.
@@ -164,10 +164,10 @@ def load(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def parse(data: bytes | memoryview) -> dict[str, Any]:
-    """The model in these bytes.
+    """Return the model in these bytes.
 
     Raises:
-        WireError: If they are none.
+        WireError: If they are not a model.
     """
     try:
         model = protobuf.decode(SCHEMA, "Model", data)
@@ -179,15 +179,15 @@ def parse(data: bytes | memoryview) -> dict[str, Any]:
 
 
 def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) -> np.ndarray:
-    """The array of a Tensor message.
+    """Return the array of a Tensor message.
 
     Args:
         tensor (dict): The message.
-        folder (str): Where the model stands, for tensors that are kept in a file beside it. Default: None, none are.
+        folder (str): Folder of the model, for tensors in separate files. Default: None, there are none.
 
     Raises:
-        ValueError: If the type is none that an array has, the bytes are not as many as the shape says, or a file lies
-            outside of the folder or is too short.
+        ValueError: If no array has this type, the number of bytes does not match the shape, or a file is outside of the
+            folder or too short.
     """
     name, number = tensor.get("name", ""), tensor.get("data_type", 0)
     if number not in DTYPES:
@@ -197,7 +197,7 @@ def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) 
         raise ValueError(f"The ONNX tensor {name!r} has the shape {shape}.")
     count = math.prod(shape)
     if tensor.get("data_location") == 1:
-        raw = _external(tensor, count * dtype.itemsize, folder)
+        raw = _read_external(tensor, count * dtype.itemsize, folder)
     else:
         raw = tensor.get("raw_data")
     if raw is not None:
@@ -212,31 +212,31 @@ def array(tensor: dict[str, Any], folder: str | os.PathLike[str] | None = None) 
         values = [complex(*pair) for pair in zip(values[::2], values[1::2], strict=False)]
     if len(values) != count:
         raise ValueError(f"The ONNX tensor {name!r} of shape {shape} needs {count} values, but has {len(values)}.")
-    if number in (10, 16):  # their bits, as whole numbers
+    if number in (10, 16):  # the bits of floats, as integers
         return np.array(values, np.int64).astype(np.uint16).view(dtype).reshape(shape)
     if dtype.kind in "iu":
         return np.array([v & 0xFFFFFFFFFFFFFFFF for v in values], np.uint64).astype(dtype).reshape(shape)
     return np.array(values, dtype).reshape(shape)
 
 
-def _external(tensor, size, folder):
-    """Bytes of a tensor that are kept in a file of the model's folder."""
-    said = {pair.get("key"): pair.get("value", "") for pair in tensor.get("external_data", [])}
-    name, location = tensor.get("name", ""), said.get("location", "")
+def _read_external(tensor, size, folder):
+    """Return the bytes of a tensor in a separate file of the model's folder."""
+    location_of = {pair.get("key"): pair.get("value", "") for pair in tensor.get("external_data", [])}
+    name, location = tensor.get("name", ""), location_of.get("location", "")
     if folder is None:
         raise ValueError(f"The ONNX tensor {name!r} is kept in the file {location!r}; load the model by its path.")
     root = Path(folder).resolve()
     try:
-        path = (root / location).resolve()  # where links lead to
-    except (OSError, RuntimeError, ValueError):  # links in a circle, a name with a zero byte
+        path = (root / location).resolve()  # follows links
+    except (OSError, RuntimeError, ValueError):  # circular links, or a name with a zero byte
         path = root
     if root not in path.parents:
         raise ValueError(f"The ONNX tensor {name!r} is kept in {location!r}, which is not below the model's folder.")
     try:
-        offset, length = int(said.get("offset") or 0), int(said.get("length") or size)
+        offset, length = int(location_of.get("offset") or 0), int(location_of.get("length") or size)
     except ValueError:
         raise ValueError(f"The ONNX tensor {name!r} has an offset or a length that is no number.") from None
-    available = os.path.getsize(path) if os.path.isfile(path) else -1  # a pipe would be waited for
+    available = os.path.getsize(path) if os.path.isfile(path) else -1  # opening a pipe would block
     if available < 0 or not os.access(path, os.R_OK):
         raise ValueError(f"The ONNX tensor {name!r} is kept in {location!r}, which is no file that can be read.")
     if length != size or offset < 0 or offset + size > available:
@@ -246,7 +246,7 @@ def _external(tensor, size, folder):
 
 # ---------------------------------------------------------------------- writing
 def tensor(value: Any, name: str = "") -> dict[str, Any]:
-    """The Tensor message of an array."""
+    """Return the Tensor message of an array."""
     value = np.asarray(value)
     if value.dtype.name not in NUMBERS:
         raise ValueError(f"ONNX has no tensors of {value.dtype.name}.")
@@ -257,7 +257,8 @@ def tensor(value: Any, name: str = "") -> dict[str, Any]:
 
 
 def attribute(name: str, value: Any) -> dict[str, Any]:
-    """The Attribute message of a Python value: a number, a text, an array, a Graph message, or a list of one kind.
+    """Return the Attribute message of a Python value: a number, a text, an array, a Graph message, or a list of one
+    kind.
 
     Raises:
         TypeError: If ONNX has no attribute for it.
@@ -283,14 +284,14 @@ def attribute(name: str, value: Any) -> dict[str, Any]:
 
 
 def attributes(node: dict[str, Any]) -> dict[str, Any]:
-    """{name: value} of a Node: numbers, bytes as text, Tensor and Graph messages, and lists of them.
+    """Return {name: value} of a Node: numbers, bytes as text, Tensor and Graph messages, and lists of them.
 
-    A number is the shortest that is this float32: 1e-05, and not 9.999999747378752e-06.
+    A number is the shortest decimal of its float32: 1e-05, and not 9.999999747378752e-06.
     """
-    found = {}
+    values = {}
     for message in node.get("attribute", []):
         field = next((f for f, number in _KINDS.items() if number == message.get("type")), None)
-        if field is None:  # old writers leave the type out
+        if field is None:  # old writers omit the type
             field = next((f for f in _KINDS if f in message), None)
         if field is None:
             continue
@@ -303,27 +304,27 @@ def attributes(node: dict[str, Any]) -> dict[str, Any]:
             value = value.decode("utf-8", "replace")
         elif field == "strings":
             value = [v.decode("utf-8", "replace") for v in value]
-        found[message.get("name", "")] = value
-    return found
+        values[message.get("name", "")] = value
+    return values
 
 
 def value_info(name: str, dtype: str, shape: Iterable[Any] | None) -> dict[str, Any]:
-    """The ValueInfo message of a value; a dimension that is a text is symbolic."""
-    made: dict[str, Any] = {"elem_type": NUMBERS[dtype]}
+    """Return the ValueInfo message of a value; a dimension that is a text is symbolic."""
+    tensor_type: dict[str, Any] = {"elem_type": NUMBERS[dtype]}
     if shape is not None:
         dims = [{"dim_param": n} if isinstance(n, str) else {"dim_value": int(n)} for n in shape]
-        made["shape"] = {"dim": dims}
-    return {"name": name, "type": {"tensor_type": made}}
+        tensor_type["shape"] = {"dim": dims}
+    return {"name": name, "type": {"tensor_type": tensor_type}}
 
 
 def save(model: dict[str, Any], path: str | os.PathLike[str], cipher: Any = None) -> list[str]:
-    """Write a model; with more than 2 GB of weights, these go to a file beside it, ``NAME.data``.
+    """Write a model; more than 2 GB of weights go to a separate file, ``NAME.data``.
 
     Args:
         model (dict): The messages.
         path (str): The file.
-        cipher (Own): A user's functions, which the model is encrypted with and its file of weights is not; so a model
-            with such a file is refused. Default: None.
+        cipher (CustomCipher): A user's functions, which encrypt the model but not its file of weights; so a model with
+            such a file is refused. Default: None.
 
     Returns:
         list, the names of the files.
@@ -334,28 +335,28 @@ def save(model: dict[str, Any], path: str | os.PathLike[str], cipher: Any = None
     if sum(len(w.get("raw_data", b"")) for w in weights) > LARGEST:
         if cipher is not None:
             raise ValueError(f"{str(path)!r} has its weights in a file of their own, which would not be encrypted.")
-        beside = path.with_name(path.name + ".data")
-        model = {**model, "graph": {**model["graph"], "initializer": _moved(weights, beside)}}
-        written.append(str(beside))
+        weights_path = path.with_name(path.name + ".data")
+        model = {**model, "graph": {**model["graph"], "initializer": _write_weights(weights, weights_path)}}
+        written.append(str(weights_path))
     data = protobuf.encode(SCHEMA, "Model", model)
-    with writing(path) as target, encryption.sealing(target, cipher) as file:
+    with writing(path) as target, encryption.encrypting(target, cipher) as file:
         file.write(data)
     return written
 
 
-def _moved(weights, beside):
-    """The Tensor messages, when their bytes are written to a file."""
-    moved, at = [], 0
-    with writing(beside) as file:
+def _write_weights(weights, path):
+    """Write the bytes of tensors to a file. Returns Tensor messages that refer to it."""
+    messages, at = [], 0
+    with writing(path) as file:
         for weight in weights:
             raw = weight.get("raw_data", b"")
             if len(raw) < _SMALL:
-                moved.append(weight)
+                messages.append(weight)
                 continue
             at += file.write(bytes(-at % 4096))
-            place = {"location": beside.name, "offset": str(at), "length": str(len(raw))}
+            place = {"location": path.name, "offset": str(at), "length": str(len(raw))}
             at += file.write(raw)
-            kept = {key: value for key, value in weight.items() if key != "raw_data"}
+            other_fields = {key: value for key, value in weight.items() if key != "raw_data"}
             pairs = [{"key": key, "value": value} for key, value in place.items()]
-            moved.append({**kept, "external_data": pairs, "data_location": 1})
-    return moved
+            messages.append({**other_fields, "external_data": pairs, "data_location": 1})
+    return messages

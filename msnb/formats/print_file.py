@@ -1,7 +1,7 @@
-"""The file that MindSpore's Print operators write to: texts and arrays, one after the other.
+"""The file that MindSpore's Print operators write: consecutive texts and arrays.
 
 It is ``Print {repeated Value value = 1}`` with ``Value {string desc = 1 or TensorProto tensor = 2}``; since a message
-may be written in pieces, each value is appended by itself. Types are spelt as r1.1 does it, a number has no dims.
+may be written in pieces, each value is appended separately. Types have r1.1's names, a number has no dims.
 """
 
 from pathlib import Path
@@ -33,10 +33,11 @@ class PrintFileError(BadFileError):
 
 
 def record(value: Any) -> bytes:
-    """The bytes of one value.
+    """Return the bytes of one value.
 
     Args:
-        value (Union[str, numpy.ndarray]): A text, or numbers of a type that these files know; others go as text.
+        value (Union[str, numpy.ndarray]): A text, or numbers of a type that these files support; others are written as
+            text.
     """
     if not isinstance(value, str):
         array = np.asarray(value)
@@ -49,23 +50,23 @@ def record(value: Any) -> bytes:
 
 
 def read(path: str | Path) -> list[Any]:
-    """Texts (str) and arrays of a file, in the order in which they were printed.
+    """Return the texts (str) and arrays of a file, in the order in which they were printed.
 
     Raises:
         OSError: If the file cannot be read.
-        PrintFileError: If it is empty, damaged, or something else.
+        PrintFileError: If it is empty, damaged, or not such a file.
     """
     data = Path(path).read_bytes()
     if not data:
         raise PrintFileError(f"{path} is empty: nothing was printed to it, or it is another file that is meant.")
     try:
         values = protobuf.decode(_SCHEMA, "Print", data).get("value", [])
-        return [_value(value) for value in values]
+        return [_decode_value(value) for value in values]
     except (protobuf.WireError, IndexError, KeyError, ValueError) as error:
         raise PrintFileError(f"{path} is no file of printed values, or a damaged one: {error}.") from None
 
 
-def _value(value):
+def _decode_value(value):
     if "tensor" not in value:
         return value["desc"]
     tensor = value["tensor"]

@@ -1,8 +1,8 @@
-"""The wire format of protocol buffers: as much of it as MindSpore's files use, without the protobuf runtime.
+"""The wire format of protocol buffers, as far as MindSpore's files use it, without the protobuf runtime.
 
 A message is described by a table ``{field name: (number, kind, repeated)}`` where kind is ``"int"``, ``"float"``,
 ``"double"``, ``"bytes"``, ``"span"``, ``"str"`` or the name of another message; a *schema* maps names of messages to
-such tables. A span is bytes that are not copied: a memoryview of what was decoded; anything with a buffer is encoded.
+such tables. A span is bytes that are not copied: a memoryview when decoding; any buffer when encoding.
 """
 
 import struct
@@ -15,14 +15,14 @@ _SHORT = [bytes((n,)) for n in range(0x80)]
 
 
 class WireError(ValueError):
-    """Bytes that are no protocol buffer, or end too early."""
+    """Bytes that are not a protocol buffer, or are truncated."""
 
 
 def varint(n: int) -> bytes:
-    """Bytes of an unsigned integer; a negative one is taken as its 64-bit two's complement."""
+    """Return the bytes of an unsigned integer; a negative one is encoded as its 64-bit two's complement."""
     if 0 <= n < 0x80:
         return _SHORT[n]
-    if 0 <= n < 0x4000:  # nearly all others
+    if 0 <= n < 0x4000:  # the second most common case
         return bytes((n & 0x7F | 0x80, n >> 7))
     n &= _MASK64
     out = bytearray()
@@ -34,7 +34,7 @@ def varint(n: int) -> bytes:
 
 
 def read_varint(data: bytes | memoryview, start: int, end: int | None) -> tuple[int, int]:
-    """(value, next position) of the unsigned integer at `start`."""
+    """Return (value, next position) of the unsigned integer at `start`."""
     value = shift = 0
     for at in range(start, min(end, start + 10)):
         byte = data[at]
@@ -46,7 +46,7 @@ def read_varint(data: bytes | memoryview, start: int, end: int | None) -> tuple[
 
 
 def key(number: int, wire_type: int) -> bytes:
-    """Bytes that open a field."""
+    """Return the key of a field."""
     return varint(number << 3 | wire_type)
 
 
@@ -58,7 +58,7 @@ def fields(data: bytes | memoryview, start: int = 0, end: int | None = None) -> 
     at, end = start, len(data) if end is None else end
     while at < end:
         tag = data[at]
-        if tag < 0x80:  # nearly always
+        if tag < 0x80:  # the most common case
             at += 1
         else:
             tag, at = read_varint(data, at, end)
@@ -85,12 +85,12 @@ def fields(data: bytes | memoryview, start: int = 0, end: int | None = None) -> 
 
 
 def signed(value: int) -> int:
-    """The 64-bit integer whose two's complement is `value`."""
+    """Return the 64-bit integer whose two's complement is `value`."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def encode(schema: dict[str, Any], message: str, values: dict[str, Any]) -> bytes:
-    """Bytes of the `message` whose fields are in the dict `values`."""
+    """Return the bytes of the `message` with the fields in the dict `values`."""
     out = []
     table = schema[message]
     for name, value in values.items():
@@ -119,15 +119,16 @@ def _encode_field(schema, number, kind, item):
 def decode(
     schema: dict[str, Any], message: str, data: bytes | memoryview, start: int = 0, end: int | None = None
 ) -> dict[str, Any]:
-    """Dict of the fields of the `message` in ``data[start:end]``; repeated fields are lists, unknown fields left out.
+    """Return a dict of the fields of the `message` in ``data[start:end]``; repeated fields are lists, unknown fields
+    are dropped.
 
     Raises:
-        WireError: If the bytes are no such message, or messages are nested more than 100 deep.
+        WireError: If the bytes are not such a message, or messages are nested more than 100 deep.
     """
-    return _decode(schema, message, data, start, end, 100)
+    return _decode_message(schema, message, data, start, end, 100)
 
 
-def _decode(schema, message, data, start, end, levels):
+def _decode_message(schema, message, data, start, end, levels):
     if not levels:
         raise WireError(f"the {message} at byte {start} is nested more than 100 deep")
     by_number = {number: (name, kind, repeated) for name, (number, kind, repeated) in schema[message].items()}
@@ -154,7 +155,7 @@ _LETTERS = {"float": "<f", "double": "<d"}
 
 
 def _decode_span(schema, kind, data, start, end, levels):
-    """The values in the length-delimited field ``data[start:end]``: one, or the many of a packed field."""
+    """Return the values in the length-delimited field ``data[start:end]``: one, or those of a packed field."""
     if kind == "bytes":
         return [bytes(data[start:end])]
     if kind == "span":
@@ -172,4 +173,4 @@ def _decode_span(schema, kind, data, start, end, levels):
             return [item for (item,) in struct.iter_unpack(_LETTERS[kind], bytes(data[start:end]))]
         except struct.error:
             raise WireError(f"the {end - start} bytes at byte {start} are no whole number of {kind}s") from None
-    return [_decode(schema, kind, data, start, end, levels - 1)]
+    return [_decode_message(schema, kind, data, start, end, levels - 1)]

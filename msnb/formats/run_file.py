@@ -1,7 +1,7 @@
 """The text of a run's `run.json`.
 
-JSON has no NaN and no infinity: they stand as null, and ``"not_finite"`` says where, and which: a list of
-``["summary", "loss", "NaN"]``, the names (and places in lists) that lead to the value, and what it is.
+JSON has no NaN and no infinity: they become null, and ``"not_finite"`` lists them: each entry ``["summary", "loss",
+    "NaN"]`` has the path to the value (names, and indices of lists), and the value.
 """
 
 import json
@@ -11,18 +11,18 @@ from typing import Any
 _MARKS = "not_finite"
 
 
-def text_of(told: dict[str, Any]) -> str:
-    """The text of plain values by name: str, numbers, None, lists and dicts of these."""
+def text_of(values: dict[str, Any]) -> str:
+    """Return the text of plain values by name: str, numbers, None, lists and dicts of these."""
     marks: list[Any] = []
-    finite = _finite(told, (), marks)
+    finite = _replace_non_finite(values, (), marks)
     return json.dumps({**finite, _MARKS: marks} if marks else finite, indent=1, allow_nan=False)
 
 
-def _finite(value: Any, path: tuple[Any, ...], marks: list[Any]) -> Any:
+def _replace_non_finite(value: Any, path: tuple[Any, ...], marks: list[Any]) -> Any:
     if isinstance(value, dict):
-        return {name: _finite(item, (*path, name), marks) for name, item in value.items()}
+        return {name: _replace_non_finite(item, (*path, name), marks) for name, item in value.items()}
     if isinstance(value, list):
-        return [_finite(item, (*path, place), marks) for place, item in enumerate(value)]
+        return [_replace_non_finite(item, (*path, index), marks) for index, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         marks.append([*path, "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"])
         return None
@@ -30,30 +30,30 @@ def _finite(value: Any, path: tuple[Any, ...], marks: list[Any]) -> Any:
 
 
 def read(text: str) -> Any:
-    """What such a text says, with the values that are marked; a mark that fits nothing changes nothing.
+    """Return the values of such a text, NaN and infinity included; entries without a matching null are ignored.
 
     Raises:
-        ValueError: If it is no JSON.
+        ValueError: If it is not JSON.
     """
-    told = json.loads(text)
-    marks = told.pop(_MARKS, None) if isinstance(told, dict) else None
+    values = json.loads(text)
+    marks = values.pop(_MARKS, None) if isinstance(values, dict) else None
     for mark in marks if isinstance(marks, list) else ():
         if isinstance(mark, list) and len(mark) > 1 and mark[-1] in ("NaN", "Infinity", "-Infinity"):
-            _put(told, mark[:-1], float(mark[-1]))
-    return told
+            _restore_value(values, mark[:-1], float(mark[-1]))
+    return values
 
 
-def _put(told: Any, path: list[Any], value: float) -> None:
+def _restore_value(values: Any, path: list[Any], value: float) -> None:
     for name in path[:-1]:
-        told = _at(told, name)
-    if _at(told, path[-1], _MARKS) is None:
-        told[path[-1]] = value
+        values = _get_item(values, name)
+    if _get_item(values, path[-1], _MARKS) is None:
+        values[path[-1]] = value
 
 
-def _at(told: Any, name: Any, missing: Any = None) -> Any:
-    """What is called `name` in a dict, or stands at that place of a list; `missing` where there is nothing."""
-    if isinstance(told, dict) and isinstance(name, str):
-        return told.get(name, missing)
-    if isinstance(told, list) and type(name) is int and 0 <= name < len(told):
-        return told[name]
+def _get_item(container: Any, name: Any, missing: Any = None) -> Any:
+    """Return the item `name` of a dict, or at that index of a list; `missing` if there is none."""
+    if isinstance(container, dict) and isinstance(name, str):
+        return container.get(name, missing)
+    if isinstance(container, list) and type(name) is int and 0 <= name < len(container):
+        return container[name]
     return missing

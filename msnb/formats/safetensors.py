@@ -1,10 +1,10 @@
-"""Safetensors: names and arrays behind a header of JSON, in both directions.
+"""Safetensors: a header of JSON, followed by arrays.
 
 A file is the length of the header (8 bytes, little-endian), the header, and the bytes of all tensors. The header has
-for each name its ``dtype``, ``shape`` and ``data_offsets``, the span of its bytes behind the header; and under
-``__metadata__`` texts by name. The spans cover everything, without gaps and without overlaps. MindSpore (2.4 and newer)
-writes ``format: ms`` into the texts and, where a checksum is asked for, ``crc_num``: the CRC-32 of each name and its
-bytes, in the order of the names.
+for each name its ``dtype``, ``shape`` and ``data_offsets``, the span of its bytes after the header; and under
+``__metadata__`` texts by name. The spans cover everything, without gaps or overlaps. MindSpore (2.4 and newer) writes
+``format: ms`` into the texts and, if a checksum is requested, ``crc_num``: the CRC-32 of each name and its bytes, in
+the order of the names.
 """
 
 import json
@@ -32,17 +32,17 @@ _DTYPES = {
 }  # fmt: skip
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 _TEXTS, _CHECKSUM = "__metadata__", "crc_num"
-_LONGEST = 100_000_000  # bytes of a header that anybody's reader takes
-_ALIGNED = 8  # where the first tensor begins, and with it all that come in the order of their elements' sizes
+_LONGEST = 100_000_000  # bytes of a header that every reader accepts
+_ALIGNED = 8  # alignment of the first tensor, and therefore of all, as they are sorted by element size
 
 
 class Tensors(Mapping[str, np.ndarray]):
-    """The arrays of a file by name, each a read-only view that is made when it is asked for.
+    """The arrays of a file by name, each a read-only view that is created on access.
 
     Args:
-        data (memoryview): Bytes behind the header.
-        entries (dict): Name -> (dtype, shape, start, end), checked already.
-        texts (dict): What stands under ``__metadata__``.
+        data (memoryview): Bytes after the header.
+        entries (dict): Name -> (dtype, shape, start, end), already checked.
+        texts (dict): Content of ``__metadata__``.
         path (str): The file, for messages.
     """
 
@@ -74,36 +74,36 @@ def write(
         path (str): File to write; its folder has to exist.
         items (dict): Names to arrays.
         crc_check (bool): Whether to add a checksum. Default: False.
-        permissions (int): Of the file; the umask is taken off. Default: 0o666.
-        further (dict): Texts that go with the arrays. Default: None.
+        permissions (int): Permissions of the file before the umask. Default: 0o666.
+        further (dict): Additional texts for the metadata. Default: None.
 
     Raises:
-        TypeError: If an array has a type that the format cannot hold, or a value is a text.
+        TypeError: If an array has a type that the format cannot store, or a value is a text.
         OSError: If the file cannot be written.
     """
-    made = {name: _storable(name, value) for name, value in items.items()}
+    stored = {name: _check_array(name, value) for name, value in items.items()}
     texts = {"format": "ms", **(further or {})}
     if crc_check:
-        texts[_CHECKSUM] = str(_checksum(made))
+        texts[_CHECKSUM] = str(_compute_checksum(stored))
     header: dict[str, Any] = {_TEXTS: texts}
-    # Those of wide elements come first, so that all are aligned.
-    order = sorted(made, key=lambda name: (-made[name].dtype.itemsize, name))
+    # Arrays of wide elements come first, so that all are aligned.
+    order = sorted(stored, key=lambda name: (-stored[name].dtype.itemsize, name))
     at = 0
     for name in order:
-        array = made[name]
+        array = stored[name]
         span = [at, at + array.nbytes]
         header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": span}
         at += array.nbytes
-    told = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    told += b" " * (-len(told) % _ALIGNED)
+    header_bytes = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    header_bytes += b" " * (-len(header_bytes) % _ALIGNED)
     with writing(path, permissions=permissions) as file:
-        file.write(len(told).to_bytes(8, "little"))
-        file.write(told)
+        file.write(len(header_bytes).to_bytes(8, "little"))
+        file.write(header_bytes)
         for name in order:
-            file.write(arrays.content(made[name]))
+            file.write(arrays.content(stored[name]))
 
 
-def _storable(name, value):
+def _check_array(name, value):
     array = arrays.little_endian(value)
     if array.dtype not in _NAMES:
         kind = "a text" if isinstance(value, str) else f"elements of type {array.dtype}"
@@ -113,7 +113,7 @@ def _storable(name, value):
     return array
 
 
-def _checksum(items):
+def _compute_checksum(items):
     value = 0
     for name in sorted(items):
         value = zlib.crc32(arrays.content(items[name]), zlib.crc32(name.encode(), value))
@@ -121,7 +121,7 @@ def _checksum(items):
 
 
 def read(path: str | Path, crc_check: bool = False) -> Tensors:
-    """The arrays in a file. They are views of the mapped file: what is not used is not read.
+    """Return the arrays in a file. They are views of the mapped file, so unused arrays are not read.
 
     Args:
         path (str): File to read.
@@ -129,7 +129,7 @@ def read(path: str | Path, crc_check: bool = False) -> Tensors:
 
     Raises:
         FileNotFoundError: If there is no such file.
-        BadFileError: If the file is no such file, cut off or damaged.
+        BadFileError: If the file is not a safetensors file, truncated or damaged.
     """
     data, path = arrays.mapped(path), str(path)
     length = int.from_bytes(data[:8], "little")
@@ -145,39 +145,39 @@ def read(path: str | Path, crc_check: bool = False) -> Tensors:
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
         raise BadFileError(f"{path!r} is damaged: its metadata are not texts.")
     body = data[8 + length :]
-    entries = {name: _entry(path, name, told, len(body)) for name, told in header.items()}
-    found = Tensors(body, entries, texts, path)
+    entries = {name: _parse_entry(path, name, entry, len(body)) for name, entry in header.items()}
+    tensors = Tensors(body, entries, texts, path)
     _check_cover(path, entries, len(body))
     if crc_check:
         if _CHECKSUM not in texts:
             raise BadFileError(f"{path!r} has no checksum; read it with crc_check=False.")
-        if texts[_CHECKSUM] != str(_checksum(found)):
+        if texts[_CHECKSUM] != str(_compute_checksum(tensors)):
             raise BadFileError(f"{path!r}: the checksum does not match; the file was damaged after it was written.")
-    return found
+    return tensors
 
 
-def _entry(path, name, told, size):
-    """(dtype, shape, start, end) of one entry of the header."""
-    if not isinstance(told, dict):
+def _parse_entry(path, name, entry, size):
+    """Return (dtype, shape, start, end) of one entry of the header."""
+    if not isinstance(entry, dict):
         raise BadFileError(f"{path!r} is damaged: the entry of {name!r} is no object.")
-    shape, span = told.get("shape"), told.get("data_offsets")
-    if not (_whole(shape) and _whole(span) and len(span) == 2):
+    shape, span = entry.get("shape"), entry.get("data_offsets")
+    if not (_is_size_list(shape) and _is_size_list(span) and len(span) == 2):
         raise BadFileError(f"{path!r} is damaged: shape or place of {name!r} are no whole numbers.")
     arrays.check_shape(shape, f"{path!r} is damaged: {name!r}")
     if span[1] > size:
         raise BadFileError(f"{path!r} is cut off or damaged: {name!r} reaches beyond its end.")
-    kind = told.get("dtype")
+    kind = entry.get("dtype")
     if not isinstance(kind, str) or kind not in _DTYPES:
         raise BadFileError(f"{path!r} holds {name!r} of the element type {kind!r:.40}, which msnb does not have.")
     return _DTYPES[kind], tuple(shape), *span
 
 
-def _whole(values):
+def _is_size_list(values):
     return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 
 def _check_cover(path, entries, size):
-    """Refuse spans that are not one behind the other up to the end, or are not what the shape takes."""
+    """Raise an error if the spans are not contiguous up to the end, or do not match the shapes."""
     at = 0
     for name, (dtype, shape, start, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         count = math.prod(shape) * dtype.itemsize

@@ -1,4 +1,4 @@
-"""MindSpore's strategy files: how operators were cut, and how Parameters lay on the devices of a training.
+"""MindSpore's strategy files: sharding of operators, and layouts of the Parameters of a training.
 
 The wire format is that of ``mindspore.straspb.ParallelStrategyMap``, a protocol buffer.
 """
@@ -31,7 +31,7 @@ _SCHEMA = {
 
 
 class Dims(NamedTuple):
-    """A list of numbers, as the files have it.
+    """A list of numbers in these files.
 
     Attributes:
         dim (list[int]): The numbers.
@@ -41,17 +41,17 @@ class Dims(NamedTuple):
 
 
 class ParallelLayouts(NamedTuple):
-    """How one Parameter lay, as the files have it: of each list there is one.
+    """The layout of one Parameter in these files; each list has one element.
 
     Attributes:
-        dev_matrix (list[Dims]): How the devices were arranged.
-        tensor_map (list[Dims]): For each axis that of the matrix, counted from the last, by which it was cut; -1 for
+        dev_matrix (list[Dims]): The device matrix.
+        tensor_map (list[Dims]): For each axis the axis of the matrix, counted from the last, that shards it; -1 for
             none.
-        param_split_shape (list[Dims]): Rows of each slice, where a table was split by hand.
-        indices_offset (list[Dims]): What was taken off the indices of each of these.
+        param_split_shape (list[Dims]): Rows of each slice, if a table was split manually.
+        indices_offset (list[Dims]): Offset subtracted from the indices of each of these.
         field (int): 0.
-        opt_weight_shard_step (int): 0; MindSpore 2 wants it, r1.1 passes it over.
-        opt_weight_shard_size (int): 0; the same.
+        opt_weight_shard_step (int): 0; MindSpore 2 needs it, r1.1 ignores it.
+        opt_weight_shard_size (int): 0; likewise.
     """
 
     dev_matrix: Sequence[Dims]
@@ -70,9 +70,9 @@ def write(
 
     Args:
         path (Union[str, Path]): The file.
-        strategies (Mapping): For operators, called ``MatMul_weight`` by their name and that of their first Parameter,
-            the parts of each axis of each input.
-        layouts (Mapping): For Parameters, how they lie.
+        strategies (Mapping): For operators, named ``MatMul_weight`` by operator and first Parameter, the number of
+            shards of each axis of each input.
+        layouts (Mapping): The layouts of Parameters.
 
     Raises:
         OSError: If it cannot be written.
@@ -83,34 +83,36 @@ def write(
             {"name": name, "cuts": {"stage": 0, "inputs": [{"dim": cuts} for cuts in strategy]}}
             for name, strategy in strategies.items()
         ],
-        "layouts": [{"name": name, "layout": _lying(layout)} for name, layout in layouts.items()],
+        "layouts": [{"name": name, "layout": _layout_message(layout)} for name, layout in layouts.items()],
     }
     with atomic_file.writing(path, durable=False) as file:
         file.write(encode(_SCHEMA, "Map", values))
 
 
-def _lying(layout):
+def _layout_message(layout):
     return {k: v if isinstance(v, int) else [{"dim": dims.dim} for dims in v] for k, v in layout._asdict().items()}
 
 
 def read(path: str | Path) -> tuple[dict[str, tuple[tuple[int, ...], ...]], dict[str, ParallelLayouts]]:
-    """(strategies, layouts) in a strategy file, see `write`.
+    """Return (strategies, layouts) in a strategy file, see `write`.
 
     Raises:
-        BadFileError: If it is none.
+        BadFileError: If it is not a strategy file.
         OSError: If it cannot be read.
     """
     try:
         values = decode(_SCHEMA, "Map", Path(path).read_bytes())
         strategies = {
-            one["name"]: tuple(tuple(dims.get("dim", ())) for dims in one.get("cuts", {}).get("inputs", ()))
-            for one in values.get("strategies", ())
+            entry["name"]: tuple(tuple(dims.get("dim", ())) for dims in entry.get("cuts", {}).get("inputs", ()))
+            for entry in values.get("strategies", ())
         }
-        return strategies, {one["name"]: _layouts(one.get("layout", {})) for one in values.get("layouts", ())}
+        return strategies, {
+            entry["name"]: _parse_layout(entry.get("layout", {})) for entry in values.get("layouts", ())
+        }
     except (WireError, KeyError, UnicodeDecodeError) as error:
         raise BadFileError(f"{path} is no strategy file of MindSpore: {error}.") from None
 
 
-def _layouts(values: dict[str, Any]) -> ParallelLayouts:
+def _parse_layout(values: dict[str, Any]) -> ParallelLayouts:
     lists = {k: [Dims(d.get("dim", [])) for d in values.get(k, ())] for k in ParallelLayouts._fields[:4]}
     return ParallelLayouts(**lists, **{k: values.get(k, 0) for k in ParallelLayouts._fields[4:]})

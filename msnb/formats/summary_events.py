@@ -25,7 +25,7 @@ from msnb.formats.summary_tensors import PACKED, array_from, tensor_message
 from msnb.formats.text_files import BadFileError
 
 VERSION = "MindSpore.Event:1"
-_MANY = 4  # scalars, from which on their layout is worth remembering
+_MIN_REMEMBERED = 4  # scalars, from which on a layout is remembered
 
 _SCHEMA = {
     **GRAPHS,
@@ -69,7 +69,8 @@ _KINDS = {4: "image", 8: "tensor", 9: "histogram", 10: "landscape"}
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture: its size, MindSpore's number of its colours (1 grey, 3 RGB, 4 RGBA), and the bytes of a PNG file."""
+    """An image: its size, MindSpore's number of its colour space (1 grey, 3 RGB, 4 RGBA), and the bytes of a PNG
+    file."""
 
     height: int
     width: int
@@ -79,9 +80,9 @@ class Image:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How often the numbers of an array fall between `edges`, float64[b + 1]: `counts`, int64[b].
+    """Counts of the numbers of an array between `edges`, float64[b + 1]: `counts`, int64[b].
 
-    `min`, `max` and `sum` are those of the finite numbers, and `count` is the number of all. Without any finite number
+    `min`, `max` and `sum` are those of the finite numbers, and `count` is the number of all. Without finite numbers
     there are no buckets.
     """
 
@@ -98,9 +99,9 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """Something under a tag: `kind` is "image", "tensor", "histogram" or "landscape".
+    """A value with a tag: `kind` is "image", "tensor", "histogram" or "landscape".
 
-    `content` is an Image, an array, a Histogram, or the bytes of a landscape. It is decoded when asked for.
+    `content` is an Image, an array, a Histogram, or the bytes of a landscape. It is decoded on access.
 
     Raises:
         BadFileError: From `content`, if its bytes are damaged.
@@ -116,7 +117,7 @@ class Value:
         try:
             return _DECODERS[self.kind](self.body)
         except _DAMAGE as error:
-            raise _damaged(f"the {self.kind} {self.tag!r} in {self.place}", error) from None
+            raise _damage_error(f"the {self.kind} {self.tag!r} in {self.place}", error) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +126,13 @@ class Event:
 
     Attributes:
         wall_time (float): UNIX seconds.
-        step (int): Step of the training, 0 where none is said.
+        step (int): Step of the training, 0 if unset.
         tags (tuple[str]): Tags of the scalars.
         scalars (numpy.ndarray): Their values, float32, as many as tags.
-        values (tuple[Value]): What else is recorded.
-        version (str): Where this begins a file: "MindSpore.Event:1".
+        values (tuple[Value]): The other values.
+        version (str): "MindSpore.Event:1" at the beginning of a file.
         graph_body (bytes): Bytes of a graph; `graph` decodes them.
-        explain (bytes): What MindSpore's explainer wrote.
+        explain (bytes): Data of MindSpore's explainer.
     """
 
     wall_time: float
@@ -146,24 +147,24 @@ class Event:
 
     @cached_property
     def graph(self) -> Graph | None:
-        """The graph, decoded; None where there is none. Raises BadFileError if its bytes are damaged."""
+        """Return the decoded graph, or None. Raises BadFileError if its bytes are damaged."""
         if self.graph_body is None:
             return None
         try:
             return graph_from(protobuf.decode(_SCHEMA, "GraphProto", self.graph_body))
         except _DAMAGE as error:
-            raise _damaged(f"the graph in {self.place}", error) from None
+            raise _damage_error(f"the graph in {self.place}", error) from None
 
 
 _DAMAGE = (protobuf.WireError, IndexError, KeyError, ValueError, TypeError, OverflowError, struct.error)
 
 
-def _damaged(what, error):
+def _damage_error(what, error):
     return BadFileError(f"{what[:1].upper() + what[1:]} is damaged: {error}.")
 
 
 class EventDecoder:
-    """Makes Events of payloads; one for each file, since it remembers how the last ones were laid out.
+    """Decodes payloads to Events; one decoder for each file, as it remembers the layouts of the last events.
 
     Args:
         path (str): The file, for messages. Default: "an event file".
@@ -174,36 +175,36 @@ class EventDecoder:
         self._layouts: dict[int, _Layout] = {}
 
     def __call__(self, payload: bytes) -> Event:
-        """The Event in the bytes of a record.
+        """Return the Event in the bytes of a record.
 
         Raises:
-            BadFileError: If they are none.
+            BadFileError: If the bytes are damaged.
         """
         try:
-            return self._event(payload)
+            return self._decode_event(payload)
         except _DAMAGE as error:
-            raise _damaged(f"an event in {self.place!r}", error) from None
+            raise _damage_error(f"an event in {self.place!r}", error) from None
 
-    def _event(self, payload):
-        found: dict[str, Any] = {"wall_time": 0.0, "place": self.place}
+    def _decode_event(self, payload):
+        fields: dict[str, Any] = {"wall_time": 0.0, "place": self.place}
         for number, wire_type, value in protobuf.fields(payload):
             if (number, wire_type) == (1, protobuf.FIXED64):
-                (found["wall_time"],) = struct.unpack("<d", value)
+                (fields["wall_time"],) = struct.unpack("<d", value)
             elif (number, wire_type) == (2, protobuf.VARINT):
-                found["step"] = protobuf.signed(value)
+                fields["step"] = protobuf.signed(value)
             elif wire_type == protobuf.LENGTH and number == 3:
-                found["version"] = payload[slice(*value)].decode("utf-8", "replace")
+                fields["version"] = payload[slice(*value)].decode("utf-8", "replace")
             elif wire_type == protobuf.LENGTH and number == 4:
-                found["graph_body"] = payload[slice(*value)]
+                fields["graph_body"] = payload[slice(*value)]
             elif wire_type == protobuf.LENGTH and number == 5:
-                found["tags"], found["scalars"], found["values"] = self._summary(payload, *value)
+                fields["tags"], fields["scalars"], fields["values"] = self._decode_summary(payload, *value)
             elif wire_type == protobuf.LENGTH and number == 6:
-                found["explain"] = payload[slice(*value)]
+                fields["explain"] = payload[slice(*value)]
             elif number <= 6:
                 raise protobuf.WireError(f"field {number} has the wire type {wire_type}")
-        return Event(**found)
+        return Event(**fields)
 
-    def _summary(self, payload, start, end):
+    def _decode_summary(self, payload, start, end):
         octets = np.frombuffer(payload, np.uint8, end - start, start)
         layout = self._layouts.get(end - start)
         if layout is not None and (scalars := layout.read(octets)) is not None:
@@ -212,112 +213,114 @@ class EventDecoder:
         for number, wire_type, span in protobuf.fields(payload, start, end):
             if (number, wire_type) != (1, protobuf.LENGTH):
                 raise protobuf.WireError(f"field {number} of a summary has the wire type {wire_type}")
-            tag, behind, scalar, value = self._value(payload, *span)
+            tag, behind, scalar, value = self._decode_value(payload, *span)
             if value is not None:
                 values.append(value)
             elif scalar is not None:
                 tags.append(tag)
                 numbers.append(scalar)
-                regular &= behind == span[1] - 5  # a tag, the key of one byte, a number: as everybody writes it
+                regular &= behind == span[1] - 5  # a tag, a key of one byte, a number: the usual encoding
         scalars = np.frombuffer(b"".join(numbers), "<f4").astype(np.float32)
-        if len(tags) >= _MANY and not values and regular:
-            self._remember(octets, tuple(tags))
+        if len(tags) >= _MIN_REMEMBERED and not values and regular:
+            self._remember_layout(octets, tuple(tags))
         return tuple(tags), scalars, tuple(values)
 
-    def _value(self, payload, start, end):
-        """(tag, position behind it, the bytes of a scalar, another value); of the last two, at most one."""
-        tag, behind, scalar, found = "", start, None, None
+    def _decode_value(self, payload, start, end):
+        """Return (tag, position behind it, the bytes of a scalar, another value); at most one of the last two is
+        set."""
+        tag, behind, scalar, content = "", start, None, None
         for number, wire_type, value in protobuf.fields(payload, start, end):
             if (number, wire_type) == (1, protobuf.LENGTH):
                 tag, behind = payload[slice(*value)].decode("utf-8", "replace"), value[1]
             elif (number, wire_type) == (3, protobuf.FIXED32):
-                scalar, found = value, None
+                scalar, content = value, None
             elif wire_type == protobuf.LENGTH and number in _KINDS:
-                scalar, found = None, (_KINDS[number], payload[slice(*value)])
+                scalar, content = None, (_KINDS[number], payload[slice(*value)])
             elif number in (1, 3, *_KINDS):
                 raise protobuf.WireError(f"field {number} of a value has the wire type {wire_type}")
-        return tag, behind, scalar, found and Value(tag, *found, self.place)
+        return tag, behind, scalar, content and Value(tag, *content, self.place)
 
-    def _remember(self, octets, tags):
+    def _remember_layout(self, octets, tags):
         if len(self._layouts) >= 64:
             self._layouts.pop(next(iter(self._layouts)))
         self._layouts[len(octets)] = _Layout(octets, tags)
 
 
 class _Layout:
-    """Where the numbers stand in a summary of scalars alone, to read the next one of the same tags at once."""
+    """The positions of the numbers in a summary of scalars alone, for reading the next one with the same tags
+    quickly."""
 
     def __init__(self, octets, tags):
         self.tags = tags
         payload = octets.tobytes()
         ends = [span[1] for _, _, span in protobuf.fields(payload)]
         self._places = (np.array(ends)[:, None] + np.arange(-4, 0)).ravel()
-        self._rest = np.ones(len(octets), bool)
-        self._rest[self._places] = False
-        self._same = octets[self._rest].tobytes()
+        self._is_fixed = np.ones(len(octets), bool)
+        self._is_fixed[self._places] = False
+        self._fixed_bytes = octets[self._is_fixed].tobytes()
 
     def read(self, octets):
-        """The scalars, float32; None if anything else differs from the remembered summary."""
-        if octets[self._rest].tobytes() != self._same:
+        """Return the scalars, float32; None if anything else differs from the remembered summary."""
+        if octets[self._is_fixed].tobytes() != self._fixed_bytes:
             return None
         return octets[self._places].view("<f4").astype(np.float32)
 
 
 def events(path: str | Path, start: int = 0, decoder: EventDecoder | None = None) -> Iterator[tuple[Event, int]]:
-    """Yield (Event, position behind it) of the records of a file that are wholly there.
+    """Yield (Event, position behind it) of the complete records of a file.
 
     Args:
         path (str): The file.
-        start (int): Position to go on from. Default: 0.
-        decoder (EventDecoder): What has read the file up to there. Default: None.
+        start (int): Position to start from. Default: 0.
+        decoder (EventDecoder): The decoder that has read the file up to there. Default: None.
 
     Raises:
         OSError: If the file cannot be opened or read.
-        BadFileError: If it is damaged. The events before are yielded first.
+        BadFileError: If it is damaged. The events before the damage are yielded first.
     """
     decoder = decoder or EventDecoder(path)
     for payload, behind in records(path, start):
         yield decoder(payload), behind
 
 
-def _image(body):
-    found = protobuf.decode(_SCHEMA, "Image", body)
-    return Image(found["height"], found["width"], found["colorspace"], found["encoded_image"])
+def _decode_image(body):
+    fields = protobuf.decode(_SCHEMA, "Image", body)
+    return Image(fields["height"], fields["width"], fields["colorspace"], fields["encoded_image"])
 
 
-def _histogram(body):
-    found = protobuf.decode(_SCHEMA, "Histogram", body)
-    buckets = found.pop("buckets", [])
+def _decode_histogram(body):
+    fields = protobuf.decode(_SCHEMA, "Histogram", body)
+    buckets = fields.pop("buckets", [])
     left = np.array([bucket["left"] for bucket in buckets], np.float64)
     last = [buckets[-1]["left"] + buckets[-1]["width"]] if buckets else []
     counts = np.array([bucket["count"] for bucket in buckets], np.int64)
     zero = {"min": 0.0, "max": 0.0, "sum": 0.0, "count": int(counts.sum())}
-    return Histogram(edges=np.append(left, last), counts=counts, **{**zero, **found})
+    return Histogram(edges=np.append(left, last), counts=counts, **{**zero, **fields})
 
 
 _DECODERS = {
-    "image": _image,
+    "image": _decode_image,
     "tensor": lambda body: array_from(protobuf.decode(_SCHEMA, "TensorProto", body)),
-    "histogram": _histogram,
+    "histogram": _decode_histogram,
     "landscape": bytes,
 }
 
 
 def version_event(wall_time: float) -> bytes:
-    """The payload that begins a file."""
+    """Return the payload at the beginning of a file."""
     return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "version": VERSION})
 
 
 def graph_event(wall_time: float, graph: Graph | bytes) -> bytes:
-    """The payload with a graph, or with the bytes of a GraphProto."""
+    """Return the payload with a graph, or with the bytes of a GraphProto."""
     if not isinstance(graph, bytes):
         graph = protobuf.encode(_SCHEMA, "GraphProto", graph_message(graph))
-    opened = protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time})
-    return opened + protobuf.key(4, protobuf.LENGTH) + protobuf.varint(len(graph)) + graph
+    header = protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time})
+    return header + protobuf.key(4, protobuf.LENGTH) + protobuf.varint(len(graph)) + graph
 
 
 def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, Any]]) -> bytes:
-    """The payload with values of one step.
+    """Return the payload with the values of one step.
 
     Args:
         wall_time (float): UNIX seconds.
@@ -326,35 +329,35 @@ def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, 
             and an array, "histogram" and a Histogram, or "landscape" and bytes.
     """
     values, out = list(values), []
-    buckets = iter(_encoded_buckets([content for _, kind, content in values if kind == "histogram"]))
+    buckets = iter(_encode_buckets([content for _, kind, content in values if kind == "histogram"]))
     for tag, kind, content in values:
         name = tag.encode()
-        encoded = _encoded_histogram(content, next(buckets)) if kind == "histogram" else _ENCODERS[kind](content)
+        encoded = _encode_histogram(content, next(buckets)) if kind == "histogram" else _ENCODERS[kind](content)
         body = b"\x0a" + protobuf.varint(len(name)) + name + encoded
         out.append(b"\x0a" + protobuf.varint(len(body)) + body)
     summary = b"".join(out)
-    opened = b"\x09" + struct.pack("<d", wall_time) + b"\x10" + protobuf.varint(step)
-    return opened + b"\x2a" + protobuf.varint(len(summary)) + summary
+    header = b"\x09" + struct.pack("<d", wall_time) + b"\x10" + protobuf.varint(step)
+    return header + b"\x2a" + protobuf.varint(len(summary)) + summary
 
 
-def _scalar(number):
+def _encode_scalar(number):
     try:
         return b"\x1d" + struct.pack("<f", number)
-    except OverflowError:  # as float32 has it
+    except OverflowError:  # like a conversion to float32
         return b"\x1d" + struct.pack("<f", np.copysign(np.inf, number))
 
 
-def _encoded_image(image):
+def _encode_image(image):
     table = {"height": image.height, "width": image.width, "colorspace": image.colorspace, "encoded_image": image.png}
     return protobuf.encode(_SCHEMA, "Value", {"image": table})
 
 
-def _encoded_histogram(histogram, buckets):
-    """A histogram, whose buckets are encoded already: a training records as many as it has Parameters."""
+def _encode_histogram(histogram, buckets):
+    """Encode a histogram, whose buckets are encoded already: a training records one for each Parameter."""
     varint = protobuf.varint
-    odd = histogram.nan_count, histogram.pos_inf_count, histogram.neg_inf_count
+    special_counts = histogram.nan_count, histogram.pos_inf_count, histogram.neg_inf_count
     ends = _ENDS(0x29, histogram.max, 0x31, histogram.min, 0x39, histogram.sum)
-    counts = b"\x10%b\x18%b\x20%b" % tuple(map(varint, odd))
+    counts = b"\x10%b\x18%b\x20%b" % tuple(map(varint, special_counts))
     body = buckets + counts + ends + b"\x40" + varint(histogram.count)
     return b"\x4a" + varint(len(body)) + body
 
@@ -362,9 +365,9 @@ def _encoded_histogram(histogram, buckets):
 _ENDS = struct.Struct("<BdBdBd").pack
 
 
-def _encoded_buckets(histograms):
-    """The bytes of the buckets of each histogram, made at once: as rows of one length, of which a count that takes
-    fewer bytes than the longest one then loses some."""
+def _encode_buckets(histograms):
+    """Return the bytes of the buckets of each histogram, encoded together: as rows of equal length, from which the
+    unused bytes of shorter counts are then removed."""
     if not histograms:
         return []
     lefts = np.concatenate([histogram.edges[:-1] for histogram in histograms])
@@ -372,11 +375,11 @@ def _encoded_buckets(histograms):
     counts = np.concatenate([histogram.counts for histogram in histograms])
     lengths = np.searchsorted(_LIMITS, counts, side="right") + 1
     longest = int(lengths.max(initial=1))
-    rows = np.empty(counts.size, _bucket(longest))
+    rows = np.empty(counts.size, _bucket_dtype(longest))
     rows["opened"], rows["left_key"], rows["width_key"], rows["count_key"] = 0x0A, 0x09, 0x11, 0x18
     rows["length"], rows["left"], rows["width"] = lengths + 19, lefts, widths
-    places = np.arange(longest)
-    rows["count"] = counts[:, None] >> 7 * places & 0x7F | (places < lengths[:, None] - 1) << 7
+    positions = np.arange(longest)
+    rows["count"] = counts[:, None] >> 7 * positions & 0x7F | (positions < lengths[:, None] - 1) << 7
     octets = rows.view(np.uint8).reshape(counts.size, longest + 21)
     encoded = octets[np.arange(longest + 21) < lengths[:, None] + 21].tobytes()
     behind = np.append(0, np.cumsum(lengths + 21))
@@ -385,17 +388,17 @@ def _encoded_buckets(histograms):
 
 
 @functools.cache
-def _bucket(longest):
-    """The layout of a bucket whose count takes so many bytes."""
+def _bucket_dtype(longest):
+    """Return the dtype of a bucket whose count takes `longest` bytes."""
     names = ("opened", "length", "left_key", "left", "width_key", "width", "count_key")
     kinds = ("u1", "u1", "u1", "<f8", "u1", "<f8", "u1")
     return np.dtype([*zip(names, kinds, strict=True), ("count", "u1", (longest,))])
 
 
-_LIMITS = 1 << 7 * np.arange(1, 9)  # from which on a count takes one byte more
+_LIMITS = 1 << 7 * np.arange(1, 9)  # each limit needs one more byte
 _ENCODERS = {
-    "scalar": _scalar,
-    "image": _encoded_image,
+    "scalar": _encode_scalar,
+    "image": _encode_image,
     "tensor": lambda array: protobuf.encode({**_SCHEMA, **PACKED}, "Value", {"tensor": tensor_message(array)}),
     "landscape": lambda body: protobuf.encode(_SCHEMA, "Value", {"loss_landscape": body}),
 }

@@ -74,7 +74,7 @@ SCHEMA = {
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """What a Tensor is: the name of its type of numbers, such as "float32", and its shape, -1 where it is open."""
+    """The type of a Tensor: its element type, such as "float32", and its shape, with -1 for unknown axes."""
 
     dtype: str
     shape: tuple[int, ...] = ()
@@ -85,12 +85,12 @@ class GraphNode:
     """An operator in a graph.
 
     Attributes:
-        name (str): What other nodes call it: a number, in MindSpore's files.
+        name (str): The name that other nodes refer to: a number, in MindSpore's files.
         op (str): The operator, such as "MatMul".
-        scope (str): The Cells it stands in, such as "Default/network-WithLossCell/fc-Dense".
-        full_name (str): Scope and name together, as MindSpore's other files call it.
+        scope (str): The scope of its Cells, such as "Default/network-WithLossCell/fc-Dense".
+        full_name (str): Scope and name, as in MindSpore's other files.
         inputs (tuple[str]): Names of nodes, Parameters and constants.
-        controls (tuple[str]): Names of those that only have to run before.
+        controls (tuple[str]): Names of nodes that only have to run before.
         attributes (dict): Plain values by name.
         type: A TensorType, a tuple of types, a name of another type, or None.
     """
@@ -111,8 +111,8 @@ class Graph:
 
     Attributes:
         name (str): Its name.
-        nodes (tuple[GraphNode]): In an order in which they can run.
-        parameters (dict): Type by name: what goes in, the network's Parameters among it.
+        nodes (tuple[GraphNode]): In a valid order of execution.
+        parameters (dict): Type by name of each input, the network's Parameters included.
         outputs (dict): Type by name of a node.
         constants (dict): Plain values by name.
     """
@@ -125,17 +125,17 @@ class Graph:
 
 
 def graph_from(message: dict[str, Any]) -> Graph:
-    """The Graph of a decoded GraphProto."""
+    """Return the Graph of a decoded GraphProto."""
     return Graph(
         message.get("name", ""),
-        tuple(_node(node) for node in message.get("node", ())),
-        {p.get("name", ""): _type(p.get("type")) for p in message.get("parameters", ())},
-        {o.get("name", ""): _type(o.get("type")) for o in message.get("outputs", ())},
-        {c.get("key", ""): _value(c.get("value")) for c in message.get("const_vals", ())},
+        tuple(_parse_node(node) for node in message.get("node", ())),
+        {p.get("name", ""): _parse_type(p.get("type")) for p in message.get("parameters", ())},
+        {o.get("name", ""): _parse_type(o.get("type")) for o in message.get("outputs", ())},
+        {c.get("key", ""): _parse_value(c.get("value")) for c in message.get("const_vals", ())},
     )
 
 
-def _node(node):
+def _parse_node(node):
     edges = [(edge.get("name", ""), edge.get("type", 0)) for edge in node.get("input", ())]
     return GraphNode(
         node.get("name", ""),
@@ -144,16 +144,16 @@ def _node(node):
         node.get("full_name", ""),
         tuple(name for name, kind in edges if not kind),
         tuple(name for name, kind in edges if kind),
-        {a.get("name", ""): _value(a.get("value")) for a in node.get("attribute", ())},
-        _type(node.get("output_type")),
+        {a.get("name", ""): _parse_value(a.get("value")) for a in node.get("attribute", ())},
+        _parse_type(node.get("output_type")),
     )
 
 
-def _type(message):
+def _parse_type(message):
     if not message:
         return None
     if "sequence_type" in message:
-        return tuple(_type(part) for part in message["sequence_type"].get("elem_types", ()))
+        return tuple(_parse_type(part) for part in message["sequence_type"].get("elem_types", ()))
     if "tensor_type" in message:
         tensor = message["tensor_type"]
         shape = tuple(dim.get("size", -1) for dim in tensor.get("shape", {}).get("dim", ()))
@@ -162,13 +162,13 @@ def _type(message):
     return {_TUPLE: (), _LIST: (), _STRING: "str"}.get(code, NAMES.get(code, "unknown"))
 
 
-def _value(message):
+def _parse_value(message):
     if not message:
         return None
     if "tensor_val" in message:
-        return _array(message["tensor_val"])
+        return _parse_array(message["tensor_val"])
     if "type_val" in message:
-        return _type(message["type_val"])
+        return _parse_type(message["type_val"])
     if "bool_val" in message:
         return bool(message["bool_val"])
     for name in ("int_val", "uint_val", "float_val", "double_val", "str_val"):
@@ -180,16 +180,16 @@ def _value(message):
         if name in message:
             return tuple(message[name])
     if "tensor_vals" in message:
-        return tuple(_array(tensor) for tensor in message["tensor_vals"])
+        return tuple(_parse_array(tensor) for tensor in message["tensor_vals"])
     if "dict_val" in message:
-        return {part.get("key", ""): _value(part.get("value")) for part in message["dict_val"]}
-    parts = [_value(part) for part in message.get("values", ())]
+        return {part.get("key", ""): _parse_value(part.get("value")) for part in message["dict_val"]}
+    parts = [_parse_value(part) for part in message.get("values", ())]
     code = message.get("dtype", 0)
     return {_LIST: parts, _DICT: {}}.get(code, tuple(parts) if parts or code == _TUPLE else None)
 
 
-def _array(message):
-    """A constant; of a large one MindSpore writes type and shape alone."""
+def _parse_array(message):
+    """Return a constant; for a large one MindSpore writes only type and shape."""
     try:
         return array_from(message)
     except (KeyError, ValueError):
@@ -197,12 +197,12 @@ def _array(message):
 
 
 def graph_message(graph: Graph) -> dict[str, Any]:
-    """The GraphProto of a Graph, for `protobuf.encode`. Values that these files do not know go as text."""
+    """Return the GraphProto of a Graph, for `protobuf.encode`. Values of unsupported types become text."""
     return {
         "node": [_node_message(node) for node in graph.nodes],
         "name": graph.name,
-        "parameters": [{"name": name, **_typed(type_)} for name, type_ in graph.parameters.items()],
-        "outputs": [{"name": name, **_typed(type_)} for name, type_ in graph.outputs.items()],
+        "parameters": [{"name": name, **_type_field(type_)} for name, type_ in graph.parameters.items()],
+        "outputs": [{"name": name, **_type_field(type_)} for name, type_ in graph.outputs.items()],
         "const_vals": [{"key": name, "value": _value_message(value)} for name, value in graph.constants.items()],
     }
 
@@ -215,12 +215,12 @@ def _node_message(node):
         "op_type": node.op,
         "scope": node.scope,
         "attribute": [{"name": name, "value": _value_message(value)} for name, value in node.attributes.items()],
-        **_typed(node.type, "output_type"),
+        **_type_field(node.type, "output_type"),
         "full_name": node.full_name,
     }
 
 
-def _typed(type_, name="type"):
+def _type_field(type_, name="type"):
     return {} if type_ is None else {name: _type_message(type_)}
 
 

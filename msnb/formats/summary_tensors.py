@@ -1,4 +1,4 @@
-"""TensorProto of MindSpore's event files: an array, with its numbers in the field of their type, or all as float."""
+"""TensorProto of MindSpore's event files: an array, with its numbers in the field of their type, or all as floats."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ SCHEMA = {
 PACKED = {
     "TensorProto": {"dims": (1, "int", True), "data_type": (2, "int", False), "float_data": (3, "bytes", False)},
 }
-# Code of an element type -> its name, as MindSpore's anf_ir.proto counts them.
+# Code of an element type -> its name, as in MindSpore's anf_ir.proto.
 NAMES = {
     **dict(enumerate("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split(), 1)),
     43: "complex64",
@@ -31,17 +31,17 @@ _FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data
 
 
 def dtype_of(code: int) -> np.dtype:
-    """The type of numbers that a code names; float32 for those that numpy does not have."""
+    """Return the dtype of a code; float32 for types that numpy does not have."""
     name = NAMES[code]
     return np.dtype("float32" if name == "bfloat16" else name)
 
 
 def array_from(message: dict[str, Any]) -> np.ndarray:
-    """The array in a decoded TensorProto.
+    """Return the array in a decoded TensorProto.
 
     Raises:
-        KeyError: If its type is no type of numbers.
-        ValueError: If there are more or fewer numbers than its shape says.
+        KeyError: If its type is not numeric.
+        ValueError: If the number of elements does not match its shape.
     """
     dtype = dtype_of(message["data_type"])
     shape = tuple(message.get("dims", ()))
@@ -56,12 +56,13 @@ def array_from(message: dict[str, Any]) -> np.ndarray:
 
 
 def tensor_message(array: np.ndarray) -> dict[str, Any]:
-    """A TensorProto as MindSpore's summaries write it: the numbers as float32, beside the type that they had.
+    """Return a TensorProto in the form of MindSpore's summaries: the numbers as float32, with the code of their
+    original type.
 
     It is for `protobuf.encode` with `PACKED`, since the numbers are the bytes of a packed field.
 
     Raises:
-        TypeError: If these files know no such type.
+        TypeError: If these files do not support the type.
     """
     code = CODES.get(array.dtype.name)
     if code is None or array.dtype.kind == "c":

@@ -1,5 +1,5 @@
-"""TensorBoard's event files (``events.out.tfevents...``): the same values as :mod:`msnb.formats.summary_events`, in its
-form, for programs that read that."""
+"""TensorBoard's event files (``events.out.tfevents...``), with the same values as
+:mod:`msnb.formats.summary_events`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -51,30 +51,30 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def version_event(wall_time: float) -> bytes:
-    """The payload that begins a file."""
+    """Return the payload at the beginning of a file."""
     return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "file_version": VERSION})
 
 
 def summary_event(wall_time: float, step: int, values: Iterable[tuple[str, str, Any]]) -> bytes:
-    """The payload with values of one step, which are as for :func:`msnb.formats.summary_events.summary_event`.
+    """Return the payload with values of one step, which are as for :func:`msnb.formats.summary_events.summary_event`.
 
-    Landscapes, which TensorBoard does not know, are left out.
+    Landscapes, which TensorBoard does not support, are dropped.
     """
-    told = [{"tag": tag, **_FORMS[kind](content)} for tag, kind, content in values if kind in _FORMS]
-    return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "step": step, "summary": {"value": told}})
+    messages = [{"tag": tag, **_FORMS[kind](content)} for tag, kind, content in values if kind in _FORMS]
+    return protobuf.encode(_SCHEMA, "Event", {"wall_time": wall_time, "step": step, "summary": {"value": messages}})
 
 
-def _scalar(number):
+def _scalar_field(number):
     return {"simple_value": number if abs(number) <= _LARGEST or number != number else np.copysign(np.inf, number)}
 
 
-def _image(image):
+def _image_field(image):
     table = {"height": image.height, "width": image.width, "colorspace": image.colorspace}
     return {"image": {**table, "encoded_image_string": image.png}}
 
 
-def _histogram(histogram):
-    middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2  # the numbers themselves are not kept
+def _histogram_field(histogram):
+    middles = (histogram.edges[1:] + histogram.edges[:-1]) / 2  # the numbers themselves are not in the histogram
     table = {
         "min": histogram.min,
         "max": histogram.max,
@@ -87,10 +87,10 @@ def _histogram(histogram):
     return {"histo": table}
 
 
-def _tensor(array):
+def _tensor_field(array):
     table = {"dtype": _FLOAT, "tensor_shape": {"dim": [{"size": size} for size in array.shape]}}
     tensor = {**table, "tensor_content": array.astype("<f4").tobytes()}
     return {"tensor": tensor, "metadata": {"plugin_data": {"plugin_name": "tensor"}}}
 
 
-_FORMS = {"scalar": _scalar, "image": _image, "histogram": _histogram, "tensor": _tensor}
+_FORMS = {"scalar": _scalar_field, "image": _image_field, "histogram": _histogram_field, "tensor": _tensor_field}

@@ -1,6 +1,6 @@
-"""Text, JSON and gzip from files that may be damaged: what is wrong is said with the file, and the line and byte of it.
+"""Readers of text, JSON and gzip files that may be damaged. Errors name the file, and the line and byte of the damage.
 
-Errors of opening (OSError) go out as they are; Python's already name the file.
+OSError from opening a file is not converted, as it names the file already.
 """
 
 import codecs
@@ -17,7 +17,7 @@ _CHUNK = 1 << 20
 
 
 class BadFileError(RuntimeError, ValueError):
-    """A file that is not what it is read as. The message names the file and where in it.
+    """A file that does not have the expected format. The message names the file and the position.
 
     MindSpore raises RuntimeError for such files, Python's own readers ValueError: programs may catch either.
     """
@@ -27,8 +27,8 @@ def check_encoding(encoding: str) -> str:
     """Check a user's ``encoding`` argument.
 
     Raises:
-        TypeError: If `encoding` is no str.
-        ValueError: If Python knows no text encoding of this name.
+        TypeError: If `encoding` is not a str.
+        ValueError: If Python has no text encoding of this name.
     """
     if not isinstance(encoding, str):
         raise TypeError(f"encoding should be of type str, but got {type(encoding).__name__}.")
@@ -42,23 +42,23 @@ def check_encoding(encoding: str) -> str:
 
 
 def text(path: str | Path, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False) -> str:
-    """The whole text of a file.
+    """Return the complete text of a file.
 
     Args:
         path (str): File to read.
-        encoding (str): What the bytes mean. Default: "utf-8".
-        newline (str): As for `open`: None makes every kind of line end a line feed, "" keeps them. Default: None.
-        choosable (bool): Whether the user can pass another `encoding`; the message then says so. Default: False.
+        encoding (str): Encoding of the bytes. Default: "utf-8".
+        newline (str): As for `open`: None converts all line ends to line feeds, "" keeps them. Default: None.
+        choosable (bool): Whether the user can pass another `encoding`, which the message then suggests. Default: False.
 
     Raises:
         OSError: If the file cannot be opened or read.
-        BadFileError: If its bytes are no text in this encoding.
+        BadFileError: If its bytes are not valid in this encoding.
     """
     with open(path, encoding=encoding, newline=newline) as file:
         try:
             return file.read()
         except UnicodeError as error:
-            raise _undecodable(path, encoding, choosable, error) from None
+            raise _decoding_error(path, encoding, choosable, error) from None
 
 
 def lines(
@@ -69,19 +69,19 @@ def lines(
         try:
             yield from file
         except UnicodeError as error:
-            raise _undecodable(path, encoding, choosable, error) from None
+            raise _decoding_error(path, encoding, choosable, error) from None
 
 
 def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: bool = False) -> str:
-    """The text in `data`, all bytes of the file `path`. Raises BadFileError, see :func:`text`."""
+    """Return the text in `data`, all bytes of the file `path`. Raises BadFileError, see :func:`text`."""
     try:
         return data.decode(encoding)
     except UnicodeError as error:
-        raise _undecodable(path, encoding, choosable, error, io.BytesIO(data)) from None
+        raise _decoding_error(path, encoding, choosable, error, io.BytesIO(data)) from None
 
 
-def _undecodable(path, encoding, choosable, error, stream=None):
-    """The error that names line and byte: the file is read again up to there, which only damaged files cost."""
+def _decoding_error(path, encoding, choosable, error, stream=None):
+    """Return an error that names line and byte. The file is read again up to there, which only damaged files cost."""
     decoder = codecs.getincrementaldecoder(encoding)()
     line, before, bad = 1, 0, b""
     with stream or open(path, "rb") as file:
@@ -90,10 +90,10 @@ def _undecodable(path, encoding, choosable, error, stream=None):
             pending = len(decoder.getstate()[0])
             try:
                 line += decoder.decode(data, final=not data).count("\n")
-            except UnicodeDecodeError as here:
-                line += here.object[: here.start].decode(encoding, "ignore").count("\n")
-                before += here.start - pending
-                bad = here.object[here.start : max(here.end, here.start + 1)][:4]
+            except UnicodeDecodeError as decode_error:
+                line += decode_error.object[: decode_error.start].decode(encoding, "ignore").count("\n")
+                before += decode_error.start - pending
+                bad = decode_error.object[decode_error.start : max(decode_error.end, decode_error.start + 1)][:4]
                 break
             except UnicodeError:  # such as UTF-16 without a byte order mark
                 break
@@ -110,15 +110,15 @@ def _undecodable(path, encoding, choosable, error, stream=None):
 
 
 def parse_json(source: str, path: str | Path, line: int | None = None) -> Any:
-    """The value of JSON text.
+    """Return the value of JSON text.
 
     Args:
         source (str): The text.
         path (str): File it comes from, for messages.
-        line (int): Number of the line in the file that `source` is; None when it is the whole file. Default: None.
+        line (int): Line number of `source` in the file; None if it is the complete file. Default: None.
 
     Raises:
-        BadFileError: If it is no JSON, nested deeper than can be read, or has a number of too many digits.
+        BadFileError: If it is not JSON, nested too deeply, or has a number of too many digits.
     """
     try:
         return json.loads(source)
@@ -128,35 +128,35 @@ def parse_json(source: str, path: str | Path, line: int | None = None) -> Any:
     except RecursionError:
         where = f"line {line or 1}"
         why = "lists or objects are nested too deeply to be read"
-    except ValueError as error:  # the only one left: int() refuses thousands of digits
+    except ValueError as error:  # the only other error: int() refuses thousands of digits
         where = f"line {line or 1}"
         why = f"a number has too many digits ({error})"
     raise BadFileError(f"Invalid file, {os.fspath(path)!r} is not JSON: {where}: {why}.")
 
 
 def json_file(path: str | Path) -> Any:
-    """The value of a JSON file, which is UTF-8.
+    """Return the value of a JSON file, which is UTF-8.
 
     Raises:
         OSError: If the file cannot be opened or read.
-        BadFileError: If it is no UTF-8 or no JSON.
+        BadFileError: If it is not UTF-8 or not JSON.
     """
     return parse_json(text(path), path)
 
 
 def gunzip(path: str | Path, size: int = -1) -> bytes:
-    """The first `size` bytes of what a gzip file holds; all of it when `size` is negative.
+    """Return the first `size` bytes of the content of a gzip file; all if `size` is negative.
 
     Raises:
         OSError: If the file cannot be opened.
-        BadFileError: If it is no gzip file, cut off, or its checksum does not match.
+        BadFileError: If it is not a gzip file, truncated, or its checksum does not match.
     """
     with open(path, "rb") as file:
         return gunzipped(file, path, size)
 
 
 def gunzipped(file: IO[bytes], path: str | Path, size: int = -1) -> bytes:
-    """The same as :func:`gunzip`, of an open binary file that may be read at any place."""
+    """Do the same as :func:`gunzip` for an open, seekable binary file."""
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:
             return unpacked.read(size)

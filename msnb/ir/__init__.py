@@ -1,4 +1,4 @@
-"""What a program is: its graph as MindSpore shows it, read from the jaxpr that JAX compiles.
+"""The graph of a program as MindSpore shows it, read from the jaxpr that JAX compiles.
 
 ``text``, ``dot``, ``svg`` and ``graph`` take a Cell or a function and its inputs; ``read`` takes a jaxpr.
 """

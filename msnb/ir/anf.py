@@ -1,4 +1,4 @@
-"""The functional graph: parameters, constants and calls, under MindSpore's names for them."""
+"""The functional graph: parameters, constants and calls, under MindSpore's names."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,12 +25,12 @@ class TensorType:
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """Return the number of elements."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
+        """Return the size in bytes."""
         return self.size * self.itemsize
 
     def __eq__(self, other: object) -> bool:
@@ -46,7 +46,7 @@ class TensorType:
         return str(self)
 
     def short(self) -> str:
-        """The form drawn in a box: ``Float32[32, 6]``."""
+        """Return the form drawn in a box: ``Float32[32, 6]``."""
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
@@ -61,20 +61,20 @@ class AnfNode:
 
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """Shape of the (first) result; None for a node that has none."""
+        """Return the shape of the first result; None if there is none."""
         return self.types[0].shape if self.types else None
 
     @property
     def dtype(self) -> str | None:
-        """Element type of the (first) result; None for a node that has none."""
+        """Return the element type of the first result; None if there is none."""
         return self.types[0].dtype if self.types else None
 
 
 class ParameterNode(AnfNode):
     """An input of a graph: an argument, or a Parameter of the network (`is_weight`). In a graph that each of several
-    devices runs, `whole` is the shape of all that they have, where that is not the shape of what each has."""
+    devices runs, `global_shape` is the shape before sharding, if it differs from the shape on one device."""
 
-    __slots__ = ("name", "is_weight", "requires_grad", "whole")
+    __slots__ = ("name", "is_weight", "requires_grad", "global_shape")
 
     def __init__(
         self, name: str, types: tuple["TensorType", ...], is_weight: bool = False, requires_grad: bool = False
@@ -83,14 +83,14 @@ class ParameterNode(AnfNode):
         self.name: str = name
         self.is_weight: bool = is_weight
         self.requires_grad: bool = requires_grad
-        self.whole: tuple[int, ...] | None = None
+        self.global_shape: tuple[int, ...] | None = None
 
     def __repr__(self) -> str:
         return f"ParameterNode({self.name}: {self.types[0] if self.types else ''})"
 
 
 class ValueNode(AnfNode):
-    """A constant. `value` is a Python number, an array, or None when it is only known to be constant."""
+    """A constant. `value` is a Python number, an array, or None if the value cannot be read."""
 
     __slots__ = ("value",)
 
@@ -108,18 +108,20 @@ class CNode(AnfNode):
     Attributes:
         op (str): operator name, ``"Conv2D"``; a lower-case name is one of XLA's own operations.
         attrs (dict): attributes the operator was built with.
-        inputs (tuple[AnfNode]): producers; ``slots[i]`` says which of the results of ``inputs[i]`` is meant.
+        inputs (tuple[AnfNode]): producers; ``slots[i]`` is the index of the result of ``inputs[i]`` that is read.
         scope (str): ``"Default/network-LeNet5/conv1-Conv2d"``.
-        direction (str): ``"forward"``, ``"backward"`` or ``"update"`` (what happens to gradients afterwards).
+        direction (str): ``"forward"``, ``"backward"`` or ``"update"`` (operations on gradients after the backward
+            pass).
         source (tuple | None): (file, line, function) of the user's code.
         graphs (tuple[FuncGraph]): branches or loop bodies of control flow.
         id (int): position in the order of execution, unique in the outermost graph.
         flops (int), nbytes (int): arithmetic and memory traffic, counted from the shapes.
-        kernel (ClosedJaxpr | None): what the operator does, in JAX's primitives.
+        kernel (ClosedJaxpr | None): the operator's computation in JAX's primitives.
         instruction (str | None): for a kernel of a compiled program, the name of its HLO instruction.
         origins (tuple): for such a kernel, (scope, operator, backward, (file, line)) of every operator fused into it.
-        problem (str | None): the sentence of the error that tracing has ended with here; such a node has no results.
-        layout (tuple | None): for an operator of msnb, what each of its declared inputs was given, see
+        problem (str | None): the message of the error with which tracing ended at this node; such a node has no
+            results.
+        layout (tuple | None): for an operator of msnb, the argument of each declared input, see
             `msnb.core.jaxpr.op_names.GraphName`.
     """
 
@@ -183,23 +185,23 @@ class CNode(AnfNode):
 
     @property
     def uses(self) -> Iterator[tuple[AnfNode, int]]:
-        """(producer, which of its results) of each input."""
+        """Yield (producer, index of its result) for each input."""
         return zip(self.inputs, self.slots, strict=True)
 
     @property
     def name(self) -> str:
-        """Operator name as shown: a backward node of Conv2D is ``gradConv2D``, but not one that is computed again."""
-        turned = self.direction == "backward" and self.kernel is not None and not self.is_recomputed
-        return f"grad{self.op}" if turned else self.op
+        """Return the operator name to show: a backward node of Conv2D is ``gradConv2D``, unless it is recomputed."""
+        is_gradient = self.direction == "backward" and self.kernel is not None and not self.is_recomputed
+        return f"grad{self.op}" if is_gradient else self.op
 
     @property
     def is_recomputed(self) -> bool:
-        """Whether it computes a value of the forward pass once more, as `Cell.recompute` asks for."""
+        """Return whether the node recomputes a value of the forward pass, as `Cell.recompute` requests."""
         return "recomputed" in self.attrs
 
     @property
     def fullname(self) -> str:
-        """Unique name, scope first: ``Default/network-LeNet5/conv1-Conv2d/Conv2D-op3``."""
+        """Return the unique name, scope first: ``Default/network-LeNet5/conv1-Conv2d/Conv2D-op3``."""
         return "/".join(part for part in (self.scope, f"{self.name}-op{self.id}") if part)
 
     def __repr__(self) -> str:
@@ -210,19 +212,19 @@ class FuncGraph:
     """A function as a graph.
 
     Attributes:
-        name (str): what it was made from.
+        name (str): class of the Cell or name of the function.
         parameters (list[ParameterNode]): inputs in order.
         nodes (list[CNode]): calls in the order of execution, sub-graphs' own nodes not included.
-        outputs (list[tuple[AnfNode, int]]): results as (node, which of its results).
-        feeds (tuple[int]): for a sub-graph, which input of the calling CNode each parameter stands for.
-        free (int): for a sub-graph, how many of its parameters, from the first on, are free variables: values of the
-            graph around it that it uses, rather than what it is called with.
+        outputs (list[tuple[AnfNode, int]]): results as (node, index of its result).
+        feeds (tuple[int]): for a sub-graph, the index of the calling CNode's input for each parameter.
+        free (int): for a sub-graph, the number of leading parameters that are free variables: values captured from the
+            surrounding graph, not arguments of the call.
         written (int): how many of the last outputs are new values of Parameters, not results.
-        weights (Mapping): value of each Parameter by its name, as an array that may be read from a file when it is
-            asked for; of a graph that was traced it is empty, since the network holds them. Not compared.
+        weights (Mapping): value of each Parameter by its name, as an array that may be read from a file on access;
+            empty for a graph that was traced, since the network holds the values. Not compared.
 
-    Graphs are equal when all of this is, attributes, types, scopes and lines included. A graph can be pickled, and what
-    another process reads is equal to it; of `CNode.kernel` it knows the primitives and their shapes.
+        Graphs are equal if all of this is, attributes, types, scopes and lines included. A graph can be pickled, and is
+        equal to the graph that another process reads; of `CNode.kernel` it then has the primitives and their shapes.
     """
 
     __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written", "weights")
@@ -248,7 +250,7 @@ class FuncGraph:
             node.func_graph = self
 
     def all_nodes(self) -> Iterator[CNode]:
-        """CNodes of this graph and of every sub-graph, in order."""
+        """Yield the CNodes of this graph and of every sub-graph, in order."""
         for node in self.nodes:
             yield node
             for graph in node.graphs:
@@ -260,7 +262,7 @@ class FuncGraph:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, FuncGraph):
             return self is other
-        return len(self) == len(other) and serialization.alike(
+        return len(self) == len(other) and serialization.is_equal(
             serialization.of_graph(self), serialization.of_graph(other)
         )
 
@@ -277,11 +279,11 @@ class FuncGraph:
 class OpenGraph(FuncGraph):
     """A graph whose inputs have axes of any length, which are -1 in their shapes, or -2 for any number of axes.
 
-    What depends on such lengths is shown as it stands in the file that the graph was read from; what runs is a graph
-    for the shapes of the inputs. A pickle holds what is shown.
+    Values that depend on such lengths are shown as they are in the file that the graph was read from; the graph that
+    runs is built for the shapes of the inputs. A pickle stores the shown graph.
 
     Attributes:
-        build (Callable): Makes the graph for the shapes of inputs, a list of tuples. None: there is none.
+        build (Callable): Builds the graph for the shapes of inputs, a list of tuples; or None.
     """
 
     __slots__ = ("build",)
@@ -291,34 +293,34 @@ class OpenGraph(FuncGraph):
         self.build: Callable[[list[tuple[int, ...]]], FuncGraph] | None = None
 
     def built_by(self, build: Callable[[list[tuple[int, ...]]], FuncGraph]) -> "OpenGraph":
-        """The graph itself, with the function that makes graphs for shapes of inputs."""
+        """Set the function that builds graphs for shapes of inputs, and return the graph itself."""
         self.build = build
         return self
 
 
 def show_constant(node: "ValueNode") -> str:
-    """Short text of a ValueNode: scalars and small tensors by value, others by type."""
+    """Return a short text of a ValueNode: scalars and small tensors by value, others by type."""
     kind = node.types[0] if node.types else None
     value = node.value
     if value is None or (kind is not None and kind.size > 8):
         return str(kind)
     try:
         flat = value.tolist() if hasattr(value, "tolist") else value
-    except Exception:  # an array whose value cannot be read here (a key, a deleted buffer) is shown by its type
+    except Exception:  # arrays without readable values (a key, a deleted buffer) are shown by their type
         return str(kind)
     text = f"{flat:.7g}" if isinstance(flat, float) else str(flat)
     return f"{kind.dtype}({text})" if kind is not None else text
 
 
-def _from_rows(made):
-    """The FuncGraph that `rows.of_graph` has told of."""
-    return _graph_from(made, [])
+def _from_rows(rows):
+    """Return the FuncGraph of rows from `serialization.of_graph`. Pickles refer to this function by name."""
+    return _build_graph(rows, [])
 
 
-def _graph_from(row, nodes):
+def _build_graph(row, nodes):
     name, parameters, calls, outputs, feeds, free, written = row
 
-    def add(row, graphs=()):
+    def add_node(row, graphs=()):
         kind, types, *rest = row
         types = tuple(TensorType(*each) for each in types)
         if kind == "parameter":
@@ -328,21 +330,21 @@ def _graph_from(row, nodes):
         else:
             op, inputs, slots, fields = rest
             fields = dict(
-                fields, attrs=dict(fields["attrs"]), kernel=serialization.opened(fields["kernel"]), graphs=graphs
+                fields, attrs=dict(fields["attrs"]), kernel=serialization.open_kernel(fields["kernel"]), graphs=graphs
             )
             nodes.append(CNode(op, tuple(nodes[i] for i in inputs), slots, types, **fields))
         return nodes[-1]
 
-    own = [add(row) for row in parameters]
-    made = []
+    parameter_nodes = [add_node(row) for row in parameters]
+    cnodes = []
     for values, row, inner in calls:
         for value in values:
-            add(value)
-        if row is None:  # values that only the outputs name
+            add_node(value)
+        if row is None:  # values that only the outputs refer to
             continue
-        node = add(row)
-        node.graphs = tuple(_graph_from(graph, nodes) for graph in inner)
-        made.append(node)
-    graph = FuncGraph(name, own, made, [(nodes[i], slot) for i, slot in outputs], feeds, free)
+        node = add_node(row)
+        node.graphs = tuple(_build_graph(graph, nodes) for graph in inner)
+        cnodes.append(node)
+    graph = FuncGraph(name, parameter_nodes, cnodes, [(nodes[i], slot) for i, slot in outputs], feeds, free)
     graph.written = written
     return graph

@@ -1,4 +1,4 @@
-"""The entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
+"""Entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,12 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", *inputs: Any) -> FuncGraph:
-    """The graph of a Cell or a function for these inputs, without running or compiling it.
+    """Return the graph of a Cell or a function for these inputs, without running or compiling it.
 
     Args:
-        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at; a Program is what a listener of
-            `msnb.core.state.events` tells of. A FuncGraph is returned as it is.
-        inputs: the inputs `net` would be called with.
+        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): the network; a Program comes from an event of
+            `msnb.core.state.events`. A FuncGraph is returned unchanged.
+        inputs: inputs for `net`.
 
     Returns:
         FuncGraph.
@@ -54,35 +54,36 @@ def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", 
 
 
 def of_program(program: "Program", name: str | None = None, expand: bool = False) -> FuncGraph:
-    """The graph of a traced program of `msnb.core.program.program_cache`; `expand` opens operators up, see `read`."""
+    """Return the graph of a traced program of `msnb.core.program.program_cache`; `expand` replaces operators by
+    their primitives, see `read`."""
 
     def operator_of(text):
         meaning = program.names.get(text)
         return default_operator_of(text) if meaning is None else (meaning.operator, meaning.settings)
 
-    made = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs, operator_of, expand)
-    made.written = len(program.written)
-    traced = iter(made.outputs)  # a result that was known while tracing is no output of the jaxpr
-    known = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.static]
+    graph = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs, operator_of, expand)
+    graph.written = len(program.written)
+    traced = iter(graph.outputs)  # a result that is constant while tracing is not an output of the jaxpr
+    constants = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.static]
     rest = list(traced)
-    if getattr(program, "errors", None):  # the first of them says which checks have failed: it is no result
+    if getattr(program, "errors", None):  # the first output holds the flags of failed checks: it is not a result
         del rest[0]
-    made.outputs = [*known, *rest]
-    return made
+    graph.outputs = [*constants, *rest]
+    return graph
 
 
 def name_of(net: Any) -> str:
-    """What a graph of `net` is called: the class of a Cell, the name of a function."""
+    """Return the name of a graph of `net`: the class of a Cell, the name of a function."""
     return getattr(net, "__qualname__", None) or type(net).__name__
 
 
 def text(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
-    """The functional IR as text: parameters, then one numbered line per CNode with its operator, inputs, attributes,
-    types, scope and source line. Print it.
+    """Return the functional IR as text: parameters, then one numbered line per CNode with its operator, inputs,
+    attributes, types, scope and source line. Print it.
 
     Args:
-        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at.
-        inputs: the inputs `net` would be called with.
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the network.
+        inputs: inputs for `net`.
 
     Returns:
         str.
@@ -99,11 +100,11 @@ def text(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: An
 
 
 def dot(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
-    """The graph in the dot language, scopes as clusters.
+    """Return the graph in the dot language, with scopes as clusters.
 
     Args:
-        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at.
-        inputs: the inputs `net` would be called with.
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the network.
+        inputs: inputs for `net`.
 
     Returns:
         str.
@@ -115,11 +116,11 @@ def dot(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any
 
 
 def svg(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any, boxes: float = 60) -> str:
-    """A picture of the graph that needs no browser scripts; scopes are opened as long as about `boxes` boxes fit.
+    """Return an SVG picture of the graph that needs no scripts. Scopes are opened until about `boxes` boxes are drawn.
 
     Args:
-        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at.
-        inputs: the inputs `net` would be called with.
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the network.
+        inputs: inputs for `net`.
         boxes (int): about how many boxes to draw. Default: 60.
 
     Returns:

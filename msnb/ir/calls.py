@@ -1,4 +1,4 @@
-"""Tells apart the calls of a Cell that is called more than once."""
+"""Distinguishes the calls of a Cell that is called more than once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,47 +7,47 @@ from msnb.ir.scopes import LANES
 
 
 class _Call:
-    """One call of a Cell: a run of nodes that stand next to each other in its scope."""
+    """One call of a Cell: consecutive nodes in its scope."""
 
-    __slots__ = ("part", "above", "number", "inside", "title")
+    __slots__ = ("part", "parent", "number", "children", "title")
 
     def __init__(self, part, above, number):
-        self.part, self.above, self.number = part, above, number
-        self.inside, self.title = {}, None
+        self.part, self.parent, self.number = part, above, number
+        self.children, self.title = {}, None
 
 
 def calls(nodes: Sequence[Any]) -> Any:
-    """{node id: scope names}, each call of a Cell that is called several times under a name of its own.
+    """Return {node id: scope names}. Each call of a Cell that is called several times has a different name.
 
-    ``self.relu`` called after every layer would otherwise be one box that all the others point to and from.
+    Otherwise ``self.relu`` called after every layer would be one box connected to all the others.
     """
-    tops, last, place = {lane: _Call("", None, 1) for lane in LANES}, {}, {}
+    roots, last, call_chains = {lane: _Call("", None, 1) for lane in LANES}, {}, {}
     for node in nodes:
         parts = tuple(part for part in node.scope.split("/") if part)
-        before, chain = last.get(node.direction, ((), [tops[node.direction]]))
-        same = 0
-        while same < min(len(parts), len(before)) and parts[same] == before[same]:
-            same += 1
-        chain = chain[: same + 1]
-        for part in parts[same:]:
-            runs = chain[-1].inside.setdefault(part, [])
+        before, chain = last.get(node.direction, ((), [roots[node.direction]]))
+        depth = 0
+        while depth < min(len(parts), len(before)) and parts[depth] == before[depth]:
+            depth += 1
+        chain = chain[: depth + 1]
+        for part in parts[depth:]:
+            runs = chain[-1].children.setdefault(part, [])
             runs.append(_Call(part, chain[-1], len(runs) + 1))
             chain.append(runs[-1])
         last[node.direction] = parts, chain
-        place[node.id] = chain
+        call_chains[node.id] = chain
     for lane in LANES:
-        _entitle(tops[lane], tops["forward"] if lane == "backward" else None)
-    return {number: tuple(call.title for call in chain[1:]) for number, chain in place.items()}
+        _name_calls(roots[lane], roots["forward"] if lane == "backward" else None)
+    return {number: tuple(call.title for call in chain[1:]) for number, chain in call_chains.items()}
 
 
-def _entitle(call, twin):
-    """Name the calls inside `call`; gradients come in the opposite order and take the names of the forward calls."""
-    for part, runs in call.inside.items():
-        mates = twin.inside.get(part) if twin is not None else None
+def _name_calls(call, forward_call):
+    """Name the calls in `call`. Gradients come in the opposite order and get the names of the forward calls."""
+    for part, runs in call.children.items():
+        mates = forward_call.children.get(part) if forward_call is not None else None
         total = len(mates) if mates is not None else len(runs)
         for run in runs:
             number = run.number if mates is None else total + 1 - run.number
-            if number < 1:  # torn apart by something else: one box then
+            if number < 1:  # the call was split by other nodes: draw one box
                 number = 1
             run.title = part if number == 1 else f"{part} ({number})"
-            _entitle(run, next((mate for mate in mates if mate.title == run.title), None) if mates else None)
+            _name_calls(run, next((mate for mate in mates if mate.title == run.title), None) if mates else None)

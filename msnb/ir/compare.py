@@ -1,4 +1,4 @@
-"""What two graphs have in common: two stages of a program, two networks, two versions of a cell."""
+"""Matching of two graphs: two stages of a program, two networks, or two versions of a Cell."""
 
 import difflib
 import re
@@ -10,12 +10,12 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
 _CLASS = re.compile(r"(?<=.)-\w+")
-_OF_BOTH = frozenset(("Switch", "While", "Scan", "AddN"))  # names that graphs of primitives have as well
+_SHARED_NAMES = frozenset(("Switch", "While", "Scan", "AddN"))  # names that graphs of primitives have too
 SAME, CHANGED, ONLY, FUSED = "same", "changed", "only", "fused"
 
 
 class Comparison:
-    """How the nodes of two graphs belong together.
+    """The correspondence between the nodes of two graphs.
 
     Attributes:
         links (list[tuple[int, int]]): pairs of node ids, (of the first graph, of the second).
@@ -32,7 +32,7 @@ class Comparison:
         self.second: Any = second
 
     def counts(self) -> dict[str, int]:
-        """{"same": n, "changed": n, "fused": n, "removed": n, "added": n}"""
+        """Return {"same": n, "changed": n, "fused": n, "removed": n, "added": n}."""
         count = self.first.count
         return {
             SAME: count(SAME),
@@ -49,8 +49,8 @@ class Comparison:
 def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
     """Match the nodes of two graphs.
 
-    Nodes match by operator and scope; what then remains by what it computes, in order. A compiled program is matched
-    by what XLA says each of its kernels came from, a graph of JAX's primitives by the operator each is part of.
+    Nodes match by operator and scope, the remaining ones by their computation, in order. A compiled program is matched
+    by the origins that XLA records for each kernel, a graph of JAX's primitives by the operator of each primitive.
 
     Args:
         first (FuncGraph): the earlier stage, or the old version.
@@ -61,56 +61,56 @@ def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
     """
     old, new = list(first.all_nodes()), list(second.all_nodes())
     if any(node.instruction for node in new) and not any(node.instruction for node in old):
-        return _by_origin(old, new)
+        return _match_by_origin(old, new)
     if any(node.instruction for node in old) and not any(node.instruction for node in new):
-        return _turned(_by_origin(new, old))
-    if _opened(first) != _opened(second):
-        return _by_operator(old, new) if _opened(second) else _turned(_by_operator(new, old))
-    return _alike(first, second, old, new)
+        return _swap_sides(_match_by_origin(new, old))
+    if _is_expanded(first) != _is_expanded(second):
+        return _match_by_operator(old, new) if _is_expanded(second) else _swap_sides(_match_by_operator(new, old))
+    return _match_by_scope(first, second, old, new)
 
 
-def _lowered(node):
-    """Whether a node is an operation of StableHLO, which knows the primitive that it came from."""
+def _is_lowered(node):
+    """Return whether a node is an operation of StableHLO, which records the primitive of its origin."""
     return bool(node.origins) and not node.instruction
 
 
-def _opened(graph):
-    """Whether operators of this graph were opened up into primitives: then none of its nodes is one. Those of a file
-    have no kernels, and are called as operators are."""
+def _is_expanded(graph):
+    """Return whether the operators of this graph were replaced by their primitives. Nodes of a graph from a file
+    have no kernels, and are named like operators."""
     return len(graph) > 0 and not any(
-        node.kernel is not None or node.op[:1].isupper() and node.op not in _OF_BOTH for node in graph.all_nodes()
+        node.kernel is not None or node.op[:1].isupper() and node.op not in _SHARED_NAMES for node in graph.all_nodes()
     )
 
 
-def _turned(comparison):
+def _swap_sides(comparison):
     return Comparison([(b, a) for a, b in comparison.links], comparison.second, comparison.first)
 
 
-def _keys(graph, classes):
-    """Per node id, a name that stays the same when something elsewhere in the graph changes; scopes with the classes of
-    Cells or without them."""
+def _stable_keys(graph, classes):
+    """Return, per node id, a key that does not change when another part of the graph does; scopes with or without
+    the classes of Cells."""
     tree, counts, keys = Hierarchy(graph, fold=False), {}, []
     for node in tree.nodes:
         names = [scope.name for scope in tree.home[node.id].ancestors()[1:]]
         path = "/".join(names if classes else (_CLASS.sub("", name) for name in names))
-        key = (path, node.origins[0][1] if _lowered(node) else node.op)
+        key = (path, node.origins[0][1] if _is_lowered(node) else node.op)
         counts[key] = counts.get(key, 0) + 1
         keys.append((*key, counts[key]))
     return keys
 
 
-def _alike(first, second, old, new):
-    # a file of another framework has the attributes that hold Cells, and not their classes
+def _match_by_scope(first, second, old, new):
+    # a file of another framework has the attribute names of Cells, but not their classes
     classes = [any("-" in node.scope for node in nodes) for nodes in (old, new)]
-    old_keys, new_keys = (_keys(graph, all(classes) or not any(classes)) for graph in (first, second))
-    place = {key: number for number, key in enumerate(new_keys)}
+    old_keys, new_keys = (_stable_keys(graph, all(classes) or not any(classes)) for graph in (first, second))
+    new_index = {key: number for number, key in enumerate(new_keys)}
     links, partner = {}, {}
     for number, key in enumerate(old_keys):
-        mate = place.get(key)
+        mate = new_index.get(key)
         if mate is not None:
             links[number], partner[mate] = mate, number
-    # the rest, in order, by what it computes: a renamed layer is still the same layer; one program has no such layers
-    renamed = any(map(_lowered, old)) == any(map(_lowered, new))
+    # match the rest in order, by computation: a renamed layer is the same layer; one program has no renamed layers
+    renamed = any(map(_is_lowered, old)) == any(map(_is_lowered, new))
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
     tokens = [
@@ -124,14 +124,14 @@ def _alike(first, second, old, new):
             partner[rest_new[block.b + step]] = rest_old[block.a + step]
     states = ([ONLY] * len(old), [ONLY] * len(new))
     for number, mate in links.items():
-        states[0][number] = states[1][mate] = SAME if _equal(old[number], new[mate]) else CHANGED
+        states[0][number] = states[1][mate] = SAME if _is_equal(old[number], new[mate]) else CHANGED
     return Comparison(sorted(links.items()), *states)
 
 
-def _equal(old, new):
-    """Whether two nodes compute the same. An operator that also keeps something for its gradient is the same operator,
-    and a primitive in StableHLO is still that primitive, though what it was told is spelled in another way."""
-    if _lowered(old) != _lowered(new):
+def _is_equal(old, new):
+    """Return whether two nodes compute the same. An operator with additional residuals for its gradient is the same
+    operator, and a primitive in StableHLO is the same primitive, though its attributes are written differently."""
+    if _is_lowered(old) != _is_lowered(new):
         return old.types == new.types
     first, second = signature(old), signature(new)
     if first[0] != second[0] or first[2:] != second[2:]:
@@ -141,20 +141,20 @@ def _equal(old, new):
     return all(kind in rest for kind in fewer)
 
 
-def _by_origin(old, new):
+def _match_by_origin(old, new):
     opened = not any(node.kernel is not None for node in old)
-    place = {}
+    by_scope = {}
     for node in old:
         scope, _, last = node.scope.rpartition("/") if opened else (node.scope, "", "")
         line = node.source[:2] if node.source else None
         for path, op in {(scope, last), (node.scope, node.op)}:
-            place.setdefault((path, op, node.direction == "backward"), []).append((node.id, line))
+            by_scope.setdefault((path, op, node.direction == "backward"), []).append((node.id, line))
     links, covers = set(), [set() for _ in new]
     for node in new:
         for scope, operator, backward, line in node.origins:
-            mates = place.get((scope, operator, backward), ())
-            # a Cell that is called on several lines has as many operators of that name: the line says which
-            same_line = [number for number, where in mates if where == line]
+            mates = by_scope.get((scope, operator, backward), ())
+            # a Cell called on several lines has several operators of that name: the line selects one
+            same_line = [number for number, mate_line in mates if mate_line == line]
             for number in same_line or [number for number, _ in mates]:
                 links.add((number, node.id))
                 covers[node.id].add(number)
@@ -167,20 +167,20 @@ def _by_origin(old, new):
     return Comparison(sorted(links), *states)
 
 
-def _by_operator(old, new):
-    """Operators to the primitives inside them, which stand in a scope with the operator's name."""
-    place = {}
+def _match_by_operator(old, new):
+    """Match operators with their primitives, which are in a scope with the operator's name."""
+    by_scope = {}
     for node in old:
         key = "/".join(part for part in (node.scope, node.op) if part)
         line = node.source[:2] if node.source else None
-        place.setdefault((key, node.direction), []).append((node.id, line))
-        place.setdefault((node.scope, node.op, node.direction), []).append((node.id, line))
+        by_scope.setdefault((key, node.direction), []).append((node.id, line))
+        by_scope.setdefault((node.scope, node.op, node.direction), []).append((node.id, line))
     links = set()
     for node in new:
-        mates = place.get((node.scope, node.direction)) or place.get((node.scope, node.op, node.direction)) or ()
-        # an operator that is called on several lines of one scope: the line says which call it is
-        here = [number for number, line in mates if node.source and line == node.source[:2]]
-        links.update((number, node.id) for number in here or [number for number, _ in mates])
+        mates = by_scope.get((node.scope, node.direction)) or by_scope.get((node.scope, node.op, node.direction)) or ()
+        # an operator called on several lines of one scope: the line selects the call
+        on_line = [number for number, line in mates if node.source and line == node.source[:2]]
+        links.update((number, node.id) for number in on_line or [number for number, _ in mates])
     states = ([ONLY] * len(old), [ONLY] * len(new))
     for number, primitive in links:
         states[0][number] = states[1][primitive] = SAME

@@ -1,8 +1,8 @@
-"""Arithmetic and memory traffic of an equation, counted from its shapes (not from a compiler's cost model).
+"""FLOPs and memory traffic of an equation, counted from its shapes (not from a compiler's cost model).
 
-An operator of msnb is counted by the JAX primitives that it is made of, so that none is forgotten, a user's own
-included. `FLOPS` is therefore a table of primitives, and keyed by their names: an equation has the name, JAX does not
-export every primitive as an object, and msnb's convolution is declared on a floor above this one.
+An operator is counted by its JAX primitives, so that every operator has a count, a user's own included. `FLOPS` is
+therefore a rule table of primitives, keyed by their names: an equation has the name, JAX does not export every
+primitive as an object, and msnb's convolution is declared on a higher level.
 """
 
 import math
@@ -15,31 +15,31 @@ from msnb.core.operator.rule_table import RuleTable
 _GRAPHS = (ClosedJaxpr, Jaxpr)
 
 
-def _size(var):
+def _count_elements(var):
     return math.prod(getattr(var.aval, "shape", ()))
 
 
 def nbytes(eqn: JaxprEqn) -> int:
-    """Bytes read and written if every operand travels once."""
+    """Return the bytes read and written if every operand is transferred once."""
     total = 0
     for var in (*eqn.invars, *eqn.outvars):
         dtype = getattr(var.aval, "dtype", None)
-        total += _size(var) * getattr(dtype, "itemsize", 0)
+        total += _count_elements(var) * getattr(dtype, "itemsize", 0)
     return total
 
 
 def inner_jaxprs(eqn: JaxprEqn) -> list[ClosedJaxpr]:
-    """Jaxprs among the parameters of an equation, closed or open."""
-    found = []
+    """Return the jaxprs among the parameters of an equation, closed or open."""
+    jaxprs = []
     for value in eqn.params.values():
         for item in value if isinstance(value, (tuple, list)) else (value,):
             if isinstance(item, _GRAPHS):
-                found.append(item)
-    return found
+                jaxprs.append(item)
+    return jaxprs
 
 
 def open_jaxpr(jaxpr: Any) -> Jaxpr:
-    """The open form of a jaxpr that may be closed."""
+    """Return the open form of a jaxpr that may be closed."""
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
@@ -51,80 +51,80 @@ FLOPS = RuleTable(
 
 
 def flops(eqn: JaxprEqn, memo: dict[int, Any]) -> int:
-    """Floating-point (or integer) operations of one equation; `memo` is a dict shared by one reading."""
+    """Return the floating-point (or integer) operations of one equation; `memo` is a dict shared by one reading."""
     name = eqn.primitive.name
     rule = FLOPS.get(name)
     if rule is not None:
         return rule(eqn)
     inner = inner_jaxprs(eqn)
     if inner:
-        counts = [_total(open_jaxpr(jaxpr), memo) for jaxpr in inner]
+        counts = [_total_flops(open_jaxpr(jaxpr), memo) for jaxpr in inner]
         if name == "cond":
             return max(counts)
         return sum(counts) * (eqn.params.get("length", 1) if name == "scan" else 1)
     if name.startswith(("reduce_", "arg", "cum")):
-        return _size(eqn.invars[0])
-    return sum(_size(var) for var in eqn.outvars)
+        return _count_elements(eqn.invars[0])
+    return sum(_count_elements(var) for var in eqn.outvars)
 
 
-def _total(jaxpr, memo):
-    known = memo.get(id(jaxpr))
-    if known is None:
-        # the jaxpr is kept beside its count: an id is only unique while its object lives
-        known = memo[id(jaxpr)] = (sum(flops(eqn, memo) for eqn in jaxpr.eqns), jaxpr)
-    return known[0]
+def _total_flops(jaxpr, memo):
+    cached = memo.get(id(jaxpr))
+    if cached is None:
+        # the jaxpr is stored with its count, since an id is unique only while its object is alive
+        cached = memo[id(jaxpr)] = (sum(flops(eqn, memo) for eqn in jaxpr.eqns), jaxpr)
+    return cached[0]
 
 
 @FLOPS.register("dot_general")
-def _dot(eqn):
+def _dot_flops(eqn):
     (contracted, _), _ = eqn.params["dimension_numbers"]
-    return 2 * _size(eqn.outvars[0]) * math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
+    return 2 * _count_elements(eqn.outvars[0]) * math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
 
 
 @FLOPS.register("conv_general_dilated")
-def _conv(eqn):
+def _conv_flops(eqn):
     kernel = eqn.invars[1].aval.shape
     out_features = kernel[eqn.params["dimension_numbers"].rhs_spec[0]]
-    dense = 2 * _size(eqn.outvars[0]) * math.prod(kernel) // max(1, out_features)
-    # dilating the image inserts zeros, and multiplying by them is no work worth counting
+    dense = 2 * _count_elements(eqn.outvars[0]) * math.prod(kernel) // max(1, out_features)
+    # dilating the input inserts zeros; multiplications by them are not counted
     return dense // max(1, math.prod(eqn.params["lhs_dilation"]))
 
 
-def _msnb_conv(spot):
-    """msnb's own convolution and its two gradients do the same work: that of each output element forward."""
+def _msnb_conv_rule(operand):
+    """Return the rule of msnb's convolution or one of its gradients: all do the work of the forward pass."""
 
     def rule(eqn):
-        var = eqn.outvars[0] if spot is None else eqn.invars[spot]
-        return 2 * _size(var) * math.prod(eqn.params["kernel"][1:])
+        var = eqn.outvars[0] if operand is None else eqn.invars[operand]
+        return 2 * _count_elements(var) * math.prod(eqn.params["kernel"][1:])
 
     return rule
 
 
-FLOPS.register("conv")(_msnb_conv(None))
-FLOPS.register("conv_input_grad")(_msnb_conv(0))
-FLOPS.register("conv_filter_grad")(_msnb_conv(1))
+FLOPS.register("conv")(_msnb_conv_rule(None))
+FLOPS.register("conv_input_grad")(_msnb_conv_rule(0))
+FLOPS.register("conv_filter_grad")(_msnb_conv_rule(1))
 
 
 @FLOPS.register("reduce_window", "reduce_window_sum", "reduce_window_max", "reduce_window_min", "select_and_gather_add")
-def _window(eqn):
+def _window_flops(eqn):
     window = eqn.params.get("window_dimensions", ())
-    return _size(eqn.outvars[0]) * math.prod(window)
+    return _count_elements(eqn.outvars[0]) * math.prod(window)
 
 
 @FLOPS.register("select_and_scatter_add")
 def _scatter_window(eqn):
-    return _size(eqn.invars[0]) * math.prod(eqn.params.get("window_dimensions", ()))
+    return _count_elements(eqn.invars[0]) * math.prod(eqn.params.get("window_dimensions", ()))
 
 
 @FLOPS.register("sort")
-def _sort(eqn):
-    size = _size(eqn.invars[0])
+def _sort_flops(eqn):
+    size = _count_elements(eqn.invars[0])
     return int(size * max(1.0, math.log2(max(size, 2))))
 
 
 @FLOPS.register("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max")
-def _scatter(eqn):
-    return _size(eqn.invars[-1])
+def _scatter_flops(eqn):
+    return _count_elements(eqn.invars[-1])
 
 
 @FLOPS.register(
@@ -160,6 +160,6 @@ def _scatter(eqn):
     "mesh_cast",
     "layout_constraint",
 )
-def _free(eqn):
-    """What only moves values."""
+def _no_flops(eqn):
+    """Return 0 for a primitive that only moves values."""
     return 0

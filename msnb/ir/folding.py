@@ -1,4 +1,4 @@
-"""Keeps a drawing small: repeated blocks become one, many calls of one operator a crowd, endless scopes pages."""
+"""Reduces a drawing: folds repeated blocks, groups many calls of one operator, and splits very large scopes."""
 
 from typing import TYPE_CHECKING
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _LONGEST_PATTERN = 6
 _CROWD = 8
-_WORTH = 12  # fewer nodes than this are shown as they are
-_PAGE, _FULL = 100, 240  # a scope with more children than the second is split into pages of the first
+_MIN_FOLDED = 12  # smaller repeats are not folded
+_PAGE, _FULL = 100, 240  # scopes with more than _FULL children are split into pages of _PAGE
 
 
 class Folding:
@@ -22,54 +22,54 @@ class Folding:
         self.tree = tree
 
     def run(self) -> None:
-        """Fold every lane, the backward one as the forward one was."""
+        """Fold every lane, the backward one like the forward one."""
         forward, backward = (self.tree.root.named.get(name) for name in ("forward", "backward"))
         for lane in self.tree.root.children:
             if lane is not backward:
-                self._fold(lane)
+                self._fold_scope(lane)
         if backward is not None:
             if forward is not None:
-                _fold_alike(forward, backward)
-            self._fold(backward)
+                _mirror_folds(forward, backward)
+            self._fold_scope(backward)
 
-    def _fold(self, scope):
+    def _fold_scope(self, scope):
         for child in scope.children:
             if isinstance(child, Scope):
-                self._fold(child)
+                self._fold_scope(child)
         if scope.kind in (ROOT, FOLD, UNIT, CROWD, PAGE) or len(scope.children) < 3:
             return
         self._fold_crowds(scope)
         self._fold_repeats(scope)
         self._fold_pages(scope)
 
-    def _token(self, child):
-        """Equal for siblings that look the same inside."""
+    def _content_token(self, child):
+        """Return a token that is equal for siblings with the same content."""
         if not isinstance(child, Scope):
             return self.tree.signature_of[child.id]
         base = [node.id for node in child.leaves()]
-        inside = {number: place for place, number in enumerate(base)}
+        positions = {number: position for position, number in enumerate(base)}
         return (
             child.kind,
             tuple(
                 (
                     self.tree.signature_of[number],
-                    tuple(place - inside[source] for source in self.tree.feeders[number] if source in inside),
+                    tuple(position - positions[source] for source in self.tree.feeders[number] if source in positions),
                 )
-                for place, number in enumerate(base)
+                for position, number in enumerate(base)
             ),
         )
 
     def _fold_repeats(self, scope):
         children = scope.children
-        tokens = self._tokens(children)
+        tokens = self._content_tokens(children)
         result, at = [], 0
         while at < len(children):
             period, repeats = _best_pattern(tokens, children, at)
             nodes = sum(child.size if isinstance(child, Scope) else 1 for child in children[at : at + period * repeats])
             if (
                 not repeats
-                or nodes < _WORTH
-                or not (repeats >= _CROWD or self._chained(children[at : at + 2 * period], period))
+                or nodes < _MIN_FOLDED
+                or not (repeats >= _CROWD or self._is_chained(children[at : at + 2 * period], period))
             ):
                 result.append(children[at])
                 at += 1
@@ -86,7 +86,7 @@ class Folding:
                         if isinstance(child, Scope):
                             child.parent = unit
                     fold.children.append(unit)
-            _adopt(fold)
+            _adopt_children(fold)
             fold.name = _fold_name(members, period, repeats)
             result.append(fold)
             at += period * repeats
@@ -95,8 +95,9 @@ class Folding:
         ):
             scope.children = result
 
-    def _chained(self, children, period):
-        """Whether the second repeat works on what the first one made; heads of an attention do not, and stay apart."""
+    def _is_chained(self, children, period):
+        """Return whether the second repeat uses a result of the first. Heads of an attention do not, and are not
+        folded."""
         first, second = (
             {
                 node.id
@@ -107,19 +108,19 @@ class Folding:
         )
         return any(source in first for number in second for source in self.tree.feeders[number])
 
-    def _tokens(self, children):
-        # the dear tokens of scopes are only worth it where a sibling has the same number of nodes
+    def _content_tokens(self, children):
+        # tokens of scopes are expensive, and useful only if a sibling has the same number of nodes
         sizes = {}
         for child in children:
             if isinstance(child, Scope):
                 sizes[child.size] = sizes.get(child.size, 0) + 1
         return [
-            self._token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
+            self._content_token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
             for child in children
         ]
 
     def _fold_crowds(self, scope):
-        """Many independent calls of one operator, such as an optimizer's update of each weight, become one box."""
+        """Group many independent calls of one operator, such as an optimizer's update of each weight, in one box."""
         groups = {}
         for child in scope.children:
             if isinstance(child, CNode):
@@ -133,32 +134,33 @@ class Folding:
                     _fold_crowd(scope, op, members)
 
     def _fold_pages(self, scope):
-        """Keep any one layout small, whatever the program: a flat function of 5,000 calls becomes 50 pages."""
+        """Split a large scope into pages: a flat function of 5,000 calls becomes 50 pages."""
         if len(scope.children) <= _FULL:
             return
         pages = []
         for start in range(0, len(scope.children), _PAGE):
             page = Scope("", PAGE, scope)
             page.children = scope.children[start : start + _PAGE]
-            _adopt(page)
+            _adopt_children(page)
             numbers = [node.id for node in page.leaves()]
             page.name = f"%{min(numbers)} … %{max(numbers)}"
             pages.append(page)
         scope.children = pages
 
     def _group_by_rank(self, members, scope):
-        """Lists of `members` that do not depend on each other by way of nodes in this scope: of each call counts how
-        many others, one after the other, it comes after. Gradients are cast twice where their norm is clipped."""
-        inside = {node.id for node in scope.leaves()}
+        """Return lists of `members` that do not depend on each other through nodes of this scope. The rank of a call
+        is the number of members on the longest path to it. For example, gradients are cast twice if their norm is
+        clipped."""
+        scope_ids = {node.id for node in scope.leaves()}
         calls = {node.id: node for node in members}
-        after, groups = {}, {}  # after: how many of the members lead to a node
-        for number in sorted(inside):
-            rank = max((after[source] for source in self.tree.feeders[number] if source in after), default=0)
+        rank_of, groups = {}, {}  # after: how many of the members lead to a node
+        for number in sorted(scope_ids):
+            rank = max((rank_of[source] for source in self.tree.feeders[number] if source in rank_of), default=0)
             if number in calls:
                 groups.setdefault(rank, []).append(calls[number])
                 rank += 1
             if rank:
-                after[number] = rank
+                rank_of[number] = rank
         return groups.values()
 
 
@@ -166,13 +168,14 @@ def _fold_crowd(scope, op, members):
     crowd = Scope(op, CROWD, scope)
     crowd.children = members
     at = scope.children.index(members[0])
-    held = set(members)
+    members_set = set(members)
     scope.children[at] = crowd
-    scope.children = [child for child in scope.children if isinstance(child, Scope) or child not in held]
+    scope.children = [child for child in scope.children if isinstance(child, Scope) or child not in members_set]
 
 
 def _best_pattern(tokens, children, at):
-    """(period, repeats) of the repetition that covers most from `at` on; (0, 0) when there is none worth folding."""
+    """Return (period, repeats) of the repetition that covers most children from `at` on; (0, 0) if none is worth
+    folding."""
     best = (0, 0)
     for period in range(1, _LONGEST_PATTERN + 1):
         unit = tokens[at : at + period]
@@ -187,8 +190,8 @@ def _best_pattern(tokens, children, at):
     return best
 
 
-def _fold_alike(forward, backward):
-    """Fold in the backward lane what was folded in the forward one, so that their rows match."""
+def _mirror_folds(forward, backward):
+    """Fold in the backward lane the scopes folded in the forward lane, so that their rows match."""
     for child in forward.children:
         if not isinstance(child, Scope):
             continue
@@ -200,21 +203,21 @@ def _fold_alike(forward, backward):
                 fold = Scope(child.name, FOLD, backward)
                 by_name = {mate.name: mate for mate in members}
                 fold.children = [by_name[member.name] for member in child.children if member.name in by_name]
-                _adopt(fold)
+                _adopt_children(fold)
                 backward.children[at] = fold
-                held = set(map(id, members))
-                backward.children = [mate for mate in backward.children if id(mate) not in held]
+                member_ids = set(map(id, members))
+                backward.children = [mate for mate in backward.children if id(mate) not in member_ids]
                 for member in child.children:
                     mate = fold.named.get(member.name)
                     if mate is not None:
-                        _fold_alike(member, mate)
+                        _mirror_folds(member, mate)
         else:
             mate = backward.named.get(child.name)
             if mate is not None:
-                _fold_alike(child, mate)
+                _mirror_folds(child, mate)
 
 
-def _adopt(fold):
+def _adopt_children(fold):
     for child in fold.children:
         if isinstance(child, Scope):
             child.parent = fold
@@ -222,7 +225,7 @@ def _adopt(fold):
 
 
 def _fold_name(members, period, repeats):
-    """`0-Block … 20-Block`, or the names of one repeat where a repeat is several siblings."""
+    """Return `0-Block … 20-Block`, or the names of one repeat if a repeat has several siblings."""
     names = [child.name if isinstance(child, Scope) else child.op for child in members]
     if period > 1:
         return " + ".join(names[:period][:3]) + (" + …" if period > 3 else "")
@@ -232,28 +235,29 @@ def _fold_name(members, period, repeats):
 
 
 def representatives(tree: "Hierarchy") -> list[int]:
-    """Per node id, the node that stands for it when repeats are left out: itself, or its like in the first repeat."""
-    stands = list(range(len(tree.nodes)))
+    """Return, per node id, the node that represents it when repeats are omitted: itself, or its counterpart in the
+    first repeat."""
+    representative = list(range(len(tree.nodes)))
 
     def visit(scope):
         if scope.kind == FOLD and all(isinstance(child, Scope) for child in scope.children):
             first = [node.id for node in scope.children[0].leaves()]
             for other in scope.children[1:]:
-                for place, node in enumerate(other.leaves()):
-                    stands[node.id] = first[min(place, len(first) - 1)]
+                for position, node in enumerate(other.leaves()):
+                    representative[node.id] = first[min(position, len(first) - 1)]
             visit(scope.children[0])
         elif scope.kind in (CROWD, FOLD):
-            like = {}  # one of each shape, so that sums over what they stand for stay exact
+            by_signature = {}  # one node of each signature, so that sums over the represented nodes stay exact
             for node in scope.children:
-                stands[node.id] = like.setdefault(tree.signature_of[node.id], node.id)
+                representative[node.id] = by_signature.setdefault(tree.signature_of[node.id], node.id)
         else:
             for child in scope.children:
                 if isinstance(child, Scope):
                     visit(child)
 
     visit(tree.root)
-    for number, stand in enumerate(stands):  # the first repeat may itself hold repeats
-        while stands[stand] != stand:
-            stand = stands[stand]
-        stands[number] = stand
-    return stands
+    for number, target in enumerate(representative):  # the first repeat may contain repeats
+        while representative[target] != target:
+            target = representative[target]
+        representative[number] = target
+    return representative

@@ -1,4 +1,4 @@
-"""The graph in the dot language, one cluster per scope."""
+"""The graph in the dot language, with one cluster per scope."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ _FILL = {"forward": "#dbe9f6", "backward": "#f7dfd4", "update": "#dff0de"}
 
 
 def to_dot(graph: "FuncGraph") -> str:
-    """A FuncGraph as a dot document: clusters are scopes, ellipses parameters, boxes CNodes."""
+    """Return a FuncGraph as a dot document: clusters are scopes, ellipses parameters, boxes CNodes."""
     lines = [
         f"digraph {_quote(graph.name)} {{",
         "  rankdir=TB; compound=true;",
@@ -20,18 +20,18 @@ def to_dot(graph: "FuncGraph") -> str:
         '  edge [color="#7a8794", arrowsize=0.6];',
     ]
     edges, scopes = [], {}
-    _collect(graph, "", {}, scopes, edges, lines)
-    lines += _clusters(scopes, 1)
+    _collect_lines(graph, "", {}, scopes, edges, lines)
+    lines += _format_clusters(scopes, 1)
     lines += edges + ["}"]
     return "\n".join(lines) + "\n"
 
 
-def _collect(graph, prefix, names, scopes, edges, lines, feeding=None):
+def _collect_lines(graph, prefix, names, scopes, edges, lines, feeding=None):
     for index, node in enumerate(graph.parameters):
         if feeding is not None and index < len(feeding):
             names[node] = feeding[index]
             continue
-        # XLA does not tell what feeds a computation that it calls: its parameters are drawn where they stand
+        # XLA does not record the arguments of a computation that it calls: its parameters are drawn in place
         name = f"p{index}" if feeding is None else f"p{len(names)}_{index}"
         names[node] = name
         label = f"{node.name}\\n{node.types[0].short() if node.types else ''}"
@@ -40,22 +40,28 @@ def _collect(graph, prefix, names, scopes, edges, lines, feeding=None):
         if feeding is None:
             lines.append(f"  {text}")
         else:
-            _place(scopes, _path(prefix), text)
+            _add_to_scope(scopes, _split_scope(prefix), text)
     for node in graph.nodes:
         names[node] = f"n{node.id}"
         label = f"{node.name}\\n{node.types[0].short() if node.types else ''}"
         tip = ", ".join(f"{key}: {show_value(value)}" for key, value in node.attrs.items())
-        path = _path(f"{prefix}{node.scope}")
+        path = _split_scope(f"{prefix}{node.scope}")
         text = f"n{node.id} [fillcolor={_quote(_FILL[node.direction])}, label={_quote(label)}, tooltip={_quote(tip)}];"
-        _place(scopes, path, text)
+        _add_to_scope(scopes, path, text)
         for source in node.inputs:
             start = names.get(source)
             if start is not None and not isinstance(source, ValueNode):
                 edges.append(f"  {start} -> n{node.id};")
         for inner in node.graphs:
-            inside = [names.get(node.inputs[feed]) if feed < len(node.inputs) else None for feed in inner.feeds]
-            _collect(
-                inner, f"{prefix}{node.scope}/{node.op}-op{node.id}/{inner.name}/", names, scopes, edges, lines, inside
+            inner_feeds = [names.get(node.inputs[feed]) if feed < len(node.inputs) else None for feed in inner.feeds]
+            _collect_lines(
+                inner,
+                f"{prefix}{node.scope}/{node.op}-op{node.id}/{inner.name}/",
+                names,
+                scopes,
+                edges,
+                lines,
+                inner_feeds,
             )
     if feeding is None:
         for index, (node, _) in enumerate(graph.outputs):
@@ -64,28 +70,28 @@ def _collect(graph, prefix, names, scopes, edges, lines, feeding=None):
                 edges.append(f"  {names[node]} -> out{index};")
 
 
-def _path(scope):
+def _split_scope(scope):
     return tuple(part for part in scope.split("/") if part)
 
 
-def _place(scopes, path, text):
+def _add_to_scope(scopes, path, text):
     for part in path:
         scopes = scopes.setdefault(part, {})
     scopes.setdefault("", []).append(text)
 
 
-def _clusters(scopes, depth, counter=None):
+def _format_clusters(scopes, depth, counter=None):
     counter = counter if counter is not None else [0]
     indent, lines = "  " * depth, []
-    for name, inside in scopes.items():
+    for name, inner in scopes.items():
         if name == "":
-            lines += [indent + text for text in inside]
+            lines += [indent + text for text in inner]
             continue
         counter[0] += 1
         lines += [
             f"{indent}subgraph cluster_{counter[0]} {{",
             f'{indent}  label={_quote(name)}; color="#b8c2cf";',
-            *_clusters(inside, depth + 1, counter),
+            *_format_clusters(inner, depth + 1, counter),
             f"{indent}}}",
         ]
     return lines

@@ -1,7 +1,7 @@
-"""Reads the HLO text of a compiled program into a FuncGraph: what XLA made of the network.
+"""Reads the HLO text of a compiled program into a FuncGraph.
 
-Each instruction carries the name stack of what it came from, so that a fused kernel still knows its Cells. A fusion is
-one CNode; ``attrs["fused"]`` names the operations inside, and `origins` says which operators of the traced graph they
+Each instruction carries the name stack of its origin, so a fused kernel can be traced to its Cells. A fusion is one
+CNode; ``attrs["fused"]`` names the operations in it, and `origins` lists the operators of the traced graph that they
 came from.
 """
 
@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
-from .collectives import KINDS, group_of, made_by, sent_by
+from .collectives import KINDS, group_size, result_bytes, sent_bytes
 from .read import is_library, mark_updates
 from .scope import is_backward, parse
 
@@ -35,11 +35,11 @@ TYPES.update(
 COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{\s*$")
 _INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = ")
 ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
-_CALLED = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
+_CALLEES = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
 _METADATA = re.compile(r"metadata=\{([^}]*)\}")
-_TOLD = re.compile(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)")
+_SHOWN_ATTRIBUTE = re.compile(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)")
 _JIT = re.compile(r"^jit\((([^\[#]*)(\[)?.*)\)$")  # operator[attributes]#number, see msnb.core.jaxpr.op_names
-_PASSED_ON = frozenset(("bitcast", "get-tuple-element", "tuple", "opt-barrier", "copy-start", "copy-done"))
+_FORWARDED = frozenset(("bitcast", "get-tuple-element", "tuple", "opt-barrier", "copy-start", "copy-done"))
 _FREE = frozenset(
     (
         "copy",
@@ -83,7 +83,7 @@ _COSTLY = frozenset(
     )
 )
 _SHARED = frozenset(("constant", "broadcast", "iota", "parameter"))
-_UNSAID = frozenset(("parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "fusion", "call"))
+_UNLISTED = frozenset(("parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "fusion", "call"))
 
 
 class _Instruction:
@@ -93,7 +93,7 @@ class _Instruction:
         "opcode",
         "operands",
         "rest",
-        "told",
+        "attributes",
         "root",
         "called",
         "segments",
@@ -111,8 +111,8 @@ class _Module:
     def __init__(self, text):
         self.computations = {}
         self.entry = None
-        said = re.search(r"num_partitions=(\d+)", text.partition("\n")[0])
-        self.devices = int(said[1]) if said else 1  # the shapes are those of one of them
+        partitions = re.search(r"num_partitions=(\d+)", text.partition("\n")[0])
+        self.devices = int(partitions[1]) if partitions else 1  # the shapes are those on one device
         self.tables = {"FileNames": {}, "FunctionNames": {}, "FileLocations": {}, "StackFrames": {}}
         table, body = None, None
         for line in text.splitlines():
@@ -124,37 +124,37 @@ class _Module:
             elif body is not None and line.startswith("}"):
                 body = None
             elif body is not None:
-                found = _INSTRUCTION.match(line)
-                if found:
-                    body.append(_instruction(found, line))
+                match = _INSTRUCTION.match(line)
+                if match:
+                    body.append(_parse_instruction(match, line))
             else:
                 table = None
-                found = COMPUTATION.match(line)
-                if found and not line.startswith("HloModule"):
-                    body = self.computations[found.group(2)] = []
-                    if found.group(1):
-                        self.entry = found.group(2)
+                match = COMPUTATION.match(line)
+                if match and not line.startswith("HloModule"):
+                    body = self.computations[match.group(2)] = []
+                    if match.group(1):
+                        self.entry = match.group(2)
 
     def source(self, frame):
-        """(file, line, function) of a stack frame, the innermost that is not one of msnb's own."""
+        """Return (file, line, function) of the innermost stack frame outside msnb."""
         best = None
         while frame:
             fields = dict(re.findall(r"(\w+)=(\d+)", self.tables["StackFrames"].get(frame, "")))
             location = self.tables["FileLocations"].get(int(fields.get("file_location_id", 0)), "")
-            place = dict(re.findall(r"(\w+)=(\d+)", location))
-            file = self.tables["FileNames"].get(int(place.get("file_name_id", 0)), "").strip('"')
+            position = dict(re.findall(r"(\w+)=(\d+)", location))
+            file = self.tables["FileNames"].get(int(position.get("file_name_id", 0)), "").strip('"')
             if file:
-                function = self.tables["FunctionNames"].get(int(place.get("function_name_id", 0)), "").strip('"')
-                best = best or (file, int(place.get("line", 0)), function)
+                function = self.tables["FunctionNames"].get(int(position.get("function_name_id", 0)), "").strip('"')
+                best = best or (file, int(position.get("line", 0)), function)
                 if not is_library(file):
-                    return file, int(place.get("line", 0)), function
-            above = int(fields.get("parent_frame_id", 0))
-            frame = above if above != frame else 0
+                    return file, int(position.get("line", 0)), function
+            parent = int(fields.get("parent_frame_id", 0))
+            frame = parent if parent != frame else 0
         return best
 
 
-def _balanced(text, start):
-    """Index after the parenthesis that closes the one at `start`."""
+def _find_closing(text, start):
+    """Return the index after the parenthesis that closes the one at `start`."""
     depth = 0
     for at in range(start, len(text)):
         if text[at] in "({":
@@ -166,49 +166,55 @@ def _balanced(text, start):
     return len(text)
 
 
-def _instruction(found, line):
-    made = _Instruction()
-    made.root, made.name = bool(found.group(1)), found.group(2)
-    at = found.end()
-    end = _balanced(line, at) if line[at] == "(" else line.index(" ", at)
-    made.types = tuple(_type(*match) for match in ARRAY.findall(re.sub(r"/\*.*?\*/", "", line[at:end])))
+def _parse_instruction(header, line):
+    instruction = _Instruction()
+    instruction.root, instruction.name = bool(header.group(1)), header.group(2)
+    at = header.end()
+    end = _find_closing(line, at) if line[at] == "(" else line.index(" ", at)
+    instruction.types = tuple(_tensor_type(*match) for match in ARRAY.findall(re.sub(r"/\*.*?\*/", "", line[at:end])))
     opening = line.index("(", end)
-    made.opcode = line[end:opening].strip()
-    close = _balanced(line, opening)
-    inside, made.rest = line[opening + 1 : close - 1], line[close:]
-    made.literal = inside if made.opcode in ("constant", "parameter") else None
-    made.operands = [] if made.literal is not None else re.findall(r"%([\w.\-]+)", inside)
-    metadata = _METADATA.search(made.rest)
+    instruction.opcode = line[end:opening].strip()
+    close = _find_closing(line, opening)
+    operands_text, instruction.rest = line[opening + 1 : close - 1], line[close:]
+    instruction.literal = operands_text if instruction.opcode in ("constant", "parameter") else None
+    instruction.operands = [] if instruction.literal is not None else re.findall(r"%([\w.\-]+)", operands_text)
+    metadata = _METADATA.search(instruction.rest)
     fields = metadata.group(1) if metadata else ""
-    made.told = _METADATA.sub("", made.rest)  # without names, which may say "dimensions=" as well
-    made.called = [name for group in _CALLED.findall(made.told) for name in re.findall(r"[\w.\-]+", group)]
+    instruction.attributes = _METADATA.sub(
+        "", instruction.rest
+    )  # without op_name, which may contain "dimensions=" as well
+    instruction.called = [
+        name for group in _CALLEES.findall(instruction.attributes) for name in re.findall(r"[\w.\-]+", group)
+    ]
     frame = re.search(r"stack_frame_id=(\d+)", fields)
-    made.frame = int(frame.group(1)) if frame else 0
+    instruction.frame = int(frame.group(1)) if frame else 0
     name = re.search(r'op_name="([^"]*)"', fields)
-    made.segments, made.operator, made.last, made.backward = place_of(name.group(1) if name else "")
-    return made
+    instruction.segments, instruction.operator, instruction.last, instruction.backward = parse_op_name(
+        name.group(1) if name else ""
+    )
+    return instruction
 
 
-def place_of(name: str) -> Any:
-    """(scope segments, operator, primitive, backward) of an op_name such as
+def parse_op_name(name: str) -> Any:
+    """Return (scope segments, operator, primitive, backward) of an op_name such as
     ``jit(step)/jvp(Default/net)/conv1-Conv2d/jit(Conv2D)/conv_general_dilated``."""
-    if "/" not in name:  # the name of an argument, or nothing
+    if "/" not in name:  # the name of an argument, or empty
         return (), None, None, False
     segments, transforms = parse(name)
-    kept, operator, last = [], None, segments[-1] if segments else None
+    scope, operator, last = [], None, segments[-1] if segments else None
     for index, segment in enumerate(segments if last and _JIT.match(last) else segments[:-1]):
         jit = _JIT.match(segment)
         if jit is None and operator is None:
-            if segment != "shard_map":  # what each device runs by itself; Cells are called otherwise
-                kept.append(segment)
+            if segment != "shard_map":  # the computation of one device; no Cell has this name
+                scope.append(segment)
         elif jit is not None and index and operator is None and (jit.group(2)[:1].isupper() or jit.group(3)):
             operator = jit.group(2)
-    if operator is not None and kept and kept[-1].partition("-op")[0] == operator:
-        kept.pop()
-    return tuple(kept), operator, last, is_backward(transforms)
+    if operator is not None and scope and scope[-1].partition("-op")[0] == operator:
+        scope.pop()
+    return tuple(scope), operator, last, is_backward(transforms)
 
 
-def _type(name, shape):
+def _tensor_type(name, shape):
     title, size = TYPES.get(name, (name.capitalize(), 4))
     return TensorType(title, tuple(int(part) for part in shape.split(",") if part), size)
 
@@ -221,8 +227,8 @@ def read_hlo(text: str, name: str = "main") -> FuncGraph:
         name (str): name of the graph. Default: "main".
 
     Returns:
-        FuncGraph. Its CNodes are the kernels that run; a fusion is one of them. Of a program that is spread over
-        devices it has the shapes of one of them; a communication says how many take part, and what each one sends.
+        FuncGraph. Its CNodes are the kernels that run; a fusion is one of them. For a program on several devices the
+        shapes are those on one device; a collective has the number of devices, and the bytes that each one sends.
 
     Raises:
         ValueError: If `text` is no HLO module.
@@ -233,8 +239,8 @@ def read_hlo(text: str, name: str = "main") -> FuncGraph:
     return _Builder(module).graph(module.entry, name)
 
 
-def work_inside(text: str) -> dict[Any, Any]:
-    """How much of each kernel is whose: elements computed, counted per operator that was fused into it.
+def count_work(text: str) -> dict[Any, Any]:
+    """Count the elements that each kernel computes, by the operator that was fused into it.
 
     Args:
         text (str): HLO text, see `read_hlo`.
@@ -244,20 +250,20 @@ def work_inside(text: str) -> dict[Any, Any]:
         operations per element, such as an exponential, counts as ten.
     """
     module = _Module(text)
-    builder, found = _Builder(module), {}
+    builder, work_of = _Builder(module), {}
     for body in module.computations.values():
         for item in body:
             if item.opcode not in ("fusion", "call"):
                 continue
-            work = found[item.name] = {}
-            for inner in (inner for called in item.called for inner in builder.everything(called)):
-                known = inner.operator or inner.last
-                if known and inner.opcode not in _SHARED and inner.opcode not in _PASSED_ON:
-                    key = ("/".join(inner.segments), known, inner.backward, builder.line(inner.frame))
-                    flops = _flops(inner, module) if inner.opcode in ("dot", "convolution") else 0
+            work = work_of[item.name] = {}
+            for inner in (inner for called in item.called for inner in builder.all_instructions(called)):
+                operator = inner.operator or inner.last
+                if operator and inner.opcode not in _SHARED and inner.opcode not in _FORWARDED:
+                    key = ("/".join(inner.segments), operator, inner.backward, builder.line(inner.frame))
+                    flops = _count_flops(inner, module) if inner.opcode in ("dot", "convolution") else 0
                     size = sum(kind.size for kind in inner.types) * (10 if inner.opcode in _COSTLY else 1)
                     work[key] = work.get(key, 0) + max(flops, size)
-    return found
+    return work_of
 
 
 class _Builder:
@@ -266,8 +272,8 @@ class _Builder:
         self.count = 0
         self.lines = {}
 
-    def graph(self, computation, name, top=True, given=()):
-        """The graph of a computation; `given` are the values of the one parameter that a loop or a branch has."""
+    def graph(self, computation, name, top=True, outer_values=()):
+        """Return the graph of a computation; `given` are the values of the single parameter of a loop or a branch."""
         parameters, nodes, env, outputs = [], [], {}, []
         by_name = {}
         for item in self.module.computations[computation]:
@@ -275,26 +281,26 @@ class _Builder:
             if item.opcode == "parameter":
                 number = int(item.literal)
                 title = re.search(r'op_name="([^"]*)"', item.rest)
-                if top or len(given) != len(item.types):
+                if top or len(outer_values) != len(item.types):
                     node = ParameterNode(title.group(1) if title else f"p{number}", item.types[:1])
                     parameters.append((number, node))
                     env[item.name] = [(node, 0)] * max(1, len(item.types))
-                else:  # what a loop carries keeps the name that it has outside
-                    own = [
+                else:  # a loop variable keeps its outer name
+                    loop_parameters = [
                         ParameterNode(outer.name if isinstance(outer, ParameterNode) else f"p{number}.{at}", (kind,))
-                        for at, ((outer, _), kind) in enumerate(zip(given, item.types, strict=True))
+                        for at, ((outer, _), kind) in enumerate(zip(outer_values, item.types, strict=True))
                     ]
-                    parameters += [(number, node) for node in own]
-                    env[item.name] = [(node, 0) for node in own]
+                    parameters += [(number, node) for node in loop_parameters]
+                    env[item.name] = [(node, 0) for node in loop_parameters]
             elif item.opcode == "constant":
-                env[item.name] = [(ValueNode(_literal(item.literal), item.types), 0)]
+                env[item.name] = [(ValueNode(_parse_literal(item.literal), item.types), 0)]
             elif item.opcode == "tuple":
                 env[item.name] = [env[operand][0] for operand in item.operands]
             elif item.opcode == "get-tuple-element":
                 index = int(re.search(r"index=(\d+)", item.rest).group(1))
                 values = env[item.operands[0]]
                 env[item.name] = [values[index] if index < len(values) else values[0]]
-            elif item.opcode in _PASSED_ON:
+            elif item.opcode in _FORWARDED:
                 env[item.name] = env[item.operands[0]] if item.operands else []
             else:
                 node = self.call(item, env)
@@ -303,51 +309,56 @@ class _Builder:
             if item.root:
                 outputs = env[item.name]
         if top:
-            _fill_in(nodes)
+            _infer_scopes(nodes)
             mark_updates(nodes)
         parameters = [node for _, node in sorted(parameters, key=lambda pair: pair[0])]
         return FuncGraph(name, parameters, nodes, list(outputs))
 
     def call(self, item, env):
         number, self.count = self.count, self.count + 1
-        inside = [inner for called in item.called for inner in self.everything(called)]
-        told = [item, *(inner for inner in inside if inner.segments or inner.operator)]
-        main = _main(item, inside)
+        inner_items = [inner for called in item.called for inner in self.all_instructions(called)]
+        described = [item, *(inner for inner in inner_items if inner.segments or inner.operator)]
+        main = _main_instruction(item, inner_items)
         flow = [env[operand][0] for operand in item.operands if env.get(operand)]
         graphs = ()
         if item.opcode in ("while", "conditional"):
-            first = item.opcode == "conditional"  # the operand before those of the branches chooses
+            first = item.opcode == "conditional"  # the first operand selects the branch
             operands = item.operands[1:] if first else item.operands * len(item.called)
             graphs = tuple(
-                self.graph(called, called, top=False, given=env.get(operand, ()))
+                self.graph(called, called, top=False, outer_values=env.get(operand, ()))
                 for called, operand in itertools.zip_longest(item.called, operands[: len(item.called)])
             )
         attrs = {}
-        words = [inner.opcode for inner in inside if inner.opcode not in _UNSAID]
+        words = [inner.opcode for inner in inner_items if inner.opcode not in _UNLISTED]
         if item.opcode == "fusion":
             attrs["fused"] = ", ".join(dict.fromkeys(words))
             attrs["operations"] = len(words)
-        window = _TOLD.search(item.told)
+        window = _SHOWN_ATTRIBUTE.search(item.attributes)
         if window:
             attrs[window.group(0).partition("=")[0]] = window.group(1).strip('"')
         kind = item.opcode.removesuffix("-start")
         if kind in KINDS and self.module.devices > 1:
-            sizes = [one.nbytes for one in item.types]
-            group = group_of(kind, item.told, self.module.devices)
+            sizes = [entry.nbytes for entry in item.types]
+            group = group_size(kind, item.attributes, self.module.devices)
             attrs["devices"] = f"{group} of {self.module.devices}"
-            attrs["bytes_sent"] = round(sent_by(kind, made_by(kind, sizes, kind != item.opcode), group))
-        flops = sum(_flops(inner, self.module) for inner in inside) if inside else _flops(item, self.module)
+            attrs["bytes_sent"] = round(sent_bytes(kind, result_bytes(kind, sizes, kind != item.opcode), group))
+        flops = (
+            sum(_count_flops(inner, self.module) for inner in inner_items)
+            if inner_items
+            else _count_flops(item, self.module)
+        )
         moved = sum(kind.nbytes for kind in item.types)
         moved += sum(node.types[slot].nbytes for node, slot in flow if slot < len(node.types))
-        frame = next((told_one.frame for told_one in (main, *told) if told_one.frame), 0)
-        known = [one for one in (*told[1:], item) if one.operator or one.last]
-        # equal constants are merged, whoever asked for them: one inside a kernel does not say where the kernel is from
-        known = [one for one in known if one.opcode not in _SHARED] or known
+        frame = next((inner.frame for inner in (main, *described) if inner.frame), 0)
+        with_origin = [entry for entry in (*described[1:], item) if entry.operator or entry.last]
+        # Equal constants are merged across their users: a constant in a kernel does not show the kernel's origin.
+        with_origin = [entry for entry in with_origin if entry.opcode not in _SHARED] or with_origin
         origins = dict.fromkeys(
-            ("/".join(one.segments), one.operator or one.last, one.backward, self.line(one.frame)) for one in known
+            ("/".join(entry.segments), entry.operator or entry.last, entry.backward, self.line(entry.frame))
+            for entry in with_origin
         )
         return CNode(
-            _title(item, origins, words),
+            _kernel_title(item, origins, words),
             tuple(node for node, _ in flow),
             tuple(slot for _, slot in flow),
             item.types,
@@ -364,38 +375,39 @@ class _Builder:
         )
 
     def line(self, frame):
-        """(file, line) of the user's call: it tells apart the calls of a Cell that is called several times."""
+        """Return (file, line) of the user's call, which distinguishes the calls of a Cell that is called several
+        times."""
         if frame not in self.lines:
             source = self.module.source(frame) if frame else None
             self.lines[frame] = source[:2] if source else None
         return self.lines[frame]
 
-    def everything(self, computation, depth=0):
-        """Instructions of a computation and of those it calls in turn."""
+    def all_instructions(self, computation, depth=0):
+        """Yield the instructions of a computation and of those it calls."""
         for item in self.module.computations.get(computation, ()):
             yield item
             if depth < 8 and item.opcode not in _SCALAR_BODIES:
                 for called in item.called:
-                    yield from self.everything(called, depth + 1)
+                    yield from self.all_instructions(called, depth + 1)
 
 
 _HEAVY = ("convolution", "dot", "custom-call", "reduce-window", "select-and-scatter", "scatter", "sort", "reduce")
 
 
-def _main(item, inside):
-    """The instruction that names a kernel: its heaviest one that knows where it came from."""
+def _main_instruction(item, inner_items):
+    """Return the instruction that names a kernel: its heaviest one with a known origin."""
     if item.segments or item.operator:
         return item
-    known = [inner for inner in inside if inner.segments or inner.operator]
+    with_origin = [inner for inner in inner_items if inner.segments or inner.operator]
     for opcode in _HEAVY:
-        for inner in known:
+        for inner in with_origin:
             if inner.opcode == opcode:
                 return inner
-    return known[-1] if known else item
+    return with_origin[-1] if with_origin else item
 
 
-def _title(item, origins, words):
-    """What a kernel is called: the operators that went into it, where it knows them."""
+def _kernel_title(item, origins, words):
+    """Return the name of a kernel: the operators fused into it, if they are known."""
     if item.opcode == "custom-call":
         target = re.search(r'custom_call_target="([^"]*)"', item.rest)
         return target.group(1) if target else "custom-call"
@@ -405,26 +417,26 @@ def _title(item, origins, words):
     return item.opcode
 
 
-def _literal(text):
+def _parse_literal(text):
     try:
         return float(text) if re.search(r"[.e]|inf|nan", text) else int(text)
     except ValueError:
         return {"true": True, "false": False}.get(text)
 
 
-def _flops(item, module):
+def _count_flops(item, module):
     size = sum(kind.size for kind in item.types)
-    if item.opcode in _FREE or item.opcode in _PASSED_ON or item.opcode in ("fusion", "call", "while", "conditional"):
+    if item.opcode in _FREE or item.opcode in _FORWARDED or item.opcode in ("fusion", "call", "while", "conditional"):
         return 0
     if item.opcode == "dot":
-        return 0 if not item.operands else 2 * size * _contracted(item, module)
+        return 0 if not item.operands else 2 * size * _contracted_length(item, module)
     if item.opcode == "convolution":
-        return 2 * size * _contracted(item, module)
+        return 2 * size * _contracted_length(item, module)
     return size
 
 
-def _contracted(item, module):
-    """Length of the sum behind each element of a dot or convolution."""
+def _contracted_length(item, module):
+    """Return the length of the sum behind each element of a dot or convolution."""
     shapes = {}
     for body in module.computations.values():
         for other in body:
@@ -448,8 +460,8 @@ def _contracted(item, module):
     return total
 
 
-def _fill_in(nodes):
-    """Give what XLA made without saying from what the place of its neighbour."""
+def _infer_scopes(nodes):
+    """Assign to nodes without metadata from XLA the scope of a neighbour."""
     for node in nodes:
         if not node.scope and not node.origins:
             near = next((source for source in node.inputs if isinstance(source, CNode) and source.scope), None)

@@ -1,4 +1,4 @@
-"""What boxes are called: by the attribute path of the Cell that they are, as the user wrote it."""
+"""Titles of boxes: the attribute path of the Cell, as the user wrote it."""
 
 from typing import TYPE_CHECKING
 
@@ -8,35 +8,35 @@ from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, PAGE, ROOT, UNIT, Scope
 if TYPE_CHECKING:  # named in annotations alone
     from .hierarchy import Hierarchy
 
-_DRAWN = (ROOT, LANE, CONTROL, FOLD, UNIT, CROWD, PAGE)  # boxes that only the drawing has, which are no Cells
+_NOT_CELLS = (ROOT, LANE, CONTROL, FOLD, UNIT, CROWD, PAGE)  # boxes of the drawing that are not Cells
 _RANGE = " … "
 
 
 def paths(tree: "Hierarchy") -> list[str]:
-    """The attribute path of each box, by its index: ``"layer3.2.conv2"``, ``"layer3.0 … layer3.5"`` for repeats, the
-    class of the network for what is the network itself, and "" for a box that is no Cell."""
-    found = [""] * (1 + max(scope.index for scope in tree.root.scopes()))
+    """Return the attribute path of each box, by its index: ``"layer3.2.conv2"``, ``"layer3.0 … layer3.5"`` for
+    repeats, the class of the network for the network itself, and "" for a box that is not a Cell."""
+    box_paths = [""] * (1 + max(scope.index for scope in tree.root.scopes()))
 
     def visit(scope, around):
-        if scope.kind not in _DRAWN:
+        if scope.kind not in _NOT_CELLS:
             around = f"{around}/{scope.name}" if around else scope.name
-            found[scope.index] = attribute_path(around, tree.graph.name) or class_of(around) or tree.graph.name
+            box_paths[scope.index] = attribute_path(around, tree.graph.name) or class_of(around) or tree.graph.name
         for child in scope.children:
             if isinstance(child, Scope):
                 visit(child, around)
         if scope.kind == FOLD and all(isinstance(child, Scope) for child in scope.children):
-            first, last = (found[scope.children[at].index] for at in (0, -1))
-            found[scope.index] = f"{first}{_RANGE}{last}" if first else ""
+            first, last = (box_paths[scope.children[at].index] for at in (0, -1))
+            box_paths[scope.index] = f"{first}{_RANGE}{last}" if first else ""
 
     visit(tree.root, "")
-    return found
+    return box_paths
 
 
 def step(scope: Scope, paths: list[str]) -> str:
-    """The path of a box from the Cell around it on, ``".conv2"`` or ``".0 … 5"``; all of it where that has none, as
-    the network itself has; "" for a box that is no Cell."""
+    """Return the path of a box relative to the Cell around it, ``".conv2"`` or ``".0 … 5"``; the full path if that
+    Cell has none, like the network itself; "" for a box that is not a Cell."""
     path, around = paths[scope.index], scope.parent
-    while around is not None and around.kind in _DRAWN:
+    while around is not None and around.kind in _NOT_CELLS:
         around = around.parent
     prefix = f"{paths[around.index]}." if around is not None else ""
     if not path or not path.startswith(prefix) or not prefix:
@@ -46,13 +46,13 @@ def step(scope: Scope, paths: list[str]) -> str:
 
 
 def title(scope: Scope, paths: list[str]) -> str:
-    """What stands on a box: its path without that of the Cell around it, which stands on that one's box."""
-    found = step(scope, paths).removeprefix(".")
-    # a loop or a branch is called by its operator; the number behind it tells boxes apart, and says nothing to a reader
-    return found or (scope.name.partition("-op")[0] if scope.kind == CONTROL else scope.name)
+    """Return the title of a box: its path relative to the Cell around it, which is on that Cell's box."""
+    relative = step(scope, paths).removeprefix(".")
+    # a loop or a branch has the name of its operator; the number in its scope name only makes it unique
+    return relative or (scope.name.partition("-op")[0] if scope.kind == CONTROL else scope.name)
 
 
 def operator_title(scope: Scope, paths: list[str]) -> str:
-    """What stands on the box of a Cell that is one operator: nothing where the path gives a number only."""
-    found = title(scope, paths)
-    return "" if found.isdigit() else found
+    """Return the title of the box of a Cell that is one operator; "" if the path is only a number."""
+    text = title(scope, paths)
+    return "" if text.isdigit() else text

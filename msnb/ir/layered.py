@@ -1,4 +1,4 @@
-"""A small layered layout (Sugiyama's scheme): ranks by longest path, order by barycentres, places by least squares."""
+"""A layered layout (Sugiyama): ranks by longest path, order by barycentres, coordinates by least squares."""
 
 import bisect
 from typing import Any
@@ -17,28 +17,28 @@ def layered(
 
     Args:
         sizes (list[tuple[float, float]]): width and height of each box, in the order of execution.
-        edges (list[tuple[int, int]]): pairs of box numbers; one that points up in that order is drawn upwards.
-        ports (tuple[int, int]): how many boxes, from the first on, stand in a row of their own above all others, and
-            how many, up to the last, in one below: where edges enter and leave. Default: (0, 0).
-        gap_x (float): room between neighbours. Default: 18.
-        gap_y (float): room between rows. Default: 18.
+        edges (list[tuple[int, int]]): pairs of box numbers; one from a later to an earlier box is drawn upwards.
+        ports (tuple[int, int]): the number of leading boxes in a row of their own above all others, and of trailing
+            boxes in a row below, where edges enter and leave. Default: (0, 0).
+        gap_x (float): distance between neighbours. Default: 18.
+        gap_y (float): distance between rows. Default: 18.
 
     Returns:
-        tuple: centres ``[(x, y)]`` of the boxes, ``{edge: [(x, y), ...]}`` and the size ``(width, height)`` of it all.
+        tuple: centres ``[(x, y)]`` of the boxes, ``{edge: [(x, y), ...]}`` and the total size ``(width, height)``.
     """
     count = len(sizes)
     if not count:
         return [], {}, (0.0, 0.0)
     down = sorted({(min(edge), max(edge)) for edge in edges if edge[0] != edge[1]})
-    ranks = _ranks(count, down, *ports)
+    ranks = _assign_ranks(count, down, *ports)
     widths = [size[0] for size in sizes]
     layers = [[] for _ in range(max(ranks) + 1)]
     for number, rank in enumerate(ranks):
         layers[rank].append(number)
-    above, below, paths = _dummies(down, ranks, layers, widths)
-    _order(layers, above, below, count)
-    x = _columns(layers, above, below, widths, count, gap_x)
-    y, height = _rows(layers, sizes, count, gap_y)
+    above, below, paths = _insert_dummies(down, ranks, layers, widths)
+    _order_layers(layers, above, below, count)
+    x = _assign_columns(layers, above, below, widths, count, gap_x)
+    y, height = _assign_rows(layers, sizes, count, gap_y)
     left = min(x[n] - widths[n] / 2 for n in range(len(x)))
     right = max(x[n] + widths[n] / 2 for n in range(len(x)))
     centre = {n: (x[n] - left, y[rank][0]) for rank, layer in enumerate(layers) for n in layer}
@@ -48,33 +48,33 @@ def layered(
         chain = paths.get((min(edge), max(edge)))
         if chain is None:
             continue
-        points = _route(chain, centre, sizes, tall)
+        points = _route_edge(chain, centre, sizes, tall)
         routes[edge] = points if edge[0] < edge[1] else points[::-1]
     return [centre[n] for n in range(count)], routes, (right - left, height)
 
 
-def _route(chain, centre, sizes, tall):
-    """Straight down through every row it passes, however tall, and across only between rows."""
+def _route_edge(chain, centre, sizes, tall):
+    """Return a route that is vertical within every row that it crosses, and moves sideways only between rows."""
     points = []
 
     def put(x, y):
         if not points or abs(points[-1][1] - y) > 1 or points[-1][0] != x:
             points.append((x, y))
 
-    for place, number in enumerate(chain):
+    for step, number in enumerate(chain):
         x, y = centre[number]
         row = tall[number] / 2
         half = sizes[number][1] / 2 if number < len(sizes) else row
-        if place:
+        if step:
             put(x, y - row)
             put(x, y - half)
-        if place < len(chain) - 1:
+        if step < len(chain) - 1:
             put(x, y + half)
             put(x, y + row)
     return points
 
 
-def _ranks(count, edges, above, below):
+def _assign_ranks(count, edges, above, below):
     into = [[] for _ in range(count)]
     out = [[] for _ in range(count)]
     for a, b in edges:
@@ -84,7 +84,7 @@ def _ranks(count, edges, above, below):
     ranks = [0] * count
     for number in inner:  # edges go from smaller to larger numbers, so this order is topological
         ranks[number] = max((ranks[a] + 1 for a in into[number]), default=first)
-    for number in reversed(inner):  # a source stands right above its first reader
+    for number in reversed(inner):  # a source is directly above its first reader
         readers = [ranks[b] for b in out[number] if b in inner]
         if not into[number] and readers:
             ranks[number] = max(first, min(readers) - 1)
@@ -92,8 +92,9 @@ def _ranks(count, edges, above, below):
     return ranks[: count - below] + [last] * below
 
 
-def _dummies(edges, ranks, layers, widths):
-    """Break long edges into steps of one rank; returns neighbours above, below and the chain of each edge."""
+def _insert_dummies(edges, ranks, layers, widths):
+    """Split long edges into steps of one rank. Returns neighbours above, neighbours below and the chain of each
+    edge."""
     above, below, paths = {}, {}, {}
     for a, b in edges:
         chain = [a]
@@ -110,31 +111,31 @@ def _dummies(edges, ranks, layers, widths):
     return above, below, paths
 
 
-_FEW, _MANY = 600, 3000  # boxes below which neighbours are swapped, above which less is tried
+_FEW, _MANY = 600, 3000  # below _FEW boxes neighbours are swapped; above _MANY fewer sweeps are tried
 
 
-def _order(layers, above, below, count):
-    """Barycentres from above and below in turn, equal ones kept in order or turned round, and neighbours swapped where
-    that helps; from three beginnings: the order of execution, that of a walk along the edges, and with long edges on
-    the left. The best order that was seen."""
-    place, total = {}, sum(map(len, layers))
+def _order_layers(layers, above, below, count):
+    """Order each layer: barycentres from above and below in turn, ties in order or reversed, and swaps of neighbours
+    that remove crossings. There are three initial orders: the order of execution, a depth-first walk along the
+    edges, and long edges on the left. The order with the fewest crossings wins."""
+    position, total = {}, sum(map(len, layers))
     least, best = None, None
 
     def put(layer):
         for index, number in enumerate(layer):
-            place[number] = index
+            position[number] = index
 
     def better():
         nonlocal least, best
-        found = _crossings(layers, below, place)
-        if least is not None and found >= least:
+        crossings = _count_crossings(layers, below, position)
+        if least is not None and crossings >= least:
             return False
-        least, best = found, [list(layer) for layer in layers]
+        least, best = crossings, [list(layer) for layer in layers]
         return True
 
     beginnings = (
-        lambda: place.get,
-        lambda: _walk(layers, above, below),
+        lambda: position.get,
+        lambda: _walk_order(layers, above, below),
         lambda: lambda number: (number < count, number),
     )
     for layer in layers:
@@ -151,46 +152,50 @@ def _order(layers, above, below, count):
         while least and idle < (2 if total > _MANY else 4) and sweep < 24:
             near, turn = below if sweep % 2 else above, -1 if sweep % 4 > 1 else 1
             for layer in layers[-2::-1] if sweep % 2 else layers[1:]:
-                weight = {n: sum(place[m] for m in near[n]) / len(near[n]) if near.get(n) else place[n] for n in layer}
-                layer.sort(key=lambda n, w=weight, t=turn: (w[n], t * place[n]))
+                weight = {
+                    n: sum(position[m] for m in near[n]) / len(near[n]) if near.get(n) else position[n] for n in layer
+                }
+                layer.sort(key=lambda n, w=weight, t=turn: (w[n], t * position[n]))
                 put(layer)
             if total < _FEW:
-                _swap(layers, above, below, place)
+                _swap_neighbours(layers, above, below, position)
             sweep, idle = sweep + 1, 0 if better() else idle + 1
     layers[:] = best
 
 
-def _walk(layers, above, below):
-    """A key that sorts a layer in the order in which a walk in depth comes to its boxes."""
-    seen = {}
+def _walk_order(layers, above, below):
+    """Return a key that sorts a layer in the order of a depth-first walk."""
+    visit_order = {}
     for layer in layers:
         for start in layer:
             stack = [start]
             while stack:
                 number = stack.pop()
-                if number not in seen:
-                    seen[number] = len(seen)
+                if number not in visit_order:
+                    visit_order[number] = len(visit_order)
                     for near in (above, below):
-                        stack += [other for other in reversed(near.get(number, ())) if other not in seen]
-    return seen.__getitem__
+                        stack += [other for other in reversed(near.get(number, ())) if other not in visit_order]
+    return visit_order.__getitem__
 
 
-def _crossings(layers, below, place):
+def _count_crossings(layers, below, position):
     count = 0
     for layer in layers[:-1]:
-        ends = []  # places where the edges seen so far end, sorted
+        ends = []  # positions where the edges so far end, sorted
         for number in layer:
-            near = [place[other] for other in below.get(number, ())]
+            near = [position[other] for other in below.get(number, ())]
             count += sum(len(ends) - bisect.bisect_right(ends, end) for end in near)
             for end in near:
                 bisect.insort(ends, end)
     return count
 
 
-def _swap(layers, above, below, place):
+def _swap_neighbours(layers, above, below, position):
     def gain(first, second, near):
         return sum(
-            (place[a] > place[b]) - (place[a] < place[b]) for a in near.get(first, ()) for b in near.get(second, ())
+            (position[a] > position[b]) - (position[a] < position[b])
+            for a in near.get(first, ())
+            for b in near.get(second, ())
         )
 
     for layer in layers:
@@ -198,10 +203,10 @@ def _swap(layers, above, below, place):
             first, second = layer[index : index + 2]
             if gain(first, second, above) + gain(first, second, below) > 0:
                 layer[index : index + 2] = second, first
-                place[first], place[second] = index + 1, index
+                position[first], position[second] = index + 1, index
 
 
-def _columns(layers, above, below, widths, count, gap):
+def _assign_columns(layers, above, below, widths, count, gap):
     x = {}
     for layer in layers:
         at = 0.0
@@ -213,27 +218,28 @@ def _columns(layers, above, below, widths, count, gap):
     for sweep in range(3 if len(widths) > _MANY else 8):
         first, second = (above, below) if sweep % 2 == 0 else (below, above)
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
-            wanted, weights = [], []
+            targets, weights = [], []
             for number in layer:
                 near = first.get(number) or second.get(number)
-                wanted.append(sum(x[n] for n in near) / len(near) if near else x[number])
+                targets.append(sum(x[n] for n in near) / len(near) if near else x[number])
                 weights.append(4.0 if number >= count else 1.0 if near else 0.1)
-            if len(layer) == 1:  # nothing to keep apart
-                x[layer[0]] = wanted[0]
+            if len(layer) == 1:  # no neighbours to separate
+                x[layer[0]] = targets[0]
                 continue
-            for number, value in zip(layer, _apart(wanted, weights, [widths[n] for n in layer], gap), strict=False):
+            for number, value in zip(layer, _separate(targets, weights, [widths[n] for n in layer], gap), strict=False):
                 x[number] = value
     return x
 
 
-def _apart(wanted, weights, widths, gap):
-    """Places closest to `wanted` in the least-squares sense that keep the order and the gaps (isotonic regression)."""
+def _separate(targets, weights, widths, gap):
+    """Return the positions closest to `targets` in the least-squares sense that keep the order and the gaps
+    (isotonic regression)."""
     offset, offsets = 0.0, []
     for index, width in enumerate(widths):
         offset += (widths[index - 1] + width) / 2 + gap if index else 0.0
         offsets.append(offset)
     blocks = []
-    for value, weight, shift in zip(wanted, weights, offsets, strict=False):
+    for value, weight, shift in zip(targets, weights, offsets, strict=False):
         blocks.append([value - shift, weight, 1])
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
             mean, weight, many = blocks.pop()
@@ -245,8 +251,8 @@ def _apart(wanted, weights, widths, gap):
     return [mean + shift for mean, shift in zip(means, offsets, strict=False)]
 
 
-def _rows(layers, sizes, count, gap):
-    """(centre, height) of each row, and the height of all."""
+def _assign_rows(layers, sizes, count, gap):
+    """Return (centre, height) of each row, and the total height."""
     rows, at = [], 0.0
     for layer in layers:
         tall = max((sizes[number][1] for number in layer if number < count), default=0.0)

@@ -1,6 +1,6 @@
-"""Values that are laid over a graph: one per node, summed up over scopes, coloured, and written with their units.
+"""Values shown on a graph: one per node, summed over scopes, coloured, and written with their units.
 
-What the picture does here, the widget does in `notebook/graph/src/colour.js`; both use the same ramps.
+The picture's code is here, the widget's in `notebook/graph/src/colour.js`; both use the same colour ramps.
 """
 
 import math
@@ -16,32 +16,32 @@ if TYPE_CHECKING:  # named in annotations alone
 
 FOLDS, SCALES = ("sum", "max"), ("linear", "log")
 LEVELS = 9
-# from light to dark, told apart by colour-blind readers; the second is for dark pages
+# from light to dark, distinguishable by colour-blind readers; the second is for dark pages
 _RAMPS = (
     ((247, 244, 226), (233, 208, 130), (205, 142, 75), (148, 73, 71), (82, 28, 66)),
     ((38, 38, 46), (84, 42, 80), (156, 66, 84), (214, 130, 82), (244, 214, 140)),
 )
-# below and above nothing: blue, neutral, orange
+# below and above zero: blue, neutral, orange
 _TWO_SIDED = (
     ((33, 88, 158), (146, 184, 220), (245, 243, 238), (232, 170, 116), (166, 78, 20)),
     ((126, 178, 234), (54, 92, 138), (38, 40, 46), (140, 80, 40), (240, 160, 92)),
 )
-_DECADES = 1e6  # what a logarithmic scale spans at most
+_DECADES = 1e6  # the largest range of a logarithmic scale
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
-def checked(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]:
-    """A column with everything it leaves out, and its numbers as floats.
+def check_column(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]:
+    """Return a column with its defaults filled in, and its numbers as floats.
 
     Args:
-        key (str): what it is called by.
-        column (dict): ``values``, one per node of ``graph.all_nodes()``, None for a node without one; and, as wanted,
-            ``label``, ``unit``, ``note`` (words per node, or None), ``fold`` (what a closed scope shows of the nodes
-            in it: ``"sum"`` or ``"max"``) and ``scale`` (``"linear"`` or ``"log"``).
+        key (str): its key.
+        column (dict): ``values``, one per node of ``graph.all_nodes()``, None for a node without one; and optionally
+            ``label``, ``unit``, ``note`` (text per node, or None), ``fold`` (the value of a closed scope: ``"sum"`` or
+            ``"max"`` of its nodes) and ``scale`` (``"linear"`` or ``"log"``).
         count (int): number of nodes.
 
     Raises:
-        ValueError: If there is not one value per node, or a word is none of those.
+        ValueError: If there is not one value per node, or an option is unknown.
         TypeError: If a value is no number.
     """
     unknown = set(column) - {"label", "unit", "values", "note", "fold", "scale"}
@@ -50,40 +50,40 @@ def checked(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]:
             f"For 'GraphView', column '{key}' should have 'values' and may have 'label', 'unit', 'note', "
             f"'fold' and 'scale', but got {sorted(column)}."
         )
-    made = {
+    result = {
         "label": str(column.get("label", key)),
         "unit": str(column.get("unit", "")),
         "fold": column.get("fold", "sum"),
         "scale": column.get("scale", "linear"),
     }
-    for name, known in (("fold", FOLDS), ("scale", SCALES)):
-        if made[name] not in known:
+    for name, allowed in (("fold", FOLDS), ("scale", SCALES)):
+        if result[name] not in allowed:
             raise ValueError(
-                f"For 'GraphView', '{name}' of column '{key}' should be one of {', '.join(known)}, but "
-                f"got {made[name]!r}."
+                f"For 'GraphView', '{name}' of column '{key}' should be one of {', '.join(allowed)}, but "
+                f"got {result[name]!r}."
             )
     for name in ("values", "note"):
-        given = column.get(name)
-        if given is None and name == "note":
+        entries = column.get(name)
+        if entries is None and name == "note":
             continue
-        given = list(given)
-        if len(given) != count:
+        entries = list(entries)
+        if len(entries) != count:
             raise ValueError(
                 f"For 'GraphView', '{name}' of column '{key}' should have one value per node ({count}), "
-                f"but got {len(given)}."
+                f"but got {len(entries)}."
             )
-        made[name] = given
-    for value in made["values"]:
+        result[name] = entries
+    for value in result["values"]:
         if value is not None and not isinstance(value, numbers.Real) and not hasattr(value, "__float__"):
             raise TypeError(
                 f"For 'GraphView', 'values' of column '{key}' should be numbers or None, but got {value!r}."
             )
-    made["values"] = [None if value is None else float(value) for value in made["values"]]
-    return made
+    result["values"] = [None if value is None else float(value) for value in result["values"]]
+    return result
 
 
-def packed(column: Any, order: Any = None) -> Any:
-    """A column ready for JSON, four digits of each number; JSON knows neither NaN nor Inf, which become text."""
+def pack_column(column: Any, order: Any = None) -> Any:
+    """Return a column for JSON, with four digits of each number; NaN and infinity become text."""
 
     def short(value):
         if value is None:
@@ -93,64 +93,66 @@ def packed(column: Any, order: Any = None) -> Any:
         value = float(f"{value:.4g}")
         return int(value) if value.is_integer() and abs(value) < 1e15 else value
 
-    picked = range(len(column["values"])) if order is None else order
-    made = {**column, "values": [short(column["values"][number]) for number in picked]}
+    numbers = range(len(column["values"])) if order is None else order
+    result = {**column, "values": [short(column["values"][number]) for number in numbers]}
     if "note" in column:
-        made["note"] = [column["note"][number] for number in picked]
-    return made
+        result["note"] = [column["note"][number] for number in numbers]
+    return result
 
 
-def carried(old: "FuncGraph", new: "FuncGraph", column: dict[str, Any]) -> dict[str, Any]:
-    """The column of one graph on another: nodes that compute the same keep their values, others have none."""
+def transfer_column(old: "FuncGraph", new: "FuncGraph", column: dict[str, Any]) -> dict[str, Any]:
+    """Return the column of one graph for another: nodes that compute the same keep their values, others have none."""
     if old is new:
         return column
-    found, count = compare(old, new), len(new)
-    made = {**column, "values": [None] * count}
+    comparison, count = compare(old, new), len(new)
+    result = {**column, "values": [None] * count}
     if "note" in column:
-        made["note"] = [None] * count
-    for source, target in found.links:
-        if found.first[source] == found.second[target] == SAME:
+        result["note"] = [None] * count
+    for source, target in comparison.links:
+        if comparison.first[source] == comparison.second[target] == SAME:
             for name in ("values", "note"):
-                if name in made:
-                    made[name][target] = column[name][source]
-    return made
+                if name in result:
+                    result[name][target] = column[name][source]
+    return result
 
 
-def over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, float]:
-    """{scope index: sum or largest of the values in it}; a scope without any is missing."""
-    total, found = column["fold"] == "sum", {}
+def fold_over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, float]:
+    """Return {scope index: sum or largest of the values in it}; a scope without values is missing."""
+    total, totals = column["fold"] == "sum", {}
     for node in tree.nodes:
         value = column["values"][node.id]
         if value is None:
             continue
         scope = tree.home[node.id]
         while scope is not None:
-            before = found.get(scope.index)
-            found[scope.index] = value if before is None else before + value if total else _larger(before, value)
+            before = totals.get(scope.index)
+            totals[scope.index] = (
+                value if before is None else before + value if total else _larger_or_nan(before, value)
+            )
             scope = scope.parent
-    return found
+    return totals
 
 
-def _larger(a, b):
-    return a if math.isnan(a) or a > b else b  # one NaN inside is what the reader has to know
+def _larger_or_nan(a, b):
+    return a if math.isnan(a) or a > b else b  # NaN wins: the reader must see it
 
 
 class Scale:
-    """Places of values between 0 and 1, and their colours.
+    """Positions of values between 0 and 1, and their colours.
 
     Args:
-        values (Iterable[float]): what is drawn.
-        log (bool): whether equal factors are equal distances; a linear scale of values above zero starts at zero.
+        values (Iterable[float]): the values drawn.
+        log (bool): whether the scale is logarithmic; a linear scale of values above zero starts at zero.
     """
 
     def __init__(self, values: Iterable[float], log: bool) -> None:
-        known = [value for value in values if value is not None and math.isfinite(value)]
+        finite = [value for value in values if value is not None and math.isfinite(value)]
         self.log = log
-        self.high: float = max(known, default=0.0)
-        self.low: float = min(known, default=0.0)
+        self.high: float = max(finite, default=0.0)
+        self.low: float = min(finite, default=0.0)
         self.two_sided: bool = not log and self.low < 0 < self.high
         if log:
-            positive = [value for value in known if value > 0]
+            positive = [value for value in finite if value > 0]
             self.low = max(min(positive, default=self.high / 10), self.high / _DECADES)
         elif self.two_sided:
             self.high = max(self.high, -self.low)
@@ -159,35 +161,36 @@ class Scale:
             self.low, self.high = min(self.low, 0.0), max(self.high, 0.0)
 
     def level(self, value: float) -> int | None:
-        """Number of the colour, 0 to ``LEVELS - 1``; None for a value that is not finite."""
+        """Return the number of the colour, 0 to ``LEVELS - 1``; None for a value that is not finite."""
         if not math.isfinite(value):
             return None
         if self.log:
             wide = math.log(self.high / self.low) if 0 < self.low < self.high else 0.0
-            place = 0.0 if value <= 0 else 1.0 if not wide else max(0.06, math.log(value / self.low) / wide)
+            position = 0.0 if value <= 0 else 1.0 if not wide else max(0.06, math.log(value / self.low) / wide)
         else:
-            place = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
-        return round(min(1.0, max(0.0, place)) * (LEVELS - 1))
+            position = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
+        return round(min(1.0, max(0.0, position)) * (LEVELS - 1))
 
     def colours(self, dark: bool = False) -> Any:
-        """(fill, ink) of each level, as CSS."""
-        stops, made = (_TWO_SIDED if self.two_sided else _RAMPS)[dark], []
+        """Return (fill, text colour) of each level, as CSS."""
+        stops, colours = (_TWO_SIDED if self.two_sided else _RAMPS)[dark], []
         for level in range(LEVELS):
             at = level / (LEVELS - 1) * (len(stops) - 1)
             low = min(len(stops) - 2, int(at))
             rgb = [round(a + (b - a) * (at - low)) for a, b in zip(stops[low], stops[low + 1], strict=True)]
-            made.append(("#{:02x}{:02x}{:02x}".format(*rgb), "#000" if _lightness(rgb) > 0.179 else "#fff"))
-        return made
+            colours.append(("#{:02x}{:02x}{:02x}".format(*rgb), "#000" if _luminance(rgb) > 0.179 else "#fff"))
+        return colours
 
 
-def _lightness(rgb):
-    """As WCAG measures it, 0 to 1: at 0.179 black and white differ from a colour alike. The twin of src/ink.js."""
+def _luminance(rgb):
+    """Return the relative luminance of WCAG, 0 to 1. At 0.179 black and white have equal contrast. src/ink.js has
+    the same function."""
     red, green, blue = [v / 3295 if v <= 10 else ((v / 255 + 0.055) / 1.055) ** 2.4 for v in rgb]
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def human(value: Any, unit: str = "") -> str:
-    """A number as people write it: 0.00042 s is 420 µs, 1234567 B is 1.23 MB."""
+    """Return a number with a readable unit: 0.00042 s is 420 µs, 1234567 B is 1.23 MB."""
     if value is None:
         return "–"
     if not math.isfinite(value):
@@ -204,15 +207,15 @@ def human(value: Any, unit: str = "") -> str:
             if size >= 1e-6
             else (1e-9, "ns")
         )
-        return f"{_digits(value / step)} {unit}"
+        return f"{_format_digits(value / step)} {unit}"
     for letter in ("", "k", "M", "G", "T", "P"):
         if abs(value) < 999.5 or letter == "P":
             break
         value /= 1000
-    return f"{_digits(value)}{' ' if letter or unit else ''}{letter}{unit}"
+    return f"{_format_digits(value)}{' ' if letter or unit else ''}{letter}{unit}"
 
 
-def _digits(value):
+def _format_digits(value):
     if not value:
         return "0"
     if abs(value) < 0.01:

@@ -1,4 +1,4 @@
-"""The graph of a network that fails to trace: the operators before the failure, and a last node for what failed."""
+"""The graph of a network that fails to trace: the operators before the failure, and a last node for the failure."""
 
 import re
 from types import SimpleNamespace
@@ -16,44 +16,47 @@ from .scope import parse
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
-_NAMED = re.compile(r"For '([A-Za-z_]\w*)'")  # how sentences of msnb begin
+_NAMED = re.compile(r"For '([A-Za-z_]\w*)'")  # the beginning of msnb's messages
 
 
-def graph_before(error: BaseException, name: str | None = None, said: str | None = None) -> "FuncGraph | None":
-    """The part of a network that was traced before `error`.
+def graph_before(error: BaseException, name: str | None = None, message: str | None = None) -> "FuncGraph | None":
+    """Return the part of a network that was traced before `error`.
 
     Args:
-        error (BaseException): what tracing the network has raised.
+        error (BaseException): the error of tracing.
         name (str): name of the graph. Default: None, the program's.
-        said (str): the sentence of the error for its reader. Default: None, class and first line of the error.
+        said (str): message for the reader. Default: None, class and first line of the error.
 
     Returns:
-        FuncGraph, whose last node is what failed: its `problem` is `said`, and it has no results.
-        None for an error that did not come of tracing.
+        FuncGraph, whose last node represents the failure: its `problem` is `said`, and it has no results. None for an
+            error that tracing did not raise.
     """
-    found = partial_trace.partial_trace_of(error)
-    if found is None:
+    trace = partial_trace.of(error)
+    if trace is None:
         return None
-    closed, names = number_names(found.jaxpr)
-    closed, inputs = _without_unread(closed, found.inputs)
+    closed, names = named(trace.jaxpr)
+    closed, inputs = _drop_unread(closed, trace.inputs)
     program = SimpleNamespace(
         jaxpr=closed, names=names, inputs=inputs, written=(), static=[None] * len(closed.jaxpr.outvars)
     )
-    graph = of_program(program, name or found.name)
-    uses = [_constant(value) if place is None else graph.outputs[place] for place, value in found.taken]
-    own = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")
-    said_of = _NAMED.search(own)
-    op, attrs = default_operator_of(found.operator or "") or (said_of[1] if said_of else type(error).__name__, {})
+    graph = of_program(program, name or trace.name)
+    uses = [_constant_node(value) if index is None else graph.outputs[index] for index, value in trace.taken]
+    default_message = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}".removesuffix(": ")
+    operator_match = _NAMED.search(default_message)
+    op, attrs = default_operator_of(trace.operator or "") or (
+        operator_match[1] if operator_match else type(error).__name__,
+        {},
+    )
     node = CNode(
         op,
         tuple(source for source, _ in uses),
         tuple(slot for _, slot in uses),
         (),
         attrs=attrs,
-        scope="/".join(_scope(found.stacks)),
-        source=found.source,
+        scope="/".join(_scope_segments(trace.stacks)),
+        source=trace.source,
         id=len(graph),
-        problem=said or own,
+        problem=message or default_message,
     )
     node.func_graph = graph
     graph.nodes.append(node)
@@ -61,17 +64,19 @@ def graph_before(error: BaseException, name: str | None = None, said: str | None
     return graph
 
 
-def _without_unread(closed, inputs):
-    """(jaxpr, inputs) without Parameters and random numbers that the trace has not come to."""
+def _drop_unread(closed, inputs):
+    """Return (jaxpr, inputs) without Parameters and random keys that the trace has not read."""
     jaxpr = closed.jaxpr
     read = {var for eqn in jaxpr.eqns for var in eqn.invars if not isinstance(var, Literal)}.union(jaxpr.outvars)
-    kept = [(v, entry) for v, entry in zip(jaxpr.invars, inputs, strict=True) if v in read or entry[0] == "arg"]
+    read_inputs = [(v, entry) for v, entry in zip(jaxpr.invars, inputs, strict=True) if v in read or entry[0] == "arg"]
     debug = jaxpr.debug_info.with_unknown_names()
-    return closed.replace(jaxpr=jaxpr.replace(invars=[v for v, _ in kept], debug_info=debug)), [e for _, e in kept]
+    return closed.replace(jaxpr=jaxpr.replace(invars=[v for v, _ in read_inputs], debug_info=debug)), [
+        e for _, e in read_inputs
+    ]
 
 
-def _scope(stacks):
-    """The segments of the innermost name stack, with those around where it begins anew."""
+def _scope_segments(stacks):
+    """Return the segments of the innermost name stack, preceded by the outer stacks."""
     path = ()
     for stack in stacks:
         segments, _ = parse(stack)
@@ -80,7 +85,7 @@ def _scope(stacks):
     return path
 
 
-def _constant(value):
+def _constant_node(value):
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     types = () if shape is None else (TensorType(dtype_name(dtype), tuple(shape), getattr(dtype, "itemsize", 0)),)
     return ValueNode(value, types), 0

@@ -1,8 +1,8 @@
-"""A graph as compact columns, which is what the graph view draws from.
+"""A graph as compact columns, from which the graph view draws.
 
-A node costs a handful of small integers: its scope, its signature (operator, types, attributes, costs: shared by all
-calls that look alike), its source line and where its inputs come from, each as the difference to the node before. That
-compresses to a few bytes per node, and the same graph gives the same bytes in every run.
+A node is a few small integers: its scope, its signature (operator, types, attributes, costs: shared by all similar
+    calls), its source line and its producers, each as the difference to the previous node. That compresses to a few
+    bytes per node, and the same graph gives the same bytes in every run.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .compare import CHANGED, FUSED, ONLY, SAME
 from .folding import representatives
 from .hierarchy import Hierarchy, main_results
-from .overlay import over_scopes, packed
+from .overlay import fold_over_scopes, pack_column
 from .printer import show_value
 from .read import is_library
 from .source import label
@@ -39,60 +39,70 @@ def stage(
     columns: dict[Any, Any] | None = None,
     folded: bool = False,
 ) -> dict[Any, Any]:
-    """The columns of one graph, ready for JSON.
+    """Return the columns of one graph as data for JSON.
 
     Args:
-        graph (FuncGraph): what to show.
+        graph (FuncGraph): the graph.
         name (str): name of the stage. Default: "traced".
-        tree (Hierarchy): its scope tree, where one was made already. Default: None.
-        columns (dict): further values per node, each as `msnb.ir.overlay.checked` returns it. Default: None.
-        folded (bool): whether to leave out all but the first of repeated blocks; each node then says how many it
-            stands for. Default: False.
+        tree (Hierarchy): its scope tree, if it exists already. Default: None.
+        columns (dict): additional values per node, each from `msnb.ir.overlay.check_column`. Default: None.
+        folded (bool): whether to omit all but the first of repeated blocks; each node then has the number of nodes that
+            it represents. Default: False.
 
     Returns:
         dict.
     """
     tree = tree or Hierarchy(graph)
-    stands = representatives(tree) if folded else range(len(tree.nodes))
-    kept = [node for node in tree.nodes if stands[node.id] == node.id]
-    number = {node.id: index for index, node in enumerate(kept)}
-    scopes = _scopes_of(tree, kept)
+    representative = representatives(tree) if folded else range(len(tree.nodes))
+    shown_nodes = [node for node in tree.nodes if representative[node.id] == node.id]
+    number = {node.id: index for index, node in enumerate(shown_nodes)}
+    scopes = _scopes_of(tree, shown_nodes)
     paths_of = paths(tree)
     scope_number = {id(scope): index for index, scope in enumerate(scopes)}
     parameters = {node: index for index, node in enumerate(graph.parameters)}
     origin = _sub_graph_origins(graph)
     main = main_results(tree.nodes)
     signatures, sources = _Table(), _Table()
-    lines = {source: sources.number(_source_row(source)) for source in dict.fromkeys(node.source for node in kept)}
+    lines = {
+        source: sources.number(_source_row(source)) for source in dict.fromkeys(node.source for node in shown_nodes)
+    }
     inputs, extra, rows = [], [], []
-    for node in kept:
-        here = number[node.id]
-        taken = []
+    for node in shown_nodes:
+        position = number[node.id]
+        input_texts = []
         for source, slot in node.uses:
             kind = source.types[slot].short() if source.types else ""
             if isinstance(source, ParameterNode) and source in origin:
                 source = origin[source]
             if isinstance(source, CNode):
-                taken.append(f"{kind}@{slot}" if len(source.types) > 1 else kind)
-                inputs.append(here - number[stands[source.id]])
+                input_texts.append(f"{kind}@{slot}" if len(source.types) > 1 else kind)
+                inputs.append(position - number[representative[source.id]])
             elif source in parameters:
-                taken.append(kind)
+                input_texts.append(kind)
                 inputs.append(-1 - parameters[source])
             else:
-                taken.append(f"={show_constant(source) if isinstance(source, ValueNode) else kind}")
+                input_texts.append(f"={show_constant(source) if isinstance(source, ValueNode) else kind}")
         for inner in node.graphs:
             for source, _ in inner.outputs:
                 source = origin.get(source, source)
                 if isinstance(source, CNode):
-                    extra.append([number[stands[source.id]], here])
+                    extra.append([number[representative[source.id]], position])
         attrs = [[key, show_value(value)] for key, value in node.attrs.items()]
-        row = [node.name, taken, [kind.short() for kind in node.types], attrs, node.flops, node.nbytes, main[node.id]]
+        row = [
+            node.name,
+            input_texts,
+            [kind.short() for kind in node.types],
+            attrs,
+            node.flops,
+            node.nbytes,
+            main[node.id],
+        ]
         rows.append((scope_number[id(tree.home[node.id])], signatures.number(row), lines[node.source]))
-    made = {
+    payload = {
         "name": name,
         "graph": graph.name,
         "compiled": int(any(node.instruction for node in tree.nodes)),
-        "params": [_parameter(node) for node in graph.parameters],
+        "params": [_parameter_row(node) for node in graph.parameters],
         "scopes": {
             "name": [scope.name for scope in scopes],
             "parent": [scope_number[id(scope.parent)] if scope.parent else -1 for scope in scopes],
@@ -103,40 +113,46 @@ def stage(
         "srcs": sources.rows,
         "extra": extra,
         "nodes": {key: _differences(row[index] for row in rows) for index, key in enumerate(("scope", "sig", "src"))},
-        "outputs": [_output(node, slot, parameters, lambda at: number[stands[at]]) for node, slot in graph.outputs],
+        "outputs": [
+            _output_row(node, slot, parameters, lambda at: number[representative[at]]) for node, slot in graph.outputs
+        ],
         "written": graph.written,
-        "columns": {key: packed(column, [node.id for node in kept]) for key, column in (columns or {}).items()},
+        "columns": {
+            key: pack_column(column, [node.id for node in shown_nodes]) for key, column in (columns or {}).items()
+        },
     }
-    made["nodes"]["ins"] = inputs
-    problems = [[number[stands[node.id]], node.problem] for node in tree.nodes if node.problem is not None]
+    payload["nodes"]["ins"] = inputs
+    problems = [[number[representative[node.id]], node.problem] for node in tree.nodes if node.problem is not None]
     if problems:
-        made["problem"] = problems[0]
+        payload["problem"] = problems[0]
     if folded:
         times = [0] * len(tree.nodes)
-        for stand in stands:
+        for stand in representative:
             times[stand] += 1
-        made["nodes"]["id"] = _differences(node.id for node in kept)
-        made["nodes"]["times"] = [times[node.id] for node in kept]
-        made["scopes"]["count"] = [len(scope.children) for scope in scopes]
-        for key, column in (columns or {}).items():  # what is left out counts too
-            known = over_scopes(tree, column)
-            made["columns"][key]["scopes"] = packed({"values": [known.get(scope.index) for scope in scopes]})["values"]
-    return made
+        payload["nodes"]["id"] = _differences(node.id for node in shown_nodes)
+        payload["nodes"]["times"] = [times[node.id] for node in shown_nodes]
+        payload["scopes"]["count"] = [len(scope.children) for scope in scopes]
+        for key, column in (columns or {}).items():  # omitted nodes count too
+            scope_totals = fold_over_scopes(tree, column)
+            payload["columns"][key]["scopes"] = pack_column(
+                {"values": [scope_totals.get(scope.index) for scope in scopes]}
+            )["values"]
+    return payload
 
 
-def _scopes_of(tree, kept):
-    """Scopes that hold something, parents first; the root and its lanes always."""
-    held = set()
-    for node in kept:
+def _scopes_of(tree, nodes):
+    """Return the scopes that contain a node, parents first, and always the root and its lanes."""
+    scope_ids = set()
+    for node in nodes:
         scope = tree.home[node.id]
-        while scope is not None and id(scope) not in held:
-            held.add(id(scope))
+        while scope is not None and id(scope) not in scope_ids:
+            scope_ids.add(id(scope))
             scope = scope.parent
-    return [scope for scope in tree.root.scopes() if id(scope) in held or scope.kind <= LANE]
+    return [scope for scope in tree.root.scopes() if id(scope) in scope_ids or scope.kind <= LANE]
 
 
 def _differences(values):
-    """Each value as the difference to the one before."""
+    """Return each value as the difference to the previous one."""
     result, last = [], 0
     for value in values:
         result.append(value - last)
@@ -145,7 +161,7 @@ def _differences(values):
 
 
 def difference(first: Any, second: Any, comparison: "Comparison") -> dict[str, Any]:
-    """The columns of a Comparison of stages number `first` and `second`."""
+    """Return the columns of a Comparison of stages number `first` and `second`."""
     letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
     columns = [_differences(link[side] for link in comparison.links) for side in (0, 1)]
     return {
@@ -158,48 +174,48 @@ def difference(first: Any, second: Any, comparison: "Comparison") -> dict[str, A
 
 
 def listings(graphs: Sequence[Any], most: int = 400) -> Any:
-    """{name of a file: [number of its first line, [lines]]} of the source that the nodes of these graphs come from."""
-    seen = {}
+    """Return {file name: [number of its first line, [lines]]} of the source of the nodes of these graphs."""
+    lines_of = {}
     for graph in graphs:
         for node in graph.all_nodes():
             if node.source is not None and not is_library(node.source[0]):
-                seen.setdefault(node.source[0], set()).add(node.source[1])
-    shown = {}
-    for file, numbers in sorted(seen.items(), key=lambda item: label(item[0])):
+                lines_of.setdefault(node.source[0], set()).add(node.source[1])
+    listing = {}
+    for file, numbers in sorted(lines_of.items(), key=lambda item: label(item[0])):
         lines = linecache.getlines(file)
         start, end = (0, len(lines)) if len(lines) <= most else (max(0, min(numbers) - 6), max(numbers) + 5)
         if lines:
-            shown[label(file)] = [start + 1, [line.rstrip() for line in lines[start:end][:most]]]
-    return shown
+            listing[label(file)] = [start + 1, [line.rstrip() for line in lines[start:end][:most]]]
+    return listing
 
 
 def pack(stages: Any, **more: Any) -> bytes:
-    """Stages as gzipped JSON bytes; the same stages give the same bytes."""
+    """Return stages as gzipped JSON; the same stages give the same bytes."""
     return gzipped({"v": VERSION, **more, "stages": stages})
 
 
 def gzipped(value: Any) -> bytes:
-    """JSON as gzipped bytes; the same value gives the same bytes."""
+    """Return JSON as gzipped bytes; the same value gives the same bytes."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return gzip.compress(text.encode(), 9, mtime=0)
 
 
-def _parameter(node):
-    """[name, type, whether it is a Parameter, and has a gradient, and the shape that devices have of it together]."""
+def _parameter_row(node):
+    """Return [name, type, is it a Parameter, has it a gradient], and the shape before sharding if it differs."""
     type_ = node.types[0].short() if node.types else ""
-    whole = [] if node.whole is None else [list(node.whole)]
-    return [node.name, type_, int(node.is_weight), int(node.requires_grad), *whole]
+    global_shape = [] if node.global_shape is None else [list(node.global_shape)]
+    return [node.name, type_, int(node.is_weight), int(node.requires_grad), *global_shape]
 
 
-def _output(node, slot, parameters, number):
-    """[node or -1 - parameter, which of several results], or the text of a constant."""
+def _output_row(node, slot, parameters, number):
+    """Return [node or -1 - parameter, index of its result], or the text of a constant."""
     if isinstance(node, CNode):
         return [number(node.id), slot] if len(node.types) > 1 else [number(node.id)]
     return [-1 - parameters[node]] if node in parameters else [0, show_constant(node)]
 
 
 class _Table:
-    """Rows numbered in the order in which they first appear."""
+    """Rows numbered in the order of their first appearance."""
 
     def __init__(self):
         self.rows = []
@@ -207,29 +223,29 @@ class _Table:
 
     def number(self, row):
         key = repr(row)
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = len(self.rows)
+        number = self.numbers.get(key)
+        if number is None:
+            number = self.numbers[key] = len(self.rows)
             self.rows.append(row)
-        return found
+        return number
 
 
 def _source_row(source):
     if source is None:
         return None
     file, line, function = source
-    if "__msnb_" in function:  # a block of a function that was converted: the reader knows no such name
+    if "__msnb_" in function:  # a block of a converted function has a name that the user does not know
         function = ""
     return [label(file), line, function, linecache.getline(file, line).strip()]
 
 
-def _sub_graph_origins(graph, known=None):
-    """What the parameters of sub-graphs stand for, through any depth."""
-    known = {} if known is None else known
+def _sub_graph_origins(graph, origins=None):
+    """Map the parameters of sub-graphs, at any depth, to their source nodes."""
+    origins = {} if origins is None else origins
     for node in graph.nodes:
         for inner in node.graphs:
             for parameter, feed in zip(inner.parameters, inner.feeds, strict=False):
                 source = node.inputs[feed]
-                known[parameter] = known.get(source, source)
-            _sub_graph_origins(inner, known)
-    return known
+                origins[parameter] = origins.get(source, source)
+            _sub_graph_origins(inner, origins)
+    return origins

@@ -1,17 +1,17 @@
-"""A picture of a graph as SVG, laid out here: for places where no script runs."""
+"""A static SVG picture of a graph, for places where no script runs."""
 
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from msnb.ir.labels import operator_title, paths
 from msnb.ir.labels import title as title_of
-from msnb.ir.scope_layout import HEADER, PAD, Box, Inside
+from msnb.ir.scope_layout import HEADER, PAD, Box, ScopeLayout
 from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, Scope
 
 from .anf import CNode, ParameterNode
 from .compare import CHANGED, FUSED, ONLY, SAME
 from .hierarchy import Hierarchy, main_results
-from .overlay import LEVELS, Scale, human, over_scopes
+from .overlay import LEVELS, Scale, fold_over_scopes, human
 from .ports import Ports
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -19,11 +19,11 @@ if TYPE_CHECKING:  # named in annotations alone
 
 _MOST_ARGUMENTS = 12
 _CHAR, _SMALL, _LINE = 6.4, 5.2, 30.0
-_WIDEST, _HIGHEST = 1300, 1300  # pixels; a page shows some thousand, and letters of a larger picture are too small
-_MOST_BOXES = 90  # that are drawn unasked
-_SHADES = {CHANGED: "m", FUSED: "m", ONLY: "n"}  # classes of what differs
+_WIDEST, _HIGHEST = 1300, 1300  # Pixels: a page shows about a thousand; the letters of a larger picture are too small.
+_MOST_BOXES = 90  # drawn by default
+_SHADES = {CHANGED: "m", FUSED: "m", ONLY: "n"}  # CSS classes of nodes that differ
 _FAMILY = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
-# light and dark, in one document: viewers that know the reader's preference apply it
+# light and dark in one document: viewers that know the reader's preference apply it
 _STYLE = """
 .p{fill:#fff}.t{fill:#24303b;font-weight:500}.s{fill:#5f6b76}.h{fill:#4a5662;font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:3px}
 .o{fill:#7f93ab;fill-opacity:.045;stroke:#b5c0cc}.c{fill:#e3ecf5;stroke:#7f9fbd}.f{fill:#ece6f6;stroke:#9a86c4}
@@ -39,20 +39,20 @@ _STYLE = """
 
 
 def to_svg(graph: "FuncGraph", boxes: float = 60, column: Any = None, tree: "Hierarchy | None" = None) -> str:
-    """An SVG document; scopes are opened from the top as long as about `boxes` boxes fit.
+    """Return an SVG document. Scopes are opened from the top until about `boxes` boxes are drawn.
 
-    `column` is an overlay as `msnb.ir.overlay.checked` returns it: boxes are coloured by it, and a legend says how;
-    `tree` is the graph's Hierarchy, where one was made already.
+    `column` is an overlay from `msnb.ir.overlay.check_column`: boxes are coloured by it, with a legend. `tree` is the
+    graph's Hierarchy, if it exists already.
     """
     return Pictures([tree or Hierarchy(graph)], column=column).document(boxes)
 
 
 class Pictures:
-    """One graph, or several beside each other, as one SVG document.
+    """One or more graphs, side by side, as one SVG document.
 
     Args:
-        trees (Sequence[Hierarchy]): of the graphs; one that has states is coloured by them.
-        headings (Sequence[str]): what stands above each. Default: None, nothing.
+        trees (Sequence[Hierarchy]): the trees of the graphs; one with states is coloured by them.
+        headings (Sequence[str]): the heading of each. Default: None.
         column (dict): an overlay of the first. Default: None.
     """
 
@@ -60,101 +60,103 @@ class Pictures:
         self.trees, self.headings, self.column = trees, headings, column
 
     def readable(self) -> str:
-        """The document with as many scopes open as can be read on a page: level by level all that stand beside each
-        other, else those that are repeated, else the one that holds more than the others together."""
+        """Return the document with as many scopes open as a page can show: level by level either all scopes, else
+        repeated ones, else the one that is larger than the others together."""
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
-        for tree, shown in zip(self.trees, opened, strict=True):
-            shown.update(_around_difference(tree))
+        for tree, opened_scopes in zip(self.trees, opened, strict=True):
+            opened_scopes.update(_around_difference(tree))
         best = self._document(opened)
-        waves = [[box for lane in tree.root.children for box in _inner(lane)] for tree in self.trees]
+        waves = [[box for lane in tree.root.children for box in _openable_boxes(lane)] for tree in self.trees]
         while any(waves):
-            grown = None
-            for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _outweighs):
+            larger = None
+            for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _is_majority):
                 chosen = [[scope for scope in wave if choose(scope, wave)] for wave in waves]
-                tried = [shown | _with_repeats(own) for shown, own in zip(opened, chosen, strict=True)]
+                tried = [opened_scopes | _with_repeats(own) for opened_scopes, own in zip(opened, chosen, strict=True)]
                 if tried == opened:
                     continue
                 alone = all(len(lane.children) == 1 for tree in self.trees for lane in tree.root.children)
                 is_first = alone and all(scope.parent.kind == LANE for wave in waves for scope in wave)
                 if is_first or self._count(tried) <= _MOST_BOXES:
-                    grown = self._document(tried)
-                    if is_first or grown.fits():
+                    larger = self._document(tried)
+                    if is_first or larger.fits():
                         break
-                    grown = None
-            if grown is None:
+                    larger = None
+            if larger is None:
                 break
-            best, opened = grown, tried
+            best, opened = larger, tried
             waves = [
-                [box for scope in wave if scope.index in shown for box in _inner(scope)]
-                for wave, shown in zip(waves, opened, strict=True)
+                [box for scope in wave if scope.index in opened_scopes for box in _openable_boxes(scope)]
+                for wave, opened_scopes in zip(waves, opened, strict=True)
             ]
         return best.text
 
     def document(self, boxes: int) -> str:
-        """The document; scopes are opened from the top as long as about `boxes` boxes fit."""
+        """Return the document. Scopes are opened from the top until about `boxes` boxes are drawn."""
         if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
             raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
         share = max(1, boxes // len(self.trees))
-        return self._document([_opened(tree.root, share) | _around_difference(tree) for tree in self.trees]).text
+        return self._document([_choose_opened(tree.root, share) | _around_difference(tree) for tree in self.trees]).text
 
     def _document(self, opened):
-        heat = _Heat(self.trees[0], self.column) if self.column is not None else None
+        heat = _Overlay(self.trees[0], self.column) if self.column is not None else None
         pairs = enumerate(zip(self.trees, opened, strict=True))
-        return _Document([_Drawing(tree, shown, None if at else heat) for at, (tree, shown) in pairs], self.headings)
+        return _Document(
+            [_Drawing(tree, opened_scopes, None if at else heat) for at, (tree, opened_scopes) in pairs], self.headings
+        )
 
     def _count(self, opened):
         return sum(
-            len(_drawn(scope))
-            for tree, shown in zip(self.trees, opened, strict=True)
+            len(_shown_children(scope))
+            for tree, opened_scopes in zip(self.trees, opened, strict=True)
             for scope in tree.root.scopes()
-            if scope.index in shown
+            if scope.index in opened_scopes
         )
 
 
-def _inner(scope):
-    """The boxes in an open scope that can be opened; a fold and its repeat are one."""
-    children = [child for child in _drawn(scope) if isinstance(child, Scope)]
+def _openable_boxes(scope):
+    """Return the boxes in an open scope that can be opened; a fold and its repeat are one."""
+    children = [child for child in _shown_children(scope) if isinstance(child, Scope)]
     if scope.kind == FOLD and children:
-        return _inner(children[0])
+        return _openable_boxes(children[0])
     return [child for child in children if child.kind not in (CROWD, LONE)]
 
 
 def _with_repeats(chosen):
-    """Indices of scopes to open, with the repeat that a fold shows."""
-    found = set()
+    """Return the indices of the scopes to open, including the repeat that a fold shows."""
+    indices = set()
     for scope in chosen:
-        found.add(scope.index)
+        indices.add(scope.index)
         while scope.kind == FOLD and isinstance(scope.children[0], Scope):
             scope = scope.children[0]
-            found.add(scope.index)
-    return found
+            indices.add(scope.index)
+    return indices
 
 
 def _lane_of(scope):
     return scope.ancestors()[1]
 
 
-def _outweighs(scope, wave):
+def _is_majority(scope, wave):
     return scope.size * 2 > sum(other.size for other in wave if _lane_of(other) is _lane_of(scope))
 
 
 def _around_difference(tree):
-    """Indices of the scopes around the first node that differs from the other graph, where there is one; a scope that
-    differs in all its nodes stays closed."""
-    found = set()
+    """Return the indices of the scopes around the first node that differs from the other graph, if any; a scope
+    whose nodes all differ stays closed."""
+    indices = set()
     differs = next((node for node in tree.nodes if tree.states and tree.states[node.id] != SAME), None)
     for scope in tree.home[differs.id].ancestors() if differs is not None else ():
         if scope.kind not in (ROOT, LANE) and all(tree.states[node.id] != SAME for node in scope.leaves()):
             break
-        found.add(scope.index)
-    return found
+        indices.add(scope.index)
+    return indices
 
 
-class _Heat:
-    """The overlay of one picture: its values by box, and its scale once it is known which boxes are drawn."""
+class _Overlay:
+    """The overlay of one picture: its values by box, and its scale over the boxes drawn."""
 
     def __init__(self, tree, column):
-        self.column, self.values, self.scopes = column, column["values"], over_scopes(tree, column)
+        self.column, self.values, self.scopes = column, column["values"], fold_over_scopes(tree, column)
         self.scale = None
 
     def of(self, item):
@@ -166,7 +168,7 @@ class _Heat:
         self.scale = Scale(map(self.of, items), self.column["scale"] == "log")
 
     def style(self, item):
-        """(class of the box, class of its text)."""
+        """Return (class of the box, class of its text)."""
         value = self.of(item)
         if value is None:
             return "i" if isinstance(item, ParameterNode) else "w", ""
@@ -186,39 +188,41 @@ class _Heat:
         )
 
 
-def _opened(root, budget):
-    """Scopes to draw open: breadth first, a scope together with its gradients', as long as the budget lasts."""
+def _choose_opened(root, budget):
+    """Return the scopes to open: breadth first, a scope together with that of its gradients, up to `budget` boxes."""
     opened = {root.index, *(lane.index for lane in root.children)}
-    shown = sum(len(lane.children) for lane in root.children)
+    count = sum(len(lane.children) for lane in root.children)
     forward, backward = root.named.get("forward"), root.named.get("backward")
     waiting = [(forward, backward)] if forward is not None else []
     waiting += [(lane, None) for lane in root.children if lane not in (forward, backward)]
     while waiting:
-        later = []
+        next_level = []
         for scope, twin in waiting:
-            for child, mate in _matched(scope, twin):
-                both = [one for one in (child, mate) if one is not None and one.kind not in (CROWD, LONE)]
-                more = sum(len(_drawn(one)) - 1 for one in both)
-                if both and shown + more <= budget:
-                    opened.update(one.index for one in both)
-                    shown += more
-                    later.append((child, mate))
-        waiting = later
+            for child, mate in _match_gradients(scope, twin):
+                pair = [one for one in (child, mate) if one is not None and one.kind not in (CROWD, LONE)]
+                more = sum(len(_shown_children(one)) - 1 for one in pair)
+                if pair and count + more <= budget:
+                    opened.update(one.index for one in pair)
+                    count += more
+                    next_level.append((child, mate))
+        waiting = next_level
     return opened
 
 
-def _matched(scope, twin):
-    """(scope, the scope of its gradients or None) of what a box draws; gradients that belong to nothing come last."""
-    mates = {child.name: child for child in _drawn(twin) if isinstance(child, Scope)} if twin is not None else {}
-    for child in _drawn(scope):
+def _match_gradients(scope, twin):
+    """Yield (scope, the scope of its gradients or None) in a box; unmatched scopes of gradients come last."""
+    mates = (
+        {child.name: child for child in _shown_children(twin) if isinstance(child, Scope)} if twin is not None else {}
+    )
+    for child in _shown_children(scope):
         if isinstance(child, Scope):
             yield child, mates.pop(child.name, None)
     for child in mates.values():
         yield child, None
 
 
-def _drawn(scope):
-    """Children that an open scope shows: of a folded block the first repeat stands for all."""
+def _shown_children(scope):
+    """Return the children that an open scope shows: of a fold only the first repeat."""
     return scope.children[:1] if scope.kind == FOLD else scope.children
 
 
@@ -227,7 +231,7 @@ class _Drawing:
         self.opened = opened
         self.heat = heat
         self.lifted = tree.lifted()
-        self.given = tree.given()
+        self.result_nodes = tree.result_nodes()
         self.tree = tree
         self.paths = paths(tree)
         self.parts = []
@@ -244,7 +248,7 @@ class _Drawing:
             self.lanes.append((lane, self.inside(lane, *ends[lane.index])))
 
     def far_ends(self, lanes, ends):
-        """Ways down to both ends of each edge from an argument or to a result."""
+        """Yield the paths from the root to both ends of each edge from an argument or to a result."""
         for lane in lanes:
             top, (arguments, results) = [self.tree.root, lane], ends[lane.index]
             for source, readers in arguments.items():
@@ -254,7 +258,7 @@ class _Drawing:
                 yield self.tree.way(node), [*top, result]
 
     def arguments(self, lane):
-        """{argument: nodes of the lane that read it}; weights belong to the operators that read them."""
+        """Return {argument: nodes of the lane that read it}; weights are drawn with the operators that read them."""
         readers = {}
         for node in self.tree.nodes:
             for source in node.inputs:
@@ -268,18 +272,20 @@ class _Drawing:
         return readers if len(readers) <= _MOST_ARGUMENTS else {}
 
     def results(self, lane):
-        """{box of a result: node of the lane that makes it}; new values of Parameters are none."""
+        """Return {box of a result: node of the lane that computes it}; new values of Parameters are excluded."""
         graph = self.tree.graph
-        given = [
-            (place, *pair)
-            for place, pair in enumerate(graph.outputs[: len(graph.outputs) - graph.written])
+        outputs = [
+            (position, *pair)
+            for position, pair in enumerate(graph.outputs[: len(graph.outputs) - graph.written])
             if isinstance(pair[0], CNode)
         ]
-        made = {}
-        for place, node, slot in given if len(given) <= _MOST_ARGUMENTS else ():
+        result_nodes = {}
+        for position, node, slot in outputs if len(outputs) <= _MOST_ARGUMENTS else ():
             if self.tree.way(node)[1] is lane:
-                made[ParameterNode(f"result {place}" if len(given) > 1 else "result", node.types[slot:][:1])] = node
-        return made
+                result_nodes[
+                    ParameterNode(f"result {position}" if len(outputs) > 1 else "result", node.types[slot:][:1])
+                ] = node
+        return result_nodes
 
     def box(self, item):
         if isinstance(item, ParameterNode):
@@ -302,29 +308,29 @@ class _Drawing:
         return "" if kind is None else "×".join(map(str, kind.shape)) or kind.dtype
 
     def words(self, scope):
-        """What a closed scope is called, and what it gives."""
+        """Return title and note of a closed scope."""
         if scope.kind == LONE:
             (node,) = scope.children
             title = operator_title(scope, self.paths)
             return title or node.name, f"{node.name} {self.shape(node)}".strip() if title else self.shape(node)
         title = title_of(scope, self.paths) if scope.kind != UNIT else f"#{scope.name}"
         count = f"× {len(scope.children)}" if scope.kind in (FOLD, CROWD) else ""
-        node = self.given[scope.index] if scope.kind != CROWD else None
+        node = self.result_nodes[scope.index] if scope.kind != CROWD else None
         kind = node.types[self.main[node.id]] if node is not None and node.types else None
-        given = "" if kind is None else f"{kind.dtype} {'×'.join(map(str, kind.shape))}".strip()
-        return title, " · ".join(filter(None, (count, given)))
+        type_text = "" if kind is None else f"{kind.dtype} {'×'.join(map(str, kind.shape))}".strip()
+        return title, " · ".join(filter(None, (count, type_text)))
 
     def inside(self, scope, arguments=None, results=None):
         arguments, results = arguments or {}, results or {}
-        boxes = [self.box(child) for child in (*arguments, *_drawn(scope), *results)]
+        boxes = [self.box(child) for child in (*arguments, *_shown_children(scope), *results)]
         edges = [(id(a), id(b)) for a, b in self.lifted.get(scope.index, {})]
         for source, nodes in arguments.items():
             edges += [(id(source), id(self.tree.way(node)[2])) for node in nodes]
         edges += [(id(self.tree.way(node)[2]), id(result)) for result, node in results.items()]
-        return Inside(boxes, edges, self.ports.of(scope), self.upwards)
+        return ScopeLayout(boxes, edges, self.ports.of(scope), self.upwards)
 
     def closed(self, inner):
-        """What the boxes that are drawn closed stand for."""
+        """Yield the items of the boxes that are drawn closed."""
         for box in inner.boxes:
             if box.inner is None:
                 yield box.item
@@ -332,7 +338,7 @@ class _Drawing:
                 yield from self.closed(box.inner)
 
     def lay(self, x, top):
-        """Draw the lanes from `x` on; returns where they end, (x, height)."""
+        """Draw the lanes from `x` on. Returns the end, (x, height)."""
         if self.heat is not None:
             self.heat.fit([item for _, inner in self.lanes for item in self.closed(inner)])
         height, many = 0.0, len(self.lanes) > 1
@@ -341,7 +347,7 @@ class _Drawing:
             width = max(inner.width, 90.0)
             if many:
                 self.text(x + width / 2, top - 18, lane.name, "h", 13)
-            # the arguments stand above the forward lane only: the gradients start as far down
+            # arguments are above the forward lane only: align the gradients with it
             lower = self.lanes[0][1].height - inner.height if lane.name == "backward" else 0
             self.draw(inner, x + (width - inner.width) / 2, top + (lower if 0 < lower < 80 else 0), lane.name)
             x += width + 56
@@ -349,15 +355,15 @@ class _Drawing:
         return x - 56, top + height
 
     def shade(self, item):
-        """The class of a box by how it differs from the other graph, "" where it does not."""
+        """Return the class of a box by its difference to the other graph; "" if there is none."""
         states = self.tree.states
         if states is None or isinstance(item, ParameterNode):
             return ""
-        found = {states[node.id] for node in (item.leaves() if isinstance(item, Scope) else (item,))}
-        return "" if found == {SAME} else "m" if len(found) > 1 else _SHADES[found.pop()]
+        states_here = {states[node.id] for node in (item.leaves() if isinstance(item, Scope) else (item,))}
+        return "" if states_here == {SAME} else "m" if len(states_here) > 1 else _SHADES[states_here.pop()]
 
     def draw(self, inner, x, y, lane):
-        """Frames first, then the lines, then what stands above them."""
+        """Draw frames first, then lines, then closed boxes and text above them."""
         for box, left, top in self.placed(inner, x, y):
             if box.inner is not None:
                 if box.item.kind == FOLD:
@@ -396,7 +402,7 @@ class _Drawing:
             yield box, x + cx - box.width / 2, y + cy - box.height / 2
 
     def legend(self, x, y):
-        """The scale of the overlay, from its lowest value to its highest."""
+        """Draw the scale of the overlay, from its lowest value to its highest."""
         column, scale = self.heat.column, self.heat.scale
         title = column["label"] + (", logarithmic" if scale.log else "")
         self.text(x, y, title, "h", 11, "start")
@@ -429,7 +435,7 @@ class _Drawing:
 
 
 class _Document:
-    """The SVG document of drawings that stand beside each other.
+    """The SVG document of several drawings, side by side.
 
     Attributes:
         text (str): the document.
@@ -470,15 +476,15 @@ class _Document:
         )
 
     def fits(self):
-        """The letters can be read where a page shows all of it."""
+        """Return whether the letters are readable if the document fits a page."""
         return self.width <= _WIDEST and self.height <= _HIGHEST
 
     def _legend(self, drawing, y, drawings):
         words = ("same", "g"), ("changed", "m"), ("only here", "n")
-        own = [drawing.tree.states for drawing in drawings]
-        only = sum(state == ONLY for states in own for state in states)
-        counts = own[0].count(SAME), own[0].count(CHANGED), only
-        shown = [(*pair, count) for pair, count in zip(words, counts, strict=True) if count]
-        for at, (word, style, count) in enumerate(shown):
+        states_of = [drawing.tree.states for drawing in drawings]
+        only = sum(state == ONLY for states in states_of for state in states)
+        counts = states_of[0].count(SAME), states_of[0].count(CHANGED), only
+        entries = [(*pair, count) for pair, count in zip(words, counts, strict=True) if count]
+        for at, (word, style, count) in enumerate(entries):
             drawing.rect(20 + 110 * at, y - 9, 12, 12, style, 3)
             drawing.text(38 + 110 * at, y + 1, f"{word} {count}", "s", 11, "start")

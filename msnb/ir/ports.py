@@ -1,7 +1,8 @@
-"""Where edges pass the rim of an open scope, so that what comes from outside is drawn on to the box that reads it.
+"""Ports: points where edges cross the rim of an open scope, so that a line continues to the box that reads the value.
 
-An edge between two siblings A and B is one line while both are closed. Inside B, open, it goes on from a port of A's to
-B's children that read it; inside A it comes from those that made it to a port; and so on inwards.
+An edge between two siblings A and B is one line while both are closed. If B is open, the line continues from a port to
+B's children that read the value; if A is open, lines lead from the children that compute it to a port; and so on
+inwards.
 """
 
 from collections.abc import Collection, Iterable
@@ -11,17 +12,17 @@ from msnb.ir.scopes import FOLD, LONE, Scope
 
 from .hierarchy import Hierarchy, shared
 
-_MOST = 8  # ports on one side; where there were more, one stands for all of them
-_HIDDEN = 0  # the key of what goes on to repeats that are not drawn; no box has this id()
+_MOST = 8  # ports on one side; a larger number is merged into one
+_HIDDEN = 0  # the key of repeats that are not drawn; no box has this id()
 
 
 class Port:
-    """One place on a rim.
+    """One point on a rim.
 
     Attributes:
-        keys (set[int]): `id()` of the boxes outside that it stands for.
-        children (dict[int, int]): the `id()` of each child that it leads to or comes from, and the key of the port
-            that the child has for the same edge.
+        keys (set[int]): `id()` of the boxes outside that it represents.
+        children (dict[int, int]): maps the `id()` of each connected child to the key of the child's port for the same
+            edge.
     """
 
     __slots__ = ("keys", "children", "nodes", "x")
@@ -33,7 +34,7 @@ class Port:
         self.x: float = 0.0
 
     def join(self, other: "Port") -> None:
-        """Stand for what `other` stands for, too."""
+        """Represent the boxes of `other`, too."""
         self.keys |= other.keys
         self.children = {**other.children, **self.children}
 
@@ -43,34 +44,34 @@ class Ports:
 
     Args:
         tree (Hierarchy): the scopes.
-        opened (Collection[int]): index of those that are open.
-        more (Iterable): further edges, (way down to their beginning, way down to their end): arguments and results.
+        opened (Collection[int]): indices of the open scopes.
+        more (Iterable): further edges, (path to their start, path to their end): arguments and results.
     """
 
     def __init__(self, tree: Hierarchy, opened: Collection[int], more: Iterable[Any] = ()) -> None:
         self.into: dict[int, dict[int, Port]] = {}
         self.out: dict[int, dict[int, Port]] = {}
-        ways = {}
+        paths = {}
         for source, target in tree.edges:
             home = tree.home[source]
             if home is tree.home[target] and home.kind not in (FOLD, LONE):
-                continue  # no rim lies between the two
+                continue  # no rim between the two
             for number in (source, target):
-                if number not in ways:
-                    ways[number] = tree.way(tree.nodes[number])
-            self._pass(ways[source], ways[target], opened)
+                if number not in paths:
+                    paths[number] = tree.way(tree.nodes[number])
+            self._add_edge(paths[source], paths[target], opened)
         for start, end in more:
-            self._pass(start, end, opened)
+            self._add_edge(start, end, opened)
         for ports in self.into.values():
-            _few(ports)
+            _limit_ports(ports)
         for ports in self.out.values():
-            _alike(ports)
-            _few(ports)
+            _merge_equal_ports(ports)
+            _limit_ports(ports)
 
-    def _pass(self, start, end, opened):
+    def _add_edge(self, start, end, opened):
         depth = shared(start, end)
         if depth < 2:
-            return  # two lanes, between which nothing is drawn
+            return  # no lines are drawn between lanes
         first, last, around = start[depth], end[depth], start[depth - 1]
 
         def drawn(scope, child):
@@ -78,41 +79,41 @@ class Ports:
 
         for scope, child in zip(end[depth:], end[depth + 1 :], strict=False):
             if drawn(scope, child):
-                _note(self.into, scope, id(first), child, id(first), end[-1])
+                _add_port(self.into, scope, id(first), child, id(first), end[-1])
         for scope, child in zip(start[depth:], start[depth + 1 :], strict=False):
             if drawn(scope, child):
-                _note(self.out, scope, id(last), child, id(last), start[-1])
+                _add_port(self.out, scope, id(last), child, id(last), start[-1])
         if around.kind == FOLD and drawn(around, first):
-            _note(self.out, around, _HIDDEN, first, id(last), start[-1])
+            _add_port(self.out, around, _HIDDEN, first, id(last), start[-1])
 
     def of(self, scope: Scope) -> tuple[list[Port], list[Port]]:
-        """The ports above and those below, as data flows."""
+        """Return the ports above and those below, in the direction of data flow."""
         return list(self.into.get(scope.index, {}).values()), list(self.out.get(scope.index, {}).values())
 
 
 def find(ports: list[Port], key: int) -> Port | None:
-    """The port that stands for a box outside; where the box belongs to another repeat, that of the hidden ones."""
-    found = [port for port in ports if key in port.keys] or [port for port in ports if _HIDDEN in port.keys]
-    return found[0] if found else None
+    """Return the port of a box outside; if the box belongs to another repeat, the port of the hidden repeats."""
+    matches = [port for port in ports if key in port.keys] or [port for port in ports if _HIDDEN in port.keys]
+    return matches[0] if matches else None
 
 
-def _note(table, scope, key, child, inner, node):
+def _add_port(table, scope, key, child, inner, node):
     port = table.setdefault(scope.index, {}).setdefault(key, Port())
     port.keys.add(key)
     port.children.setdefault(id(child), inner)
     port.nodes.add(id(node))
 
 
-def _alike(ports):
-    """What goes to several places is one port where the same nodes made it."""
-    made = {}
+def _merge_equal_ports(ports):
+    """Merge ports that have the same source nodes."""
+    by_sources = {}
     for key, port in list(ports.items()):
-        known = made.setdefault(frozenset(port.nodes), port)
-        if known is not port:
-            known.join(ports.pop(key))
+        first = by_sources.setdefault(frozenset(port.nodes), port)
+        if first is not port:
+            first.join(ports.pop(key))
 
 
-def _few(ports):
+def _limit_ports(ports):
     if len(ports) > _MOST:
         first, *others = list(ports)
         for key in others:

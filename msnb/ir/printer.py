@@ -1,4 +1,4 @@
-"""The text form: parameters first, then one numbered line per CNode."""
+"""The text form of a graph: parameters first, then one numbered line per CNode."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def to_text(graph: "FuncGraph") -> str:
-    """The functional IR of a FuncGraph as text; the same graph always gives the same text."""
+    """Return the functional IR of a FuncGraph as text; the same graph always gives the same text."""
     names = {}
-    lines = [_headline(graph), f"graph @{_identifier(graph.name)}("]
-    lines += _parameters(graph.parameters, names, "  ")
+    lines = [_format_headline(graph), f"graph @{_to_identifier(graph.name)}("]
+    lines += _format_parameters(graph.parameters, names, "  ")
     lines += [") {"]
-    lines += _body(graph, names, "  ")
+    lines += _format_body(graph, names, "  ")
     lines += ["}"]
     return "\n".join(lines) + "\n"
 
 
-def _headline(graph):
+def _format_headline(graph):
     weights = [node for node in graph.parameters if node.is_weight]
     directions = [node.direction for node in graph.all_nodes()]
     parts = [f"inputs: {len(graph.parameters) - len(weights)}", f"parameters: {len(weights)}"]
@@ -28,17 +28,17 @@ def _headline(graph):
     return f"# FuncGraph {graph.name}   {', '.join(parts)}"
 
 
-def _identifier(name):
+def _to_identifier(name):
     return "".join(char if char.isalnum() or char in "._" else "_" for char in name)
 
 
-def _parameters(nodes, names, indent):
-    lines, taken = [], set(names.values())
+def _format_parameters(nodes, names, indent):
+    lines, used_names = [], set(names.values())
     for index, node in enumerate(nodes):
         name = f"%para{index}_{node.name}" if node.is_weight else f"%{node.name}"
-        if name in taken:
+        if name in used_names:
             name = f"{name}.{index}"
-        taken.add(name)
+        used_names.add(name)
         names[node] = name
     width = max((len(names[node]) for node in nodes), default=0)
     for node in nodes:
@@ -48,34 +48,35 @@ def _parameters(nodes, names, indent):
     return lines
 
 
-def _body(graph, names, indent):
-    lines = _statements(graph.nodes, names, indent, 0)
-    lines.append(f"{indent}return({', '.join(_use(node, slot, names) for node, slot in graph.outputs)})")
+def _format_body(graph, names, indent):
+    lines = _format_statements(graph.nodes, names, indent, 0)
+    lines.append(f"{indent}return({', '.join(_format_use(node, slot, names) for node, slot in graph.outputs)})")
     return lines
 
 
-def _statements(nodes, names, indent, depth):
-    """Nodes in order; those of one call of a user's function stand in a block, `depth` is how far the scope is said."""
+def _format_statements(nodes, names, indent, depth):
+    """Return the lines of nodes in order; nodes of one call of a user's function form a block. `depth` is the number
+    of scope segments already written."""
     lines, at = [], 0
     while at < len(nodes):
-        function = _function(nodes[at], depth)
+        function = _find_function(nodes[at], depth)
         if function is None:
-            lines += _statement(nodes[at], names, indent)
+            lines += _format_statement(nodes[at], names, indent)
             at += 1
             continue
         end = at
-        while end < len(nodes) and _function(nodes[end], depth) == function:
+        while end < len(nodes) and _find_function(nodes[end], depth) == function:
             end += 1
         called = nodes[at:end]
-        taken = _free(called, names)
-        inner = _statements(called, names, indent + "  ", len(function))
-        lines += [f"{indent}@{function[-1].replace('()', '', 1)}({', '.join(taken)}) {{", *inner, f"{indent}}}"]
+        captured = _captured_values(called, names)
+        inner = _format_statements(called, names, indent + "  ", len(function))
+        lines += [f"{indent}@{function[-1].replace('()', '', 1)}({', '.join(captured)}) {{", *inner, f"{indent}}}"]
         at = end
     return lines
 
 
-def _function(node, depth):
-    """The scope of `node` up to its first function below `depth`, None where there is none."""
+def _find_function(node, depth):
+    """Return the scope of `node` up to its first function below `depth`, or None."""
     path = node.scope.split("/")
     for end in range(depth, len(path)):
         if path[end].partition(" ")[0].endswith("()"):
@@ -83,12 +84,12 @@ def _function(node, depth):
     return None
 
 
-def _free(nodes, names):
-    """What a block takes from around it, in the order of use."""
+def _captured_values(nodes, names):
+    """Return the values that a block captures, in the order of use."""
     inside = set(nodes)
     return list(
         dict.fromkeys(
-            _use(source, slot, names)
+            _format_use(source, slot, names)
             for node in nodes
             for source, slot in node.uses
             if source not in inside and not isinstance(source, ValueNode)
@@ -96,48 +97,48 @@ def _free(nodes, names):
     )
 
 
-def _statement(node, names, indent):
+def _format_statement(node, names, indent):
     names[node] = f"%{node.id}"
-    lines = [indent + _call(node, names)]
-    given, outside = list(node.uses), names
+    lines = [indent + _format_call(node, names)]
+    uses, outer_names = list(node.uses), names
     for inner in reversed(node.graphs) if node.op == "Switch" else node.graphs:
-        names = dict(outside)
-        # a free variable keeps the name it has outside
+        names = dict(outer_names)
+        # a free variable keeps its outer name
         for parameter, feed in zip(inner.parameters[: inner.free], inner.feeds, strict=False):
-            names[parameter] = _use(*given[feed], names)
-        own = _parameters(inner.parameters[inner.free :], names, indent + "    ")
+            names[parameter] = _format_use(*uses[feed], names)
+        parameter_lines = _format_parameters(inner.parameters[inner.free :], names, indent + "    ")
         lines += (
-            [f"{indent}  @{inner.name}.{node.id}(", *own, f"{indent}  ) {{"]
-            if own
+            [f"{indent}  @{inner.name}.{node.id}(", *parameter_lines, f"{indent}  ) {{"]
+            if parameter_lines
             else [f"{indent}  @{inner.name}.{node.id}() {{"]
         )
-        lines += _body(inner, names, indent + "    ")
+        lines += _format_body(inner, names, indent + "    ")
         lines.append(f"{indent}  }}")
     return lines
 
 
-def _use(node, slot, names):
+def _format_use(node, slot, names):
     if isinstance(node, ValueNode):
         return show_constant(node)
     name = names[node]
     return f"{name}[{slot}]" if isinstance(node, CNode) and len(node.types) > 1 else name
 
 
-def _call(node, names):
+def _format_call(node, names):
     graphs = [f"@{graph.name}.{node.id}" for graph in node.graphs]
-    uses = [_use(source, slot, names) for source, slot in node.uses]
-    if node.op == "Switch":  # the choice is one step, the call of what was chosen the next
+    uses = [_format_use(source, slot, names) for source, slot in node.uses]
+    if node.op == "Switch":  # selecting the branch is one step, calling it the next
         called = f"Switch({', '.join([uses[0], *reversed(graphs)])})({', '.join(uses[1:])})"
     else:
         called = f"{node.name}({', '.join(graphs + uses)})"
     text = f"{names[node]}([CNode]) = {called}"
     if node.attrs:
         text += f" {{{', '.join(f'{key}: {show_value(value)}' for key, value in node.attrs.items())}}}"
-    taken = ", ".join(
+    input_types = ", ".join(
         str(source.types[slot]) for source, slot in node.uses if source.types and not isinstance(source, ValueNode)
-    )  # a constant says its type itself
-    given = ", ".join(map(str, node.types))
-    text += f" : ({taken}) -> {given if len(node.types) == 1 else f'({given})'}"
+    )  # the text of a constant includes its type
+    output_types = ", ".join(map(str, node.types))
+    text += f" : ({input_types}) -> {output_types if len(node.types) == 1 else f'({output_types})'}"
     if node.scope:
         text += f"  # {node.scope}"
     if node.source:
@@ -146,7 +147,7 @@ def _call(node, names):
 
 
 def show_value(value: Any) -> str:
-    """An attribute as text: never an address, so that it is the same in every run."""
+    """Return an attribute as text without memory addresses, so that it is the same in every run."""
     if isinstance(value, str):
         return f'"{value}"'
     if value is None or isinstance(value, (bool, int, float)):
@@ -162,7 +163,7 @@ def show_value(value: Any) -> str:
 
 
 def node_inputs(node: Any) -> Any:
-    """(text, AnfNode) of each input, for a table."""
+    """Return (text, AnfNode) of each input, for a table."""
     return [
         (
             source.name

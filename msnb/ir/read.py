@@ -1,7 +1,7 @@
 """Reads a jaxpr into a FuncGraph.
 
-An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode. Any other nested jit, a rematerialised
-block and a function with its own gradient are inlined; branches and loops become CNodes with sub-graphs.
+An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode. Other nested jits, rematerialised
+blocks and functions with a custom gradient are inlined; branches and loops become CNodes with sub-graphs.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ _CALLS = {
 _BRANCHES = {"cond": "branches", "while": ("cond_jaxpr", "body_jaxpr"), "scan": ("jaxpr",)}
 # a sum of gradients is AddN in MindSpore's graphs
 _NAMES = {"cond": "Switch", "while": "While", "scan": "Scan", "add_any": "AddN"}
-# parameters of XLA's operations that say how it is compiled, not what is computed
+# parameters of XLA's operations that affect the compilation, but not the result
 _NOISE = frozenset(
     (
         "accuracy",
@@ -63,17 +63,17 @@ _NOISE = frozenset(
     )
 )
 
-# A random key as the integers in it, and back. The user wrote neither, and neither computes anything.
-_SAME_KEY = frozenset(("random_wrap", "random_unwrap"))
+# Conversions between a random key and its integers, which the user did not write and which compute nothing.
+_KEY_CASTS = frozenset(("random_wrap", "random_unwrap"))
 
 
 def is_library(file: str) -> bool:
-    """Whether a source file is msnb's own."""
+    """Return whether a source file belongs to msnb."""
     return file.startswith(PACKAGE)
 
 
 def dtype_name(dtype: Any) -> str:
-    """MindSpore's spelling of a numpy or JAX dtype: float32 is Float32."""
+    """Return MindSpore's name of a numpy or JAX dtype: float32 is Float32."""
     name = getattr(dtype, "name", str(dtype))
     if name.startswith("key<"):
         return "Key"
@@ -81,11 +81,11 @@ def dtype_name(dtype: Any) -> str:
 
 
 def default_operator_of(name: str) -> Any:
-    """(operator, attributes) of the name of a jit, None for a jit that is no operator."""
-    meaning = getattr(name, "meaning", None)  # the names of msnb's own operators know what they stand for
-    if meaning is not None:
-        return meaning.operator, meaning.settings
-    # other operators are spelled in CamelCase; functions of jax.numpy are not
+    """Return (operator, attributes) for the name of a jit; None if the jit is not an operator."""
+    op_info = getattr(name, "meaning", None)  # names of msnb's operators carry their OpInfo
+    if op_info is not None:
+        return op_info.operator, op_info.settings
+    # other operators are in CamelCase; functions of jax.numpy are not
     return (name, {}) if name[:1].isupper() else None
 
 
@@ -103,12 +103,13 @@ def read(
     Args:
         closed (ClosedJaxpr): as `jax.make_jaxpr` returns it.
         name (str): name of the graph. Default: "main".
-        inputs (list[tuple]): per input variable ``("param", name, requires_grad)`` or ``("arg", name)``.
-            Default: None, inputs are called ``x0``, ``x1``, ...
-        operator_of (Callable): from the name of a jit to (operator, attributes), or None for a jit that is not one.
-        expand (bool): whether to open operators up: each becomes a scope that holds JAX's primitives. Default: False.
-        visit (Callable): called as ``visit(node, equation, path)`` with each CNode and what it was read from (and with
-            None for a label that `checkpoint_name` put on a value); `path` holds (id of the equation, which of its
+        inputs (list[tuple]): per input variable ``("param", name, requires_grad)`` or ``("arg", name)``. Default: None,
+            inputs are called ``x0``, ``x1``, ...
+        operator_of (Callable): maps the name of a jit to (operator, attributes), or to None if it is not an operator.
+        expand (bool): whether to expand operators: each becomes a scope with JAX's primitives. Default: False.
+        visit (Callable): called as ``visit(node, equation, path)`` with each CNode and its equation (and with None for
+            a label that `checkpoint_name` put on a value); `path` holds (id of the equation, index of the jaxpr in it)
+            of every surrounding equation. Default: None.
             jaxprs) of every equation around it. Default: None.
 
     Returns:
@@ -133,14 +134,14 @@ class _Reader:
         self.operator_of = operator_of
         self.expand = expand
         self.visit = visit
-        self.path = ()  # of the equations around the one being read
+        self.path = ()  # of the surrounding equations
         self.memo = {}  # costs of inner jaxprs
         self.types = {}  # aval -> TensorType
-        self.frames = {}  # id of a traceback -> (source, the traceback kept alive)
+        self.frames = {}  # id of a traceback -> (source, the traceback, kept alive so that its id stays unique)
         self.count = 0
 
     def graph(self, closed, name, inputs=None):
-        jaxpr, consts = _unwrapped(closed, self)
+        jaxpr, consts = _unwrap_jit(closed, self)
         if inputs is not None and len(inputs) != len(jaxpr.invars):
             raise ValueError(
                 f"For 'ir.read', 'inputs' should have one entry per input of the jaxpr "
@@ -171,67 +172,67 @@ class _Reader:
 
     def type_of(self, var):
         aval = var.aval
-        known = self.types.get(aval)
-        if known is None:
+        cached = self.types.get(aval)
+        if cached is None:
             shape = getattr(aval, "shape", None)
             if shape is None:
-                known = ()  # a token: no value a reader cares about
+                cached = ()  # a token, which has no value
             else:
-                known = (TensorType(dtype_name(aval.dtype), tuple(shape), getattr(aval.dtype, "itemsize", 0)),)
-            self.types[aval] = known
-        return known
+                cached = (TensorType(dtype_name(aval.dtype), tuple(shape), getattr(aval.dtype, "itemsize", 0)),)
+            self.types[aval] = cached
+        return cached
 
     def look_up(self, var, env):
         if isinstance(var, Literal):
-            return ValueNode(_own_number(var.val), self.type_of(var)), 0
+            return ValueNode(_to_python_number(var.val), self.type_of(var)), 0
         return env[var]
 
     def source_of(self, eqn):
         traceback = eqn.source_info.traceback
-        known = self.frames.get(id(traceback))
-        if known is None:
-            known = self.frames[id(traceback)] = (user_frame(traceback), traceback)
-        return known[0]
+        cached = self.frames.get(id(traceback))
+        if cached is None:
+            cached = self.frames[id(traceback)] = (user_frame(traceback), traceback)
+        return cached[0]
 
     def operator(self, name):
         return self.operator_of(name) if name else None
 
     def walk(self, jaxpr, env, nodes, outer, backward):
-        """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope it is inlined into."""
-        indices = _indices(jaxpr)
+        """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope that it is inlined into."""
+        indices = _branch_indices(jaxpr)
         for eqn in jaxpr.eqns:
             if eqn.outvars and eqn.outvars[0] in indices:
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
                 continue
-            if eqn.primitive.name == "name":  # a mark for tools (the gradient of a Parameter), no computation
+            if eqn.primitive.name == "name":  # a label for tools (the gradient of a Parameter), not a computation
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
                 if self.visit is not None:
                     self.visit(None, eqn, self.path)
                 continue
-            if eqn.primitive.name in _SAME_KEY and not self.expand:
+            if eqn.primitive.name in _KEY_CASTS and not self.expand:
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
                 continue
             segments, transforms = parse(str(eqn.source_info.name_stack))
-            # what a gradient computes again has the whole scope of the block once more
+            # a block recomputed for its gradient repeats the complete scope
             scope = segments if outer and segments[: len(outer)] == outer else outer + segments
-            turned = backward or is_backward(transforms)
-            again = is_recomputed(transforms)
+            in_backward = backward or is_backward(transforms)
+            recomputed = is_recomputed(transforms)
             kind = eqn.primitive.name
             inner = eqn.params.get(_CALLS.get(kind))
             operator = self.operator(eqn.params.get("name")) if inner is not None and kind in ("jit", "pjit") else None
             if inner is not None and operator is not None and self.expand:
-                self.inline(eqn, inner, env, nodes, _with_operator(scope, operator[0]), turned)
+                self.inline(eqn, inner, env, nodes, _append_operator(scope, operator[0]), in_backward)
             elif inner is not None and operator is None:
-                self.inline(eqn, inner, env, nodes, scope, turned)
+                self.inline(eqn, inner, env, nodes, scope, in_backward)
             elif not all(type(var).__name__ == "DropVar" for var in eqn.outvars) or eqn.effects or not eqn.outvars:
-                self.call(eqn, operator, env, nodes, scope, turned, again)
+                self.call(eqn, operator, env, nodes, scope, in_backward, recomputed)
 
     def inline(self, eqn, inner, env, nodes, scope, backward):
         jaxpr = cost.open_jaxpr(inner)
-        within = dict(zip(jaxpr.invars, (self.look_up(var, env) for var in eqn.invars), strict=False))
-        self.bind_constants(jaxpr, getattr(inner, "consts", ()), within)
+        inner_env = dict(zip(jaxpr.invars, (self.look_up(var, env) for var in eqn.invars), strict=False))
+        self.bind_constants(jaxpr, getattr(inner, "consts", ()), inner_env)
         name = eqn.params.get("name") or ""
-        # a function of the user's that is jitted for itself is a scope; helpers of jax.numpy are not
+        # a jitted function of the user is a scope; helpers of jax.numpy are not
         named = (
             not self.expand
             and eqn.primitive.name in ("jit", "pjit")
@@ -239,22 +240,22 @@ class _Reader:
             and name[0] != "_"
             and len(jaxpr.eqns) > 8
         )
-        around, self.path = self.path, (*self.path, (id(eqn), 0))
-        self.walk(jaxpr, within, nodes, (*scope, name) if named else scope, backward)
-        self.path = around
+        outer_path, self.path = self.path, (*self.path, (id(eqn), 0))
+        self.walk(jaxpr, inner_env, nodes, (*scope, name) if named else scope, backward)
+        self.path = outer_path
         for var, result in zip(eqn.outvars, jaxpr.outvars, strict=False):
-            env[var] = self.look_up(result, within)
+            env[var] = self.look_up(result, inner_env)
 
-    def call(self, eqn, operator, env, nodes, scope, backward, again):
+    def call(self, eqn, operator, env, nodes, scope, backward, recomputed):
         kind = eqn.primitive.name
-        found = [self.look_up(var, env) for var in eqn.invars]
+        operands = [self.look_up(var, env) for var in eqn.invars]
         if operator is not None:
             op, attrs = operator
             if scope and scope[-1].partition("-op")[0] == op:
                 scope = scope[:-1]
         else:
-            op, attrs = _NAMES.get(kind, kind), _attributes(eqn)
-        if again:
+            op, attrs = _NAMES.get(kind, kind), _shown_attributes(eqn)
+        if recomputed:
             attrs = {**attrs, "recomputed": True}
         number, self.count = self.count, self.count + 1
         graphs = ()
@@ -262,8 +263,8 @@ class _Reader:
             graphs = self.sub_graphs(eqn, kind, scope, backward)
         node = CNode(
             op,
-            tuple(node for node, _ in found),
-            tuple(slot for _, slot in found),
+            tuple(node for node, _ in operands),
+            tuple(slot for _, slot in operands),
             tuple(kind for var in eqn.outvars for kind in self.type_of(var)),
             attrs=attrs,
             scope="/".join(scope),
@@ -289,9 +290,9 @@ class _Reader:
         if titles is None:
             # lax.cond with two branches puts the false one first
             titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
-        feeds, free = _feeds(eqn, kind, len(inner))
-        named = _carried(scope) if kind == "while" else []
-        graphs, around = [], self.path
+        feeds, free = _find_feeds(eqn, kind, len(inner))
+        named = _carried_names(scope) if kind == "while" else []
+        graphs, outer_path = [], self.path
         for index, (title, closed, feed, captured) in enumerate(zip(titles, inner, feeds, free, strict=False)):
             jaxpr = cost.open_jaxpr(closed)
             names = dict(enumerate(named, captured))
@@ -302,28 +303,29 @@ class _Reader:
             env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
             self.bind_constants(jaxpr, getattr(closed, "consts", ()), env)
             nodes = []
-            self.path = (*around, (id(eqn), index))
+            self.path = (*outer_path, (id(eqn), index))
             self.walk(jaxpr, env, nodes, scope, backward)
-            self.path = around
+            self.path = outer_path
             outputs = [self.look_up(var, env) for var in jaxpr.outvars]
             graphs.append(FuncGraph(title, parameters, nodes, outputs, feed, captured))
         return tuple(graphs)
 
 
-def _own_number(value):
-    """A number of the user's as Python's own, which JAX keeps with a type; an array as it is."""
+def _to_python_number(value):
+    """Convert a number to Python's type, as JAX keeps literals with a type; an array is unchanged."""
     for kind in (bool, int, float, complex):
         if isinstance(value, kind):
             return kind(value)
     return value
 
 
-def _with_operator(scope, op):
+def _append_operator(scope, op):
     return scope if scope and scope[-1].partition("-op")[0] == op else (*scope, op)
 
 
-def _feeds(eqn, kind, count):
-    """For each sub-graph of an equation: which of the equation's inputs its parameters are, and how many are free."""
+def _find_feeds(eqn, kind, count):
+    """Return for each sub-graph of an equation the indices of the equation's inputs for its parameters, and the
+    number of free variables."""
     total = len(eqn.invars)
     if kind == "while":
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
@@ -334,29 +336,31 @@ def _feeds(eqn, kind, count):
     return (tuple(range(start, total)),) * count, (free,) * count
 
 
-def _indices(jaxpr):
-    """What only turns a Bool into the number of a branch: a Switch is read as choosing by the Bool."""
-    made = {
+def _branch_indices(jaxpr):
+    """Return the variables that only convert a Bool to the index of a branch: a Switch is read as choosing by the
+    Bool."""
+    indices = {
         eqn.outvars[0]
         for eqn in jaxpr.eqns
         if eqn.primitive.name == "convert_element_type" and eqn.invars[0].aval.dtype == bool
     }
-    if made:
+    if indices:
         for eqn in jaxpr.eqns:
-            taken = eqn.invars[1:] if eqn.primitive.name == "cond" else eqn.invars
-            made.difference_update(var for var in taken if not isinstance(var, Literal))
-        made.difference_update(var for var in jaxpr.outvars if not isinstance(var, Literal))
-    return made
+            operands = eqn.invars[1:] if eqn.primitive.name == "cond" else eqn.invars
+            indices.difference_update(var for var in operands if not isinstance(var, Literal))
+        indices.difference_update(var for var in jaxpr.outvars if not isinstance(var, Literal))
+    return indices
 
 
-def _carried(scope):
-    """Names of the variables that a `while` of the user's carries, which its innermost scope is called after."""
+def _carried_names(scope):
+    """Return the names of the variables that a user's `while` carries, from the name of its innermost scope."""
     last = scope[-1] if scope else ""
     return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []
 
 
 def mark_updates(nodes: Sequence[Any]) -> None:
-    """Call "update" what works on gradients and is itself never differentiated: clipping, scaling, the optimizer."""
+    """Mark as "update" the nodes that depend on gradients and are never differentiated: clipping, scaling, the
+    optimizer."""
     mirrored = {(node.scope, node.op) for node in nodes if node.direction == "backward"}
     if not mirrored:
         return
@@ -370,7 +374,9 @@ def mark_updates(nodes: Sequence[Any]) -> None:
         elif any(source in after for source in node.inputs) and (node.scope, node.op) not in mirrored:
             after.add(node)
             _mark_update(node)
-    for node in reversed(nodes):  # what only they read, in the same scope, is part of them: a learning rate's shape
+    for node in reversed(
+        nodes
+    ):  # nodes of the same scope that only updates read belong to them, such as a learning rate's shape
         near = readers.get(node, ())
         if (
             node.direction == "forward"
@@ -386,26 +392,28 @@ def _mark_update(node):
         each.direction = "update"
 
 
-def _unwrapped(closed, reader):
-    """The program itself, where the jaxpr is nothing but a call of one jitted function."""
+def _unwrap_jit(closed, reader):
+    """Return the inner program if the jaxpr is only a call of one jitted function."""
     jaxpr, consts = closed.jaxpr, closed.consts
     while len(jaxpr.eqns) == 1 and jaxpr.eqns[0].primitive.name in ("jit", "pjit"):
         eqn = jaxpr.eqns[0]
         inner = eqn.params["jaxpr"]
-        same = not consts and list(eqn.invars) == list(jaxpr.invars) and list(eqn.outvars) == list(jaxpr.outvars)
-        if not same or reader.operator(eqn.params.get("name")) is not None:
+        is_plain_call = (
+            not consts and list(eqn.invars) == list(jaxpr.invars) and list(eqn.outvars) == list(jaxpr.outvars)
+        )
+        if not is_plain_call or reader.operator(eqn.params.get("name")) is not None:
             break
         reader.path += ((id(eqn), 0),)
         jaxpr, consts = inner.jaxpr, inner.consts
     return jaxpr, consts
 
 
-def _attributes(eqn):
-    """What an operation of XLA's was told, without what only concerns its compilation."""
+def _shown_attributes(eqn):
+    """Return the parameters of an operation of XLA, without those that only affect its compilation."""
     attrs = {}
     if eqn.primitive.name == "sharding_constraint":
-        whole = eqn.outvars[0].aval.shape
-        attrs.update(divided(whole, eqn.params["sharding"].shard_shape(whole)))
+        global_shape = eqn.outvars[0].aval.shape
+        attrs.update(sharding_attributes(global_shape, eqn.params["sharding"].shard_shape(global_shape)))
     for key, value in eqn.params.items():
         if key in _NOISE or value is None:
             continue
@@ -413,20 +421,22 @@ def _attributes(eqn):
             attrs[key] = value
         elif isinstance(value, np.dtype) or key.endswith("dtype"):
             attrs[key] = dtype_name(value)
-        elif isinstance(value, tuple) and _plain(value):
+        elif isinstance(value, tuple) and _is_plain(value):
             attrs[key] = value
-        elif hasattr(value, "_asdict") and _plain(tuple(value)):
+        elif hasattr(value, "_asdict") and _is_plain(tuple(value)):
             attrs[key] = tuple(value)
     return attrs
 
 
-def divided(whole: tuple[int, ...], part: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
-    """Attributes of an array that lies on several devices: into how many parts each axis is divided, and how large
-    each part is."""
-    return {"divided": tuple(n // m if m else 1 for n, m in zip(whole, part, strict=True)), "on_each_device": part}
+def sharding_attributes(global_shape: tuple[int, ...], part: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    """Return the attributes of a sharded array: the number of shards along each axis, and the shape of a shard."""
+    return {
+        "divided": tuple(n // m if m else 1 for n, m in zip(global_shape, part, strict=True)),
+        "on_each_device": part,
+    }
 
 
-def _plain(value):
+def _is_plain(value):
     if isinstance(value, tuple):
-        return all(_plain(item) for item in value)
+        return all(_is_plain(item) for item in value)
     return isinstance(value, (bool, int, float, str)) or value is None

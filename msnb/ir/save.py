@@ -1,4 +1,4 @@
-"""`context.set_context(save_graphs=True)`: writes the graphs of every network that is compiled into files."""
+"""`context.set_context(save_graphs=True)`: write the graphs of every compiled network to files."""
 
 import itertools
 import os
@@ -20,23 +20,23 @@ _numbers = itertools.count()
 
 
 def install() -> None:
-    """Write graphs from now on, whenever ``save_graphs`` is on. Calling it again changes nothing."""
+    """Write graphs from now on while ``save_graphs`` is on. Further calls do nothing."""
     if not install.done:
         install.done = True
-        events.listen(compiled=_write, name="save_graphs")
+        events.listen(compiled=_write_graphs, name="save_graphs")
 
 
 install.done = False
 
 
-def _write(program):
-    """The listener: one .ir and one .dot per stage; a graph that cannot be written never stops the training."""
+def _write_graphs(program):
+    """Write the files of a compiled program. A graph that cannot be written never stops the training."""
     if not context.get_context("save_graphs"):
         return
     folder = context.get_context("save_graphs_path")
     try:
         save(program, folder)
-    except Exception as problem:  # whatever it is, the network itself is fine
+    except Exception as problem:  # the network itself is fine, whatever the error
         log.warning(f"The graphs of {program.name} were not written to '{folder}': {type(problem).__name__}: {problem}")
 
 
@@ -45,7 +45,7 @@ def save(program: "Program", folder: str) -> list[str]:
 
     Args:
         program (Program): a traced program of `msnb.core.program.program_cache`.
-        folder (str): where to; is made when it is missing.
+        folder (str): output folder; it is created if it does not exist.
 
     Returns:
         list[str], the files.

@@ -1,11 +1,11 @@
-"""The grammar of a JAX name stack: which scope a node stands in, and which transformations made it.
+"""The grammar of a JAX name stack: the scope of a node, and the transformations that produced it.
 
     stack     = [ part { "/" part } ]
     part      = transform "(" stack ")" | name
     transform = "jvp" | "transpose" | "vmap" | ...
 
-JAX wraps a transformation around the first scope that follows it: ``transpose(jvp(Default/network))/conv1-Conv2d``.
-Any other name may contain whatever its author wrote, parentheses included.
+JAX wraps a transformation around the first scope that follows it: ``transpose(jvp(Default/network))/conv1-Conv2d``. Any
+    other name may contain arbitrary characters, parentheses included.
 """
 
 import functools
@@ -28,37 +28,41 @@ TRANSFORMS = frozenset(
         "custom_vjp_call",
     )
 )
-ROOT = "Default"  # the scope of a whole program
+ROOT = "Default"  # the outermost scope of a program
 RECOMPUTED = "rematted_computation"
 _OPENING = re.compile(rf"({'|'.join(sorted(TRANSFORMS))})\(")
 
 
 @functools.lru_cache(maxsize=65536)
 def parse(stack):
-    """(scope segments, transformations outermost first) of the text of a name stack."""
-    segments, transforms, end = _stack(stack, 0, 0)
-    if end < len(stack):  # a stray ")" that no transformation opened: part of a name after all
+    """Return (scope segments, transformations outermost first) for the text of a name stack."""
+    segments, transforms, end = _parse_stack(stack, 0, 0)
+    if end < len(stack):  # an unmatched ")" belongs to a name
         segments.append(stack[end:].strip("/"))
-    # a block that is computed again has its whole stack once more behind that of the gradient
-    again = segments.index(ROOT, 1) if segments[:1] == [ROOT] and ROOT in segments[1:] else 0
-    if again and segments[:again] == segments[again : 2 * again]:
-        del segments[:again]
+    # a recomputed block repeats its complete stack after that of the gradient
+    repeat_start = segments.index(ROOT, 1) if segments[:1] == [ROOT] and ROOT in segments[1:] else 0
+    if repeat_start and segments[:repeat_start] == segments[repeat_start : 2 * repeat_start]:
+        del segments[:repeat_start]
     return tuple(segments), tuple(transforms)
 
 
-def _stack(text, at, depth):
+def _parse_stack(text, at, depth):
     segments, transforms = [], []
     while at < len(text) and not (depth and text[at] == ")"):
         opening = _OPENING.match(text, at)
-        if opening and _closes(text, opening.end()):
-            inside, outer, at = _stack(text, opening.end(), depth + 1)
+        if opening and _is_closed(text, opening.end()):
+            inner_segments, outer, at = _parse_stack(text, opening.end(), depth + 1)
             transforms += [opening.group(1), *outer]
-            # the gradient of a `jax.custom_vjp` has its whole stack once more behind that of the gradient
-            segments = inside if segments and inside[: len(segments)] == segments else segments + inside
+            # the gradient of a `jax.custom_vjp` repeats its complete stack after that of the gradient
+            segments = (
+                inner_segments
+                if segments and inner_segments[: len(segments)] == segments
+                else segments + inner_segments
+            )
             at += 1  # the closing parenthesis
         else:
-            name, at = _name(text, at, depth)
-            if name == RECOMPUTED:  # what `jax.checkpoint` computes again stands behind this word
+            name, at = _parse_name(text, at, depth)
+            if name == RECOMPUTED:  # the recomputation of `jax.checkpoint` follows this word
                 transforms.append(name)
             elif name:
                 segments.append(name)
@@ -67,8 +71,8 @@ def _stack(text, at, depth):
     return segments, transforms, at
 
 
-def _name(text, at, depth):
-    """A name up to the next "/" or the parenthesis that closes the transformation around it."""
+def _parse_name(text, at, depth):
+    """Return the name up to the next "/" or the parenthesis that closes the surrounding transformation, and its end."""
     start, nested = at, 0
     while at < len(text):
         char = text[at]
@@ -84,7 +88,7 @@ def _name(text, at, depth):
     return text[start:at], at
 
 
-def _closes(text, at):
+def _is_closed(text, at):
     depth = 1
     for char in text[at:]:
         depth += (char == "(") - (char == ")")
@@ -94,10 +98,10 @@ def _closes(text, at):
 
 
 def is_recomputed(transforms: Any) -> bool:
-    """Whether the transformations say that a node computes a forward value once more, for the backward pass."""
+    """Return whether the transformations mark a node as recomputing a forward value for the backward pass."""
     return RECOMPUTED in transforms
 
 
 def is_backward(transforms: Any) -> bool:
-    """Whether the transformations say that a node computes a cotangent."""
+    """Return whether the transformations mark a node as computing a cotangent."""
     return "transpose" in transforms

@@ -1,4 +1,4 @@
-"""The boxes a graph is drawn in."""
+"""The boxes of a graph drawing."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ LANES = ("forward", "backward", "update")
 
 
 class Scope:
-    """A box that holds others. `children` are Scopes and CNodes in the order of execution.
+    """A box that contains others. `children` are Scopes and CNodes in the order of execution.
 
     `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats
-    of one block), UNIT (one repeat, where a block is several siblings), CROWD (many independent calls of one operator),
-    PAGE (a stretch of a scope that holds too many nodes to be laid out at once) and LONE (a Cell that is a single
-    operator, drawn as that operator under the Cell's name).
+    of one block), UNIT (one repeat, if a block has several siblings), CROWD (many independent calls of one operator),
+    PAGE (a slice of a scope with too many nodes for one layout) and LONE (a Cell with a single operator, drawn as that
+    operator with the Cell's name).
     """
 
     __slots__ = ("name", "kind", "parent", "children", "index", "size", "start", "named")
@@ -28,15 +28,15 @@ class Scope:
         self.named: dict[Any, Any] = {}
 
     def child(self, name: str, kind: int = SCOPE) -> "Scope":
-        """The child scope of that name, made when it is missing."""
-        found = self.named.get(name)
-        if found is None:
-            found = self.named[name] = Scope(name, kind, self)
-            self.children.append(found)
-        return found
+        """Return the child scope of that name, and create it if it does not exist."""
+        scope = self.named.get(name)
+        if scope is None:
+            scope = self.named[name] = Scope(name, kind, self)
+            self.children.append(scope)
+        return scope
 
     def leaves(self) -> Any:
-        """CNodes below, in the order of the tree."""
+        """Yield the CNodes below, in the order of the tree."""
         for child in self.children:
             if isinstance(child, Scope):
                 yield from child.leaves()
@@ -44,14 +44,14 @@ class Scope:
                 yield child
 
     def scopes(self) -> Any:
-        """This scope and all below, parents first."""
+        """Yield this scope and all below, parents first."""
         yield self
         for child in self.children:
             if isinstance(child, Scope):
                 yield from child.scopes()
 
     def ancestors(self) -> "list[Scope]":
-        """Scopes from the root down to this one."""
+        """Return the scopes from the root down to this one."""
         chain, scope = [], self
         while scope is not None:
             chain.append(scope)

@@ -1,7 +1,7 @@
-"""A FuncGraph as plain rows that say all of it: what is pickled, and what two graphs are compared by.
+"""A FuncGraph as plain rows, for pickling and for comparing two graphs.
 
-Nodes are numbered in the order of execution, so that a deep graph is no deep recursion. Of what an operator does
-inside (`CNode.kernel`, a jaxpr) the primitives and their shapes are kept, which is what reports ask for.
+Nodes are numbered in the order of execution, so a deep graph needs no deep recursion. Of an operator's computation
+(`CNode.kernel`, a jaxpr) the rows have the primitives and their shapes, which reports need.
 """
 
 import pickle
@@ -18,11 +18,12 @@ _NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction",
 
 
 def of_graph(graph: "FuncGraph") -> Any:
-    """The rows of a FuncGraph: (name, parameters, calls, outputs, feeds, free, written), inner graphs likewise."""
-    return _graph(graph, {}, {})
+    """Return the rows of a FuncGraph: (name, parameters, calls, outputs, feeds, free, written), with inner graphs
+    likewise."""
+    return _graph_rows(graph, {}, {})
 
 
-def _graph(graph, numbers, kernels):
+def _graph_rows(graph, numbers, kernels):
     def number(node):
         return numbers.setdefault(node, len(numbers))
 
@@ -30,13 +31,13 @@ def _graph(graph, numbers, kernels):
         return tuple((t.dtype, t.shape, t.itemsize) for t in node.types)
 
     def values(uses):
-        """Rows of the constants among what is used that have no number yet."""
-        found = []
+        """Return the rows of the constants in `uses` that have no number yet."""
+        new_rows = []
         for node in uses:
             if node not in numbers:
                 number(node)
-                found.append(("value", types(node), _constant(node.value)))
-        return tuple(found)
+                new_rows.append(("value", types(node), _readable_constant(node.value)))
+        return tuple(new_rows)
 
     parameters = []
     for node in graph.parameters:
@@ -44,13 +45,13 @@ def _graph(graph, numbers, kernels):
         parameters.append(("parameter", types(node), node.name, node.is_weight, node.requires_grad))
     calls = []
     for node in graph.nodes:
-        taken = values(node.inputs)
+        constants = values(node.inputs)
         number(node)
         fields = {name: getattr(node, name) for name in _NODE}
         fields["attrs"] = tuple((key, _picklable(value)) for key, value in node.attrs.items())
-        fields["kernel"] = _kernel(node.kernel, kernels)
+        fields["kernel"] = _kernel_rows(node.kernel, kernels)
         row = ("call", types(node), node.op, tuple(map(number, node.inputs)), tuple(node.slots), fields)
-        calls.append((taken, row, tuple(_graph(inner, numbers, kernels) for inner in node.graphs)))
+        calls.append((constants, row, tuple(_graph_rows(inner, numbers, kernels) for inner in node.graphs)))
     last = values(node for node, _ in graph.outputs)
     if last:
         calls.append((last, None, ()))
@@ -66,95 +67,98 @@ def _graph(graph, numbers, kernels):
     )
 
 
-def _constant(value):
-    """A constant that needs no device; None for one whose value cannot be read."""
+def _readable_constant(value):
+    """Return a constant that needs no device; None if its value cannot be read."""
     if type(value) in _PLAIN or type(value) is np.ndarray or isinstance(value, np.generic):
         return value
     try:
         return np.asarray(value)
-    except Exception:  # a random key, an array that a step has taken over
+    except Exception:  # a random key, or an array that a step has donated
         return None
 
 
 def _picklable(value):
-    """An attribute, as its text where it cannot be pickled."""
+    """Return an attribute, or its text if it cannot be pickled."""
     if type(value) in _PLAIN:
         return value
     try:
         pickle.dumps(value)
-    except Exception:  # whatever the object's own code raises
+    except Exception:  # whatever the object's code raises
         return getattr(value, "__qualname__", None) or type(value).__qualname__
     return value
 
 
 # ---------------------------------------------------------------------- inside of operators
-def _kernel(kernel, known):
-    """Rows (primitive, inputs, outputs, inner rows) of a jaxpr or of what `opened` made; None for None."""
+def _kernel_rows(kernel, cache):
+    """Return rows (primitive, inputs, outputs, inner rows) of a jaxpr or of the result of `open_kernel`; None for
+    None."""
     if kernel is None:
         return None
     jaxpr = getattr(kernel, "jaxpr", kernel)
-    found = known.get(id(jaxpr))
-    if found is None:
-        made = tuple(
+    entry = cache.get(id(jaxpr))
+    if entry is None:
+        rows = tuple(
             (
                 eqn.primitive.name,
-                tuple(map(_var, eqn.invars)),
-                tuple(map(_var, eqn.outvars)),
-                tuple(_kernel(inner, known) for inner in _inner(eqn)),
+                tuple(map(_var_spec, eqn.invars)),
+                tuple(map(_var_spec, eqn.outvars)),
+                tuple(_kernel_rows(inner, cache) for inner in _inner_jaxprs(eqn)),
             )
             for eqn in jaxpr.eqns
         )
-        found = known[id(jaxpr)] = made, jaxpr  # kept: its id is its own while it lives
-    return found[0]
+        entry = cache[id(jaxpr)] = rows, jaxpr  # The jaxpr is stored too: its id is unique only while it is alive.
+    return entry[0]
 
 
-def _var(var):
+def _var_spec(var):
     return tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", ""))
 
 
-def _inner(eqn):
+def _inner_jaxprs(eqn):
     for value in eqn.params.values():
         for item in value if isinstance(value, (tuple, list)) else (value,):
             if hasattr(getattr(item, "jaxpr", item), "eqns"):
                 yield item
 
 
-def opened(made: Any) -> Any:
-    """What `CNode.kernel` is in a graph that was read: `eqns` with the primitives, shapes and inner ones of a jaxpr."""
-    if made is None:
+def open_kernel(rows: Any) -> Any:
+    """Return the stand-in for `CNode.kernel` in a graph that was read: `eqns` with primitives, shapes and inner
+    jaxprs."""
+    if rows is None:
         return None
     eqns = [
         SimpleNamespace(
             primitive=SimpleNamespace(name=name),
-            invars=[_spec(*each) for each in taken],
-            outvars=[_spec(*each) for each in given],
-            params={f"jaxpr{number}": opened(each) for number, each in enumerate(inner)},
+            invars=[_make_var(*each) for each in input_specs],
+            outvars=[_make_var(*each) for each in output_specs],
+            params={f"jaxpr{number}": open_kernel(each) for number, each in enumerate(inner)},
         )
-        for name, taken, given, inner in made
+        for name, input_specs, output_specs, inner in rows
     ]
     return SimpleNamespace(eqns=eqns)
 
 
-def _spec(shape, dtype):
+def _make_var(shape, dtype):
     return SimpleNamespace(aval=SimpleNamespace(shape=shape, dtype=dtype))
 
 
 # ---------------------------------------------------------------------- comparing
-def alike(some: Any, others: Any) -> bool:
-    """Whether two rows, or parts of them, say the same; a NaN is a NaN, and arrays are compared by their elements."""
-    if some is others:
+def is_equal(first: Any, second: Any) -> bool:
+    """Return whether two rows, or parts of them, are equal; NaN equals NaN, and arrays are compared by their
+    elements."""
+    if first is second:
         return True
-    if type(some) is not type(others):
+    if type(first) is not type(second):
         return False
-    if isinstance(some, (tuple, list)):
-        return len(some) == len(others) and all(map(alike, some, others))
-    if isinstance(some, dict):
-        return list(some) == list(others) and all(map(alike, some.values(), others.values()))
-    if isinstance(some, (np.ndarray, np.generic)):
-        return some.dtype == others.dtype and some.shape == others.shape and some.tobytes() == others.tobytes()
-    if isinstance(some, (float, complex)):
-        return repr(some) == repr(others)
+    if isinstance(first, (tuple, list)):
+        return len(first) == len(second) and all(map(is_equal, first, second))
+    if isinstance(first, dict):
+        return list(first) == list(second) and all(map(is_equal, first.values(), second.values()))
+    if isinstance(first, (np.ndarray, np.generic)):
+        return first.dtype == second.dtype and first.shape == second.shape and first.tobytes() == second.tobytes()
+    if isinstance(first, (float, complex)):
+        return repr(first) == repr(second)
     try:
-        return bool(some == others) or pickle.dumps(some) == pickle.dumps(others)
+        return bool(first == second) or pickle.dumps(first) == pickle.dumps(second)
     except Exception:  # objects that cannot be compared are equal only to themselves
         return False

@@ -1,4 +1,4 @@
-"""How the line of a node is called when it is shown; `msnb.core.errors.source_location` knows how files are called."""
+"""The text of a node's source line; `msnb.core.errors.source_location` names the files."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ from msnb.core.errors.source_location import register_namer as register_namer
 
 
 def show(source: tuple[Any, ...] | None) -> str:
-    """``net.py:31`` or ``In [3] line 2`` for a (file, line, function) triple, "" for None."""
+    """Return ``net.py:31`` or ``In [3] line 2`` for a (file, line, function) triple, "" for None."""
     return format_location(*source[:2]) if source else ""

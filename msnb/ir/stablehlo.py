@@ -1,7 +1,7 @@
-"""Reads the StableHLO module of a lowered program into a FuncGraph: what msnb hands to XLA, before XLA has touched it.
+"""Reads the StableHLO module of a lowered program, the input of XLA, into a FuncGraph.
 
-The module is walked through MLIR's own bindings. Each operator of msnb is a function of its own in it; its calls are
-opened up, and become the scope that holds the operations.
+The module is read through MLIR's Python bindings. Each operator of msnb is a function in it; its calls are inlined, and
+become the scope of the operations.
 """
 
 import math
@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
-from .hlo import place_of
+from .hlo import parse_op_name
 from .read import is_library, mark_updates
 
 _TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)(.+)>$")
@@ -54,9 +54,9 @@ _FREE = frozenset(
     )
 )
 _NOISE = ("mhlo.", "jax.", "precision_config", "backend_config", "api_version", "channel_handle", "operandSegmentSizes")
-_PLACE = re.compile(r'"([^"]*)"\("([^"]*)":(\d+):')
-_PLATFORM = "_platform_index"  # the argument that says which of several platforms a module runs on
-_LONGEST = 80  # letters of an attribute
+_SOURCE_LINE = re.compile(r'"([^"]*)"\("([^"]*)":(\d+):')
+_PLATFORM = "_platform_index"  # the argument that selects one of several platforms of a module
+_MAX_LENGTH = 80  # characters of an attribute
 
 
 def read_stablehlo(module: Any, name: str = "main", platform: int = 0) -> FuncGraph:
@@ -65,10 +65,10 @@ def read_stablehlo(module: Any, name: str = "main", platform: int = 0) -> FuncGr
     Args:
         module (Module): as ``jax.jit(f).lower(x).compiler_ir("stablehlo")`` returns it.
         name (str): name of the graph. Default: "main".
-        platform (int): of a module for several platforms, which of them is read. Default: 0, the first.
+        platform (int): index of the platform to read in a module for several. Default: 0, the first.
 
     Returns:
-        FuncGraph. Its CNodes are StableHLO operations, in the scope of the operator that each is part of.
+        FuncGraph. Its CNodes are StableHLO operations, in the scope of their operator.
 
     Raises:
         ValueError: If the module has no function "main".
@@ -108,16 +108,17 @@ class _Builder:
 
     def type_of(self, value):
         text = str(value.type)
-        known = self.types.get(text)
-        if known is None:
-            found = _TENSOR.match(text)
-            shape = tuple(-1 if part == "?" else int(part) for part in found.group(1).split("x")[:-1]) if found else ()
-            title, size = _TYPES.get(found.group(2) if found else text, ((found.group(2) if found else text), 4))
-            known = self.types[text] = TensorType(title, shape, size)
-        return known
+        cached = self.types.get(text)
+        if cached is None:
+            match = _TENSOR.match(text)
+            shape = tuple(-1 if part == "?" else int(part) for part in match.group(1).split("x")[:-1]) if match else ()
+            title, size = _TYPES.get(match.group(2) if match else text, ((match.group(2) if match else text), 4))
+            cached = self.types[text] = TensorType(title, shape, size)
+        return cached
 
     def walk(self, block, env, nodes, outer, source):
-        """Append the operations of a block; `outer` is the name stack of the call it belongs to, `source` its line."""
+        """Append the operations of a block; `outer` is the name stack of the call that it belongs to, `source` the
+        line of that call."""
         for operation in block.operations:
             operation = operation.operation
             kind = operation.name.partition(".")[2]
@@ -128,18 +129,20 @@ class _Builder:
             if kind == "call":
                 callee = self.functions[str(operation.attributes["callee"]).lstrip("@").strip('"')]
                 (body,) = callee.regions[0].blocks
-                within = dict(zip(body.arguments, operands, strict=True))
+                inner_env = dict(zip(body.arguments, operands, strict=True))
                 line = source or _line_of(operation.location)
-                results = self.walk(body, within, nodes, stack, line)
+                results = self.walk(body, inner_env, nodes, stack, line)
                 env.update(zip(operation.results, results, strict=True))
             elif kind == "constant":
                 value = operation.attributes["value"]
-                value = _literal(str(value)) if getattr(value, "is_splat", True) else None  # weights are long texts
+                value = (
+                    _parse_literal(str(value)) if getattr(value, "is_splat", True) else None
+                )  # weights are long texts
                 env[operation.results[0]] = (ValueNode(value, (self.type_of(operation.results[0]),)), 0)
             elif kind == "convert" and operands[0][0] is self.platform:
                 env[operation.results[0]] = operands[0]
             elif kind == "case" and isinstance(operands[0][0], ValueNode):
-                results = self.chosen(operation, operands[0][0].value, env, nodes, stack, source)
+                results = self.read_branch(operation, operands[0][0].value, env, nodes, stack, source)
                 env.update(zip(operation.results, results, strict=True))
             else:
                 node = self.call(operation, kind, operands, env, stack, source)
@@ -148,26 +151,26 @@ class _Builder:
                     env[result] = (node, slot)
         return []
 
-    def chosen(self, operation, index, env, nodes, stack, source):
-        """The one branch that runs, where that is known: what is lowered for several platforms asks which it is."""
+    def read_branch(self, operation, index, env, nodes, stack, source):
+        """Read the one branch that runs, for a selection between platforms whose index is known."""
         last = len(operation.regions) - 1
         (block,) = operation.regions[index if 0 <= index <= last else last].blocks
         return self.walk(block, env, nodes, stack, source)
 
     def call(self, operation, kind, operands, env, stack, source):
         number, self.count = self.count, self.count + 1
-        segments, operator, primitive, backward = place_of(stack)
+        segments, operator, primitive, backward = parse_op_name(stack)
         scope = segments if operator is None or segments[-1:] == (operator,) else (*segments, operator)
         source = source or _line_of(operation.location)
         types = tuple(self.type_of(result) for result in operation.results)
-        attrs = {key: _short(value) for key, value in _attributes(operation) if not key.startswith(_NOISE)}
+        attrs = {key: _shorten(value) for key, value in _iterate_attributes(operation) if not key.startswith(_NOISE)}
         graphs = ()
         if kind in _TITLES:
             graphs = tuple(
                 self.body(region, index, kind, operands, env, stack, source)
                 for index, region in enumerate(operation.regions)
             )
-        elif len(operation.regions):  # what a reduction or a sort does with two elements
+        elif len(operation.regions):  # the function of two elements of a reduction or a sort
             attrs["computes"] = ", ".join(
                 dict.fromkeys(
                     inner.operation.name.partition(".")[2]
@@ -176,7 +179,9 @@ class _Builder:
                     if not inner.operation.name.endswith("return")
                 )
             )
-        moved = sum(kept.nbytes for kept in types) + sum(node.types[slot].nbytes for node, slot in operands)
+        moved = sum(result_type.nbytes for result_type in types) + sum(
+            node.types[slot].nbytes for node, slot in operands
+        )
         line = source[:2] if source else None
         return CNode(
             _TITLES.get(kind, kind),
@@ -190,12 +195,12 @@ class _Builder:
             graphs=graphs,
             id=number,
             nbytes=moved,
-            flops=_flops(kind, operation, types, operands),
+            flops=_count_flops(kind, operation, types, operands),
             origins=(("/".join(scope), primitive or kind, backward, line),),
         )
 
     def body(self, region, index, kind, operands, env, stack, source):
-        """A loop's or a branch's region; it may read values from around it directly."""
+        """Return the graph of a loop's or a branch's region, which may read outer values directly."""
         titles = ("condition", "body") if kind == "while" else ("true", "false") if kind == "if" else ()
         title = titles[index] if titles else f"case{index}"
         (block,) = region.blocks
@@ -203,36 +208,36 @@ class _Builder:
             ParameterNode(f"{title}_{number}", (self.type_of(argument),))
             for number, argument in enumerate(block.arguments)
         ]
-        within = dict(env)
-        within.update((argument, (node, 0)) for argument, node in zip(block.arguments, parameters, strict=True))
+        inner_env = dict(env)
+        inner_env.update((argument, (node, 0)) for argument, node in zip(block.arguments, parameters, strict=True))
         nodes = []
-        outputs = self.walk(block, within, nodes, stack, source)
+        outputs = self.walk(block, inner_env, nodes, stack, source)
         return FuncGraph(title, parameters, nodes, outputs, tuple(range(len(parameters))))
 
 
 def _attributes_of_argument(function, number):
-    """Text of what is noted with one argument of a function."""
+    """Return the text of the attributes of one argument of a function."""
     return str(function.attributes["arg_attrs"][number]) if "arg_attrs" in function.attributes else ""
 
 
-def _attributes(operation):
-    """(name, value) of each; older bindings iterate over named attributes, newer ones over the names."""
+def _iterate_attributes(operation):
+    """Yield (name, value) of each; older bindings iterate over named attributes, newer ones over the names."""
     for entry in operation.attributes:
         yield (entry, operation.attributes[entry]) if isinstance(entry, str) else (entry.name, entry.attr)
 
 
 def _name_of(location):
-    """The name stack in a location: the names that JAX gave, without the frames of Python."""
+    """Return the name stack in a location: the names from JAX, without the frames of Python."""
     name = getattr(location, "name_str", None)
     if name is None:
-        found = re.match(r'loc\("([^"]*)"[()]', str(location))
-        name = found.group(1) if found else ""
+        match = re.match(r'loc\("([^"]*)"[()]', str(location))
+        name = match.group(1) if match else ""
     return name.rstrip(":")
 
 
 def _line_of(location):
-    """(file, line, function) of the innermost frame that is not one of msnb's own; None where there is none."""
-    for function, file, line in _PLACE.findall(str(location)):
+    """Return (file, line, function) of the innermost frame outside msnb, or None."""
+    for function, file, line in _SOURCE_LINE.findall(str(location)):
         if not is_library(file):
             return file, int(line), function
     return None
@@ -241,39 +246,39 @@ def _line_of(location):
 _WRAPPED = re.compile(r"^(?:array<\w+(?:: )?(.*)>|#stablehlo(?:\.\w+)?[< ]*(.*?)>?|dense<(.*)> : .*|(.*) : \w+)$")
 
 
-def _short(attribute):
+def _shorten(attribute):
     text = re.sub(r"\s+", " ", str(attribute))
-    found = _WRAPPED.match(text)
-    text = (next((part for part in found.groups() if part is not None), "") if found else text).strip('"')
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    match = _WRAPPED.match(text)
+    text = (next((part for part in match.groups() if part is not None), "") if match else text).strip('"')
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 
-def _literal(text):
-    """The value of a constant that is one number, None for any other."""
-    found = re.match(r"dense<([^<>\[\]\"]+)>", text)
-    if found is None:
+def _parse_literal(text):
+    """Return the value of a constant that is one number, None for any other."""
+    match = re.match(r"dense<([^<>\[\]\"]+)>", text)
+    if match is None:
         return None
     try:
-        return float(found.group(1)) if re.search(r"[.e]", found.group(1)) else int(found.group(1))
+        return float(match.group(1)) if re.search(r"[.e]", match.group(1)) else int(match.group(1))
     except ValueError:
-        return {"true": True, "false": False}.get(found.group(1))
+        return {"true": True, "false": False}.get(match.group(1))
 
 
-def _flops(kind, operation, types, operands):
-    """Operations counted from the shapes."""
-    size = sum(kept.size for kept in types)
+def _count_flops(kind, operation, types, operands):
+    """Return the number of operations, counted from the shapes."""
+    size = sum(result_type.size for result_type in types)
     if kind in _FREE or not operands:
         return 0
     shapes = [node.types[slot].shape for node, slot in operands]
     if kind == "dot_general":
-        found = re.search(
+        match = re.search(
             r"lhs_contracting_dimensions = \[([\d, ]*)\]", str(operation.attributes["dot_dimension_numbers"])
         )
-        axes = [int(axis) for axis in found.group(1).split(",")] if found and found.group(1).strip() else []
+        axes = [int(axis) for axis in match.group(1).split(",")] if match and match.group(1).strip() else []
         return 2 * size * math.prod(shapes[0][axis] for axis in axes)
     if kind == "convolution":
-        found = re.search(r"x\[([^\]]*)\]->", str(operation.attributes["dimension_numbers"]))
-        letters = [letter.strip() for letter in found.group(1).split(",")] if found else []
+        match = re.search(r"x\[([^\]]*)\]->", str(operation.attributes["dimension_numbers"]))
+        letters = [letter.strip() for letter in match.group(1).split(",")] if match else []
         out = shapes[1][letters.index("o")] if "o" in letters else 1
         return 2 * size * math.prod(shapes[1]) // max(1, out)
     if kind in ("reduce", "reduce_window", "select_and_scatter"):

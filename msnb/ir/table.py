@@ -1,4 +1,4 @@
-"""A graph as rows: one per node, or one per Cell, for those who read and compute rather than look."""
+"""A graph as a table: one row per node, or one per Cell."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -13,32 +13,32 @@ from .source import show
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
-_ENDING = re.compile(r"-[^-/]*$")  # of a part of a scope: the class
+_ENDING = re.compile(r"-[^-/]*$")  # the class in a scope segment
 
 
 def attributes_of(scope: str) -> str:
-    """The attributes that lead to a scope: ``Default/body-SequentialCell/0-Block`` is ``body.0``."""
+    """Return the attribute path of a scope: ``Default/body-SequentialCell/0-Block`` is ``body.0``."""
     parts = scope.split("/")
     return ".".join(_ENDING.sub("", part) for part in parts[parts[:1] == ["Default"] :])
 
 
 def class_of(scope: str) -> str:
-    """The class of the Cell that a scope is, "" for one without."""
-    found = _ENDING.search(scope)
-    return found[0][1:] if found else ""
+    """Return the class of the Cell of a scope, "" for one without."""
+    match = _ENDING.search(scope)
+    return match[0][1:] if match else ""
 
 
 def of_nodes(graph: "FuncGraph") -> list[dict[str, Any]]:
-    """One row per node, in the order of execution.
+    """Return one row per node, in the order of execution.
 
     Args:
-        graph (FuncGraph): what to list.
+        graph (FuncGraph): the graph.
 
     Returns:
-        list[dict], each with ``node`` (int, its id), ``operator``, ``cell`` (the attributes that lead to its Cell),
-        ``class`` (of that), ``direction``, ``shape`` (tuple) and ``dtype`` of its main result (None where it has none),
-        ``inputs`` (list of node ids, names of Parameters and arguments), ``attributes`` (dict), ``parameters`` (int,
-        values that it reads), ``flops``, ``bytes`` and ``source`` (``"net.py:31"``).
+        list[dict], each with ``node`` (int, its id), ``operator``, ``cell`` (the attribute path of its Cell), ``class``
+        (of that), ``direction``, ``shape`` (tuple) and ``dtype`` of its main result (or None), ``inputs`` (list of node
+        ids, names of Parameters and arguments), ``attributes`` (dict), ``parameters`` (int, number of elements that it
+        reads), ``flops``, ``bytes`` and ``source`` (``"net.py:31"``).
     """
     nodes = list(graph.all_nodes())
     main = main_results(nodes)
@@ -60,7 +60,7 @@ def of_nodes(graph: "FuncGraph") -> list[dict[str, Any]]:
                     if isinstance(source, (CNode, ParameterNode))
                 ],
                 "attributes": {key: show_value(value) for key, value in node.attrs.items()},
-                "parameters": _values(_weights([node])),
+                "parameters": _count_elements(_read_parameters([node])),
                 "flops": node.flops,
                 "bytes": node.nbytes,
                 "source": show(node.source),
@@ -70,16 +70,15 @@ def of_nodes(graph: "FuncGraph") -> list[dict[str, Any]]:
 
 
 def of_cells(graph: "FuncGraph") -> list[dict[str, Any]]:
-    """One row per Cell, those inside below it; equal ones in a row after another are one.
+    """Return one row per Cell, inner Cells below it; consecutive equal Cells share a row.
 
     Args:
-        graph (FuncGraph): what to list. Of a program with a gradient its forward part is.
+        graph (FuncGraph): the graph; of a program with a gradient, its forward part.
 
     Returns:
-        list[dict], each with ``cell`` (the attributes that lead to it, of the first where there are several),
-        ``class`` (of the whole, the name of the graph), ``depth`` (int), ``repeats`` (int), ``shape`` (tuple) and
-        ``dtype`` of its output (None where nobody reads it), and of one of them ``nodes``, ``parameters`` (values),
-        ``parameter_bytes`` and ``flops``.
+        list[dict], each with ``cell`` (the attribute path, of the first of equal Cells), ``class`` (of the network, the
+        name of the graph), ``depth`` (int), ``repeats`` (int), ``shape`` (tuple) and ``dtype`` of its output (None if
+        nothing reads it), and for one of them ``nodes``, ``parameters`` (elements), ``parameter_bytes`` and ``flops``.
     """
     return _Cells(graph).rows
 
@@ -92,12 +91,12 @@ class _Cells:
         self.readers = [[] for _ in tree.nodes]
         for source, target in tree.edges:
             self.readers[source].append(target)
-        self.given = {node.id for node, _ in graph.outputs if isinstance(node, CNode)}
+        self.output_ids = {node.id for node, _ in graph.outputs if isinstance(node, CNode)}
         self.rows = []
         self.add(tree.root.named.get("forward") or tree.root.children[0], "", 0)
 
     def add(self, scope, path, depth):
-        before = None  # (what equal Cells have in common, row) of the Cell before
+        before = None  # (key of equal Cells, row) of the previous Cell
         for child in scope.children:
             if not isinstance(child, Scope):
                 before = None
@@ -116,7 +115,7 @@ class _Cells:
             self.add(child, inner, depth + 1)
 
     def row(self, path, depth, nodes):
-        result, weights = self.output(nodes), _weights(nodes)
+        result, weights = self.output(nodes), _read_parameters(nodes)
         return {
             "cell": attributes_of(path),
             "class": class_of(path) or (self.name if path == "Default" else ""),
@@ -125,7 +124,7 @@ class _Cells:
             "shape": None if result is None else result.shape,
             "dtype": None if result is None else result.dtype,
             "nodes": len(nodes),
-            "parameters": _values(weights),
+            "parameters": _count_elements(weights),
             "parameter_bytes": sum(p.types[0].nbytes for p in weights),
             "flops": sum(node.flops for node in nodes),
         }
@@ -134,24 +133,24 @@ class _Cells:
         return node.types[self.main[node.id]] if node.types else None
 
     def output(self, nodes):
-        """The type of what is read of a Cell outside: of the last, where that are several."""
+        """Return the type of a Cell's output: of the last result that is read outside."""
         inside = {node.id for node in nodes}
         for node in reversed(nodes):
-            if node.types and (node.id in self.given or not inside.issuperset(self.readers[node.id])):
+            if node.types and (node.id in self.output_ids or not inside.issuperset(self.readers[node.id])):
                 return self.result(node)
         return None
 
     def common(self, scope, nodes):
-        """What equal Cells have in common. Which results there are is no part: the first of several keeps less for
-        gradients than the others do."""
+        """Return a key that is equal for equal Cells. The list of results is not part of it: the first of several
+        equal Cells has fewer residuals for gradients than the others."""
         inside = [(node.op, self.result(node), show_value(list(node.attrs.items()))) for node in nodes]
-        return class_of(scope.name), inside, [p.types for p in _weights(nodes)]
+        return class_of(scope.name), inside, [p.types for p in _read_parameters(nodes)]
 
 
-def _weights(nodes):
-    """The Parameters that nodes read, each once."""
+def _read_parameters(nodes):
+    """Return the Parameters that nodes read, without duplicates."""
     return list(dict.fromkeys(s for node in nodes for s in node.inputs if isinstance(s, ParameterNode) and s.is_weight))
 
 
-def _values(weights):
+def _count_elements(weights):
     return sum(p.types[0].size for p in weights)

@@ -1,4 +1,4 @@
-"""``mindspore.mindrecord``: MindSpore's file format for data sets, its reader, writer and converters."""
+"""``mindspore.mindrecord``: MindSpore's file format for datasets, with its reader, writer and converters."""
 
 from importlib import import_module
 from typing import Any

@@ -1,15 +1,16 @@
-"""Many rows of a MindRecord file at once: the same steps as for one row, each taken for all rows by numpy.
+"""Reads many rows of a MindRecord file at once: the steps for one row, each done by numpy for all rows.
 
-Rows whose fields lie unlike the first row's are left to the reader of single rows, which also says what is wrong.
+Rows whose fields have another layout than the first row's are left to the reader of single rows, which also reports
+errors.
 """
 
 import math
 
 import numpy as np
 
-from msnb.mindrecord._codec import NUMPY, _pack, unpack_map
+from msnb.mindrecord._codec import NUMPY, _pack_value, unpack_map
 
-_SLACK = bytes(16)  # gathers may look past the last row
+_SLACK = bytes(16)  # reads may go past the last row
 # Bytes of a msgpack value after its code, for the codes of numbers; -1 for all others.
 _NUMBER = np.full(256, -1, np.int64)
 _NUMBER[:0x80] = _NUMBER[0xE0:] = 0
@@ -27,18 +28,18 @@ class UnlikeError(Exception):
 
 
 class _Bytes:
-    """The bytes of several rows, one after the other, and where in them each row is being read."""
+    """The concatenated bytes of several rows, and the position at which each row is read."""
 
     def __init__(self, data, places):
-        self.whole = b"".join([data[a:b] for a, b in places.tolist()])
-        self.buffer = np.frombuffer(self.whole + _SLACK, np.uint8)
+        self.data = b"".join([data[a:b] for a, b in places.tolist()])
+        self.buffer = np.frombuffer(self.data + _SLACK, np.uint8)
         self.ends = np.cumsum(places[:, 1] - places[:, 0])
         self.at = np.concatenate([[0], self.ends[:-1]])
 
     def part(self, sizes):
-        """The next `sizes` bytes of each row as rows of their own, which these then are past."""
+        """Return the next `sizes` bytes of each row as separate rows, and advance past them."""
         new = object.__new__(_Bytes)
-        new.whole, new.buffer = self.whole, self.buffer
+        new.data, new.buffer = self.data, self.buffer
         new.at, new.ends = self.at.copy(), self.at + sizes
         if (sizes < 0).any() or (new.ends > self.ends).any():
             raise UnlikeError
@@ -46,36 +47,38 @@ class _Bytes:
         return new
 
     def take(self, n, kind=None):
-        """The next `n` bytes of each row, (rows, n); with `kind` as one number per row."""
+        """Return the next `n` bytes of each row, (rows, n); with `kind` as one number per row."""
         got = self.buffer[self.at[:, None] + np.arange(n)]
         self.at = self.at + n
         return got if kind is None else got.view(kind)[:, 0]
 
     def check(self):
-        """Nothing was read past the end of a row."""
+        """Raise an error if a row was read past its end."""
         if (self.at > self.ends).any():
             raise UnlikeError
 
 
-def scalars(data, places, wanted, schema):
-    """Field to column, of the msgpack maps at `places` ((start, end) per row) for the fields `wanted`."""
+def scalars(data, places, requested, schema):
+    """Return {field: column} of the msgpack maps at `places` ((start, end) per row) for the fields `requested`."""
     first = unpack_map(data[places[0, 0] : places[0, 1]])
-    if any(name not in first for name in wanted):
+    if any(name not in first for name in requested):
         raise UnlikeError
     rows, out = _Bytes(data, places), {}
     head = bytes([0x80 | len(first)]) if len(first) < 16 else b"\xde" + len(first).to_bytes(2, "big")
-    _expect(rows, head)
+    _expect_bytes(rows, head)
     for name in first:
-        _expect(rows, _pack(name))
+        _expect_bytes(rows, _pack_value(name))
         code = rows.take(1)[:, 0]
         text = ((code >= 0xA0) & (code < 0xC0)) | ((code >= 0xD9) & (code <= 0xDB))
         if text.all():
-            column = _texts(rows, code)
+            column = _read_texts(rows, code)
         elif not text.any() and (_NUMBER[code] >= 0).all():
-            column = _numbers(rows, code, NUMPY.get(schema.get(name, {}).get("type")) if name in wanted else None)
+            column = _read_numbers(
+                rows, code, NUMPY.get(schema.get(name, {}).get("type")) if name in requested else None
+            )
         else:
             raise UnlikeError
-        if name in wanted:
+        if name in requested:
             if text.all() != (schema[name]["type"] == "string"):
                 raise UnlikeError
             out[name] = column
@@ -83,33 +86,33 @@ def scalars(data, places, wanted, schema):
     return out
 
 
-def _expect(rows, said):
-    if not (rows.take(len(said)) == np.frombuffer(said, np.uint8)).all():
+def _expect_bytes(rows, expected):
+    if not (rows.take(len(expected)) == np.frombuffer(expected, np.uint8)).all():
         raise UnlikeError
 
 
-def _texts(rows, code):
+def _read_texts(rows, code):
     sizes = (code & 0x1F).astype(np.int64)
     at = rows.at
     for kind, extra in ((0xD9, ">u1"), (0xDA, ">u2"), (0xDB, ">u4")):
-        chosen = np.flatnonzero(code == kind)
-        if len(chosen):
+        selected = np.flatnonzero(code == kind)
+        if len(selected):
             width = np.dtype(extra).itemsize
-            sizes[chosen] = rows.buffer[at[chosen][:, None] + np.arange(width)].view(extra)[:, 0]
+            sizes[selected] = rows.buffer[at[selected][:, None] + np.arange(width)].view(extra)[:, 0]
             at = at.copy()
-            at[chosen] += width
+            at[selected] += width
     rows.at = at + sizes
     rows.check()
-    whole = rows.whole
-    return [whole[a:b] for a, b in zip(at.tolist(), rows.at.tolist(), strict=True)]
+    data = rows.data
+    return [data[a:b] for a, b in zip(at.tolist(), rows.at.tolist(), strict=True)]
 
 
-def _numbers(rows, code, dtype):
-    """One value per row; None when `dtype` is, which only goes past them."""
+def _read_numbers(rows, code, dtype):
+    """Return one value per row; with `dtype` None only skip them."""
     at, rows.at = rows.at, rows.at + _NUMBER[code]
     if dtype is None:
         return None
-    out = code.view(np.int8).astype(dtype)  # small numbers are their own code
+    out = code.view(np.int8).astype(dtype)  # small numbers are encoded by their code
     for kind in np.unique(code[(code >= 0x80) & (code < 0xE0)]).tolist():
         chosen = np.flatnonzero(code == kind)
         width = np.dtype(_KINDS[kind]).itemsize
@@ -117,62 +120,62 @@ def _numbers(rows, code, dtype):
     return out
 
 
-def blobs(data, places, wanted, fields):
-    """Field to column, of the blobs at `places` for the fields `wanted`."""
+def blobs(data, places, requested, fields):
+    """Return {field: column} of the blobs at `places` for the fields `requested`."""
     if len(fields.blobs) == 1:
         name = fields.blobs[0]
-        if _plain(fields.schema[name]):
-            return {name: _octets(data, places)}
-        return {name: _blob(_Bytes(data, places), name, fields)}
+        if _is_raw_bytes(fields.schema[name]):
+            return {name: _split_octets(data, places)}
+        return {name: _read_blob(_Bytes(data, places), name, fields)}
     out = {}
-    if len(wanted) == len(fields.blobs):  # the rows as they are
+    if len(requested) == len(fields.blobs):  # all fields are requested
         rows = _Bytes(data, places)
         for name in fields.blobs:
-            out[name] = _blob(rows.part(rows.take(8, ">u8").astype(np.int64)), name, fields)
+            out[name] = _read_blob(rows.part(rows.take(8, ">u8").astype(np.int64)), name, fields)
         return out
     view, start = np.frombuffer(data, np.uint8), places[:, 0]
-    last = max(fields.blobs.index(name) for name in wanted)
+    last = max(fields.blobs.index(name) for name in requested)
     for name in fields.blobs[: last + 1]:
         size = view[start[:, None] + np.arange(8)].view(">u8")[:, 0].astype(np.int64)
         part = np.stack([start + 8, start + 8 + size], 1)
         if (size < 0).any() or (part[:, 1] > places[:, 1]).any():
             raise UnlikeError
-        if name in wanted and _plain(fields.schema[name]):
-            out[name] = _octets(data, part)
-        elif name in wanted:
-            out[name] = _blob(_Bytes(data, part), name, fields)
+        if name in requested and _is_raw_bytes(fields.schema[name]):
+            out[name] = _split_octets(data, part)
+        elif name in requested:
+            out[name] = _read_blob(_Bytes(data, part), name, fields)
         start = part[:, 1]
     return out
 
 
-def _plain(kind):
+def _is_raw_bytes(kind):
     return kind["type"] == "bytes" and "shape" not in kind
 
 
-def _octets(data, places):
-    """A uint8 array per row, in memory of its own."""
+def _split_octets(data, places):
+    """Return a uint8 array per row, with its own memory."""
     return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in places.tolist()]
 
 
-def _blob(rows, name, fields):
+def _read_blob(rows, name, fields):
     kind = fields.schema[name]
     size = rows.ends - rows.at
-    if _plain(kind):
-        return _octets(memoryview(rows.whole), np.stack([rows.at, rows.ends], 1))
+    if _is_raw_bytes(kind):
+        return _split_octets(memoryview(rows.data), np.stack([rows.at, rows.ends], 1))
     dtype, shape = NUMPY[kind["type"]], kind["shape"]
     if fields.compressed and kind["type"] in ("int32", "int64"):
         if any(n < 0 for n in shape):
             raise UnlikeError
-        made = _integers(rows, math.prod(shape), dtype)
+        values = _read_integers(rows, math.prod(shape), dtype)
     else:
         if (size != size[0]).any() or size[0] % dtype.itemsize:
             raise UnlikeError
-        made = rows.take(int(size[0])).view(dtype)
-    return made.reshape(len(size), *shape)
+        values = rows.take(int(size[0])).view(dtype)
+    return values.reshape(len(size), *shape)
 
 
-def _integers(rows, n, dtype):
-    """`n` integers of each row, (rows, n); see ``_codec.pack_ints``."""
+def _read_integers(rows, n, dtype):
+    """Read `n` integers of each row, (rows, n); see ``_codec.pack_ints``."""
     if not (rows.take(4, ">u4") == n).all():
         raise UnlikeError
     if not n:
@@ -181,7 +184,7 @@ def _integers(rows, n, dtype):
     code = _CODES[packed].reshape(len(packed), -1)[:, :n]
     out = np.empty(code.shape, dtype)
     narrow, wide = code.min(1), code.max(1)
-    for width in range(4):  # rows of one width: their integers lie side by side
+    for width in range(4):  # rows with integers of one width, which are contiguous
         chosen = np.flatnonzero((narrow == width) & (wide == width))
         if len(chosen):
             octets = _WIDTH[width]
@@ -190,13 +193,13 @@ def _integers(rows, n, dtype):
             rows.at[chosen] += n * octets
     mixed = np.flatnonzero(narrow != wide)
     if len(mixed):
-        out[mixed] = _mixed(rows, mixed, code[mixed])
+        out[mixed] = _read_mixed_widths(rows, mixed, code[mixed])
     rows.check()
     return out
 
 
-def _mixed(rows, chosen, code):
-    """Integers of several widths: each width's bytes are gathered and joined."""
+def _read_mixed_widths(rows, chosen, code):
+    """Read integers of several widths: gather the bytes of each width and join them."""
     size = _WIDTH.astype(np.int32)[code]
     place = np.cumsum(size, 1, dtype=np.int32)
     total = place[:, -1].astype(np.int64)

@@ -1,4 +1,4 @@
-"""MindRecord's encodings: the msgpack of a row's scalars, compressed integers, the parts of a blob."""
+"""MindRecord's encodings: msgpack of a row's scalars, compressed integers, and the parts of a blob."""
 
 import struct
 
@@ -18,21 +18,21 @@ _WIDTH = np.array([1, 2, 4, 8])
 
 
 class DamagedError(ValueError):
-    """Bytes that are no MindRecord."""
+    """Bytes that are not a MindRecord."""
 
 
 def pack_map(fields):
-    """msgpack of a dict of str to int, float, str, bool or None."""
+    """Return the msgpack of a dict of str to int, float, str, bool or None."""
     if len(fields) < 16:
         out = [bytes([0x80 | len(fields)])]
     else:
         out = [b"\xde" + struct.pack(">H", len(fields))]
     for key, value in fields.items():
-        out += [_pack(key), _pack(value)]
+        out += [_pack_value(key), _pack_value(value)]
     return b"".join(out)
 
 
-def _pack(value):
+def _pack_value(value):
     if isinstance(value, str):
         raw = value.encode("utf-8")
         n = len(raw)
@@ -104,9 +104,9 @@ _CONSTANT = {0xC0: None, 0xC2: False, 0xC3: True}
 
 
 def unpack_map(data):
-    """The dict in msgpack bytes."""
+    """Return the dict in msgpack bytes."""
     try:
-        value, at = _unpack(data, 0)
+        value, at = _unpack_value(data, 0)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
         raise DamagedError(f"a row's fields cannot be read: {error}") from None
     if not isinstance(value, dict):
@@ -114,7 +114,7 @@ def unpack_map(data):
     return value
 
 
-def _unpack(data, at):
+def _unpack_value(data, at):
     code = data[at]
     at += 1
     if code < 0x80:
@@ -148,7 +148,7 @@ def _unpack(data, at):
 def _unpack_items(data, at, n):
     out = []
     for _ in range(n):
-        value, at = _unpack(data, at)
+        value, at = _unpack_value(data, at)
         out.append(value)
     return out, at
 
@@ -156,13 +156,13 @@ def _unpack_items(data, at, n):
 def _unpack_pairs(data, at, n):
     out = {}
     for _ in range(n):
-        key, at = _unpack(data, at)
-        out[key], at = _unpack(data, at)
+        key, at = _unpack_value(data, at)
+        out[key], at = _unpack_value(data, at)
     return out, at
 
 
 def pack_ints(values):
-    """Integers with as many bytes as each needs: count, a 2-bit code per integer, the integers."""
+    """Encode integers with as many bytes as each needs: count, a 2-bit code per integer, the integers."""
     values = np.ascontiguousarray(values, np.int64).ravel()
     n = values.size
     code = np.full(n, 3, np.uint8)
@@ -180,7 +180,7 @@ def pack_ints(values):
 
 
 def unpack_ints(data, dtype):
-    """The integers of :func:`pack_ints`."""
+    """Return the integers that :func:`pack_ints` has encoded."""
     (n,) = _BIG32.unpack_from(data, 0)
     coded = -(-n // 4)
     if not n:
@@ -201,7 +201,7 @@ def unpack_ints(data, dtype):
 
 
 class Fields:
-    """How the fields of a schema are stored in a row: scalars and strings as one map, the others as one blob."""
+    """The storage of the fields of a schema in a row: scalars and strings as one map, the others as one blob."""
 
     def __init__(self, schema, compressed=True):
         self.schema = dict(sorted(schema.items()))
@@ -210,7 +210,7 @@ class Fields:
         self.compressed = compressed
 
     def pack(self, row):
-        """(map, blob) of a row."""
+        """Return (map, blob) of a row."""
         scalars = pack_map({k: row[k] for k in self.scalars})
         parts = [self._pack_blob(row[k], self.schema[k]) for k in self.blobs]
         if len(parts) == 1:
@@ -226,7 +226,7 @@ class Fields:
         return array.tobytes()
 
     def parts(self, blob):
-        """Blob field to its stored bytes."""
+        """Return the stored bytes of each blob field."""
         if len(self.blobs) == 1:
             return {self.blobs[0]: blob}
         out, at = {}, 0
@@ -239,7 +239,7 @@ class Fields:
         return out
 
     def array(self, name, stored):
-        """The array (for a field with a shape) or the bytes of a blob field."""
+        """Return the array (for a field with a shape) or the bytes of a blob field."""
         kind = self.schema[name]
         if kind["type"] == "bytes" and "shape" not in kind:
             return bytes(stored)

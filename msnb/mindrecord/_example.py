@@ -1,8 +1,8 @@
 """TFRecord files and the protobuf message ``tf.train.Example`` in them, read without TensorFlow.
 
-A record: the length (8 bytes), its checksum, the payload, its checksum (4 bytes each). A payload is
-``Example {Features features = 1}``, ``Features {map<string, Feature> feature = 1}`` and ``Feature`` one of
-``{BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3}``; a list is ``{repeated value = 1}``.
+A record: the length (8 bytes), its checksum, the payload, its checksum (4 bytes each). A payload is ``Example {Features
+    features = 1}``, ``Features {map<string, Feature> feature = 1}`` and ``Feature`` one of ``{BytesList bytes_list = 1;
+    FloatList float_list = 2; Int64List int64_list = 3}``; a list is ``{repeated value = 1}``.
 """
 
 import io
@@ -18,24 +18,24 @@ from msnb.formats.text_files import BadFileError, gunzip
 
 _HEAD = struct.Struct("<QI")
 _CHECKSUM = struct.Struct("<I")
-_WINDOW = 1 << 18  # bytes that are read, and checked, at once
+_WINDOW = 1 << 18  # bytes that are read and checked at once
 _AROUND = _HEAD.size + _CHECKSUM.size
 
 
-def _cut(path, number, size):
+def _truncation_error(path, number, size):
     return BadFileError(
         f"Invalid file, {path!r} ends inside record {number}, of {size}; it is damaged or not a TFRecord file."
     )
 
 
-def _changed(path, number, what):
+def _checksum_error(path, number, what):
     return BadFileError(
         f"Invalid file, {path!r} is damaged: the {what} of record {number} does not match its checksum."
     )
 
 
-def _opened(path, compression):
-    """(the file of records, its size); one that is compressed as a whole is unpacked in memory."""
+def _open_records(path, compression):
+    """Return (file of records, its size); a compressed file is decompressed in memory."""
     if not compression:
         file = open(path, "rb")
         return file, os.fstat(file.fileno()).st_size
@@ -51,45 +51,47 @@ def _opened(path, compression):
 
 
 def records(path, compression=""):
-    """Yield the payload of each record. `compression` is "GZIP", "ZLIB" or "" of none.
+    """Yield the payload of each record. `compression` is "GZIP", "ZLIB" or "" for none.
 
     Raises:
         OSError: If the file cannot be opened.
         BadFileError: If it ends inside a record, or a checksum does not match.
     """
     number, rest = 0, b""
-    file, size = _opened(path, compression)
+    file, size = _open_records(path, compression)
     with file:
         while True:
-            data = rest + file.read(max(_WINDOW, _missing(path, number, rest, size - file.tell())))
+            data = rest + file.read(max(_WINDOW, _count_missing(path, number, rest, size - file.tell())))
             if not data:
                 return
             if len(data) == len(rest):
-                raise _cut(path, number, "unknown length")
-            spans, checksums, at = _whole(data)
+                raise _truncation_error(path, number, "unknown length")
+            spans, checksums, at = _split_records(data)
             for i, right in enumerate(matches(data, spans, checksums)):
                 if not right:
-                    raise _changed(path, number, "content" if i % 2 else "length")
+                    raise _checksum_error(path, number, "content" if i % 2 else "length")
                 if i % 2:
                     yield data[slice(*spans[i])]
                     number += 1
             rest = data[at:]
 
 
-def _missing(path, number, rest, left):
-    """How many bytes the record that begins with `rest` lacks; no more is believed than the file has `left`."""
+def _count_missing(path, number, rest, left):
+    """Return how many bytes are missing from the record that begins with `rest`, at most the `left` bytes of the
+    file."""
     if len(rest) < _HEAD.size:
         return 0
     length, checksum = _HEAD.unpack_from(rest)
     lacking = _AROUND + length - len(rest)
     if lacking > left:
         right = masked_crc32c(rest[:8]) == checksum
-        raise _cut(path, number, f"{length} bytes") if right else _changed(path, number, "length")
+        raise _truncation_error(path, number, f"{length} bytes") if right else _checksum_error(path, number, "length")
     return lacking
 
 
-def _whole(data):
-    """(start, end) of the length and the payload of each whole record in `data`, their checksums, where the rest is."""
+def _split_records(data):
+    """Return (start, end) of the length and the payload of each complete record in `data`, their checksums, and the
+    end."""
     spans, checksums, at, end = [], [], 0, len(data)
     while at + _HEAD.size <= end:
         length, checksum = _HEAD.unpack_from(data, at)
@@ -103,27 +105,28 @@ def _whole(data):
 
 
 def count_records(path, compression=""):
-    """Number of records, from their lengths only. Raises OSError and BadFileError as :func:`records` does."""
+    """Return the number of records, from their lengths only. Raises OSError and BadFileError as :func:`records`
+    does."""
     at = count = 0
-    file, size = _opened(path, compression)
+    file, size = _open_records(path, compression)
     with file:
         while at < size:
             head = file.read(8)
             if len(head) < 8:
-                raise _cut(path, count, "unknown length")
+                raise _truncation_error(path, count, "unknown length")
             length = int.from_bytes(head, "little")
             at += _AROUND + length
             if at > size:
-                raise _cut(path, count, f"{length} bytes")
+                raise _truncation_error(path, count, f"{length} bytes")
             file.seek(at)
             count += 1
     return count
 
 
 def is_tfrecord(path, compression=""):
-    """Whether the file can be read and its first record's length has the checksum that stands behind it."""
+    """Return whether the file can be read and the length of its first record matches its checksum."""
     try:
-        with _opened(path, compression)[0] as file:
+        with _open_records(path, compression)[0] as file:
             head = file.read(_HEAD.size)
     except (OSError, BadFileError):
         return False
@@ -131,22 +134,22 @@ def is_tfrecord(path, compression=""):
 
 
 def examples(path, compression=""):
-    """Yield (number, payload, features) of each record; a feature is its place in the payload, for :func:`values_of`.
+    """Yield (number, payload, features) of each record; a feature is its span in the payload, for :func:`values_of`.
 
     Raises:
         OSError: If the file cannot be opened.
-        BadFileError: If it is damaged or a record is no Example.
+        BadFileError: If it is damaged or a record is not an Example.
     """
     for number, data in enumerate(records(path, compression)):
-        yield number, data, _features(data, path, number)
+        yield number, data, _find_features(data, path, number)
 
 
-def _features(data, path, number):
-    """Feature name to (start, end) in a serialised Example."""
-    found = {}
+def _find_features(data, path, number):
+    """Return {feature name: (start, end)} of a serialised Example."""
+    spans = {}
     try:
-        for features in _parts(data, (0, len(data)), 1):
-            for entry in _parts(data, features, 1):
+        for features in _iterate_fields(data, (0, len(data)), 1):
+            for entry in _iterate_fields(data, features, 1):
                 name, feature = "", (0, 0)
                 for field, kind, value in fields(data, *entry):
                     if kind != LENGTH:
@@ -155,34 +158,34 @@ def _features(data, path, number):
                         name = data[slice(*value)].decode("utf-8")
                     elif field == 2:
                         feature = value
-                found[name] = feature
+                spans[name] = feature
     except UnicodeDecodeError:
-        raise _no_example(path, number, f"the name of the feature at byte {entry[0]} is not UTF-8") from None
+        raise _not_example_error(path, number, f"the name of the feature at byte {entry[0]} is not UTF-8") from None
     except WireError as error:
-        raise _no_example(path, number, error) from None
-    return found
+        raise _not_example_error(path, number, error) from None
+    return spans
 
 
-def _no_example(path, number, why):
+def _not_example_error(path, number, why):
     return BadFileError(
         f"Invalid file, failed to parse tfrecord file {path!r}: record {number} is no tf.train.Example: {why}."
     )
 
 
-def _parts(data, span, wanted):
-    """(start, end) of each length-delimited field `wanted` of the message at `span`."""
+def _iterate_fields(data, span, field_number):
+    """Yield (start, end) of each length-delimited field number `wanted` of the message at `span`."""
     for number, kind, value in fields(data, *span):
-        if number == wanted:
+        if number == field_number:
             if kind != LENGTH:
                 raise WireError(f"field {number} of the message at byte {span[0]} is of wire type {kind}")
             yield value
 
 
 def values_of(data, span):
-    """(kind, values) of the Feature at `span` of the payload `data`: bytes, float or int64; None when it has none.
+    """Return (kind, values) of the Feature at `span` of the payload `data`: bytes, float or int64; None if it has none.
 
     Raises:
-        WireError: If the bytes are no Feature.
+        WireError: If the bytes are not a Feature.
     """
     for number, kind, value in fields(data, *span):
         if number in _LISTS:
@@ -193,7 +196,7 @@ def values_of(data, span):
 
 
 def _bytes_list(data, span):
-    return "bytes", [data[start:end] for start, end in _parts(data, span, 1)]
+    return "bytes", [data[start:end] for start, end in _iterate_fields(data, span, 1)]
 
 
 def _float_list(data, span):
@@ -212,7 +215,7 @@ def _int64_list(data, span):
             out.append(signed(value))
         elif kind == LENGTH:
             at, end = value
-            if data[at:end].isascii():  # all below 128: a byte each
+            if data[at:end].isascii():  # all below 128: one byte each
                 out.extend(data[at:end])
                 continue
             while at < end:

@@ -1,4 +1,4 @@
-"""Reading MindRecord files: the header, where rows are, rows."""
+"""Reading MindRecord files: the header, the index, and rows."""
 
 import contextlib
 import math
@@ -18,10 +18,10 @@ from msnb.mindrecord.common.exceptions import MRMOpenError
 
 
 def read_header(path):
-    """The header of a file, a dict whose parts have the types that the reader relies on.
+    """Return the header of a file, a dict whose entries have the expected types.
 
     Raises:
-        MRMOpenError: If the file cannot be opened or is no MindRecord file.
+        MRMOpenError: If the file cannot be opened or is not a MindRecord file.
     """
     try:
         size = os.path.getsize(path)
@@ -55,7 +55,7 @@ def _is_size(value):
 
 
 def _is_schema(value):
-    """Whether the first entry says of each field what it is, and which fields are blobs."""
+    """Return whether the first entry has the type of each field and the list of blobs."""
     if not _is_list(value, dict) or not value:
         return False
     fields, blobs = value[0].get("schema"), value[0].get("blob_fields")
@@ -69,7 +69,7 @@ def _is_schema(value):
 
 _TYPES = (*NUMPY, "string")
 _NUMBERS = (int, float, bool)
-_FITTING = {kind: _NUMBERS for kind in NUMPY} | {"string": (str, bytes)}  # what a row may hold for a type
+_PYTHON_TYPES = {kind: _NUMBERS for kind in NUMPY} | {"string": (str, bytes)}  # Python types of stored values, by type
 _HEADER = {
     "schema": _is_schema,
     "page": lambda value: isinstance(value, list),
@@ -80,8 +80,8 @@ _HEADER = {
 
 
 class _File:
-    """One file: memory-mapped, with the places of its rows. It must not become shorter while it is read: the system
-    ends a process that touches mapped bytes which are gone.
+    """One memory-mapped file with the spans of its rows. It must not become shorter while it is read: the system ends a
+    process that reads mapped bytes which no longer exist.
     """
 
     def __init__(self, path):
@@ -92,23 +92,23 @@ class _File:
         with open(path, "rb") as file:
             self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.data = memoryview(self._map)
-        self.raw, self.blob = self._from_index(bool(self.header["schema"][0]["blob_fields"]))
+        self.raw, self.blob = self._read_index(bool(self.header["schema"][0]["blob_fields"]))
 
-    def _from_index(self, blobs):
-        """((start, end) of each row's map, of its blob), from the index beside the file."""
+    def _read_index(self, blobs):
+        """Return ((start, end) of each row's map, of its blob), from the index file."""
         database = self.path + ".db"
         if not os.path.exists(database):
             raise MRMOpenError(f"{self.path!r} has no index {database!r} beside it; keep the two files together.")
-        # "?", "#" and "%" in the path would otherwise end it
+        # "?", "  # "?", "#" and "%" would otherwise end the path
         name = urllib.parse.quote(os.fsencode(os.path.abspath(database)))
         try:
             with contextlib.closing(sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True)) as connection:
-                connection.text_factory = bytes  # damaged text is no error of its own
+                connection.text_factory = bytes  # damaged text should not raise an error here
                 rows = connection.execute(
                     "SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
                     "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID"
                 ).fetchall()
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: SQLite quotes damaged names
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # UnicodeDecodeError: SQLite quotes damaged names
             raise MRMOpenError(f"{database!r} is no index of a MindRecord file: {error}.") from None
         table = np.array(rows) if rows else np.zeros((0, 6), np.int64)
         if table.dtype != np.int64:
@@ -117,7 +117,7 @@ class _File:
         used = table if blobs else table[:, :3]
         size = len(self.data)
         if (used < 0).any() or (used > size).any() or (used[:, ::3] > size // self._page).any():
-            raise self._after_the_end(database)
+            raise self._out_of_range_error(database)
         raw = self._start + table[:, 0] * self._page
         ends = raw + table[:, 2]
         places = [np.stack([raw + table[:, 1] + 8, ends], 1), None]
@@ -125,15 +125,15 @@ class _File:
             blob = self._start + table[:, 3] * self._page
             places[1] = np.stack([blob + table[:, 4] + 8, blob + table[:, 5]], 1)
         if any(len(table) and place is not None and place[:, 1].max() > size for place in places):
-            raise self._after_the_end(database)
+            raise self._out_of_range_error(database)
         return places
 
-    def _after_the_end(self, database):
+    def _out_of_range_error(self, database):
         return MRMOpenError(f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file.")
 
 
-def _strings(texts):
-    """A column of bytes objects: one array, unless one long string would make every other as long."""
+def _join_strings(texts):
+    """Return a column of bytes objects as one array, or as a list if one long string would widen all others."""
     widest = max(map(len, texts))
     if widest > 4096 and widest * len(texts) > 4 * sum(map(len, texts)):
         return [np.array(t) for t in texts]
@@ -176,29 +176,29 @@ class Records:
         return int(self.ends[-1]) if len(self.ends) else 0
 
     def check_columns(self, columns):
-        """ParamValue unless the schema has all of `columns`."""
+        """Raise an error unless the schema has all of `columns`."""
         missing = [c for c in columns or () if c not in self.schema]
         if missing:
             raise MRMOpenError(f"The columns {missing} are not in the schema, which has {list(self.schema)}.")
 
     def row(self, number, columns=None):
-        """Field to value: scalars, str, bytes, arrays."""
+        """Return {field: value}: scalars, str, bytes, arrays."""
         file_number = int(np.searchsorted(self.ends, number, side="right"))
         file = self.files[file_number]
         at = number - (int(self.ends[file_number - 1]) if file_number else 0)
-        wanted = self.schema if columns is None else columns
+        requested = self.schema if columns is None else columns
         fields, out = self.fields, {}
         try:
-            if any(c not in fields.blobs for c in wanted):
+            if any(c not in fields.blobs for c in requested):
                 start, end = file.raw[at].tolist()
                 stored = unpack_map(file.data[start:end])
-                for c in wanted:
+                for c in requested:
                     if c not in fields.blobs:
                         out[c] = stored[c]
-            if any(c in fields.blobs for c in wanted):
+            if any(c in fields.blobs for c in requested):
                 start, end = file.blob[at].tolist()
                 parts = fields.parts(file.data[start:end])
-                for c in wanted:
+                for c in requested:
                     if c in parts:
                         out[c] = fields.array(c, parts[c])
         except (DamagedError, ValueError, KeyError, IndexError, struct.error) as error:
@@ -206,16 +206,16 @@ class Records:
             raise MRMOpenError(
                 f"{file.path!r} is damaged: row {at}, in page {page}, cannot be read: {error}."
             ) from None
-        for c in wanted:
-            if c not in fields.blobs and type(out[c]) not in _FITTING[fields.schema[c]["type"]]:
+        for c in requested:
+            if c not in fields.blobs and type(out[c]) not in _PYTHON_TYPES[fields.schema[c]["type"]]:
                 raise MRMOpenError(
                     f"{file.path!r} is damaged: row {at} has a {type(out[c]).__name__} in the field {c!r} of type "
                     f"{fields.schema[c]['type']}."
                 )
-        return {c: out[c] for c in wanted}
+        return {c: out[c] for c in requested}
 
     def arrays(self, number, columns):
-        """The columns of a row as numpy arrays; bytes are uint8, strings are S."""
+        """Return the columns of a row as numpy arrays; bytes are uint8, strings are S."""
         row = self.row(number, columns)
         out = []
         for c in columns:
@@ -231,10 +231,11 @@ class Records:
         return out
 
     def columns(self, numbers, columns):
-        """The columns of several rows (an int64 array of numbers): arrays with an axis of rows, or lists of arrays."""
+        """Return the columns of several rows (an int64 array of numbers): arrays with an axis of rows, or lists of
+        arrays."""
         file_numbers = np.searchsorted(self.ends, numbers, side="right")
         if len(self.files) > 1 and (file_numbers != file_numbers[0]).any():
-            return self._gathered(numbers, columns, file_numbers)
+            return self._read_several_files(numbers, columns, file_numbers)
         number = int(file_numbers[0])
         file = self.files[number]
         at = numbers - (int(self.ends[number - 1]) if number else 0)
@@ -242,41 +243,41 @@ class Records:
         blobs = [c for c in columns if c in fields.blobs]
         others = [c for c in columns if c not in fields.blobs]
         try:
-            made = _batch.scalars(file.data, file.raw[at], others, self.schema) if others else {}
+            values = _batch.scalars(file.data, file.raw[at], others, self.schema) if others else {}
             if blobs:
-                made.update(_batch.blobs(file.data, file.blob[at], blobs, fields))
+                values.update(_batch.blobs(file.data, file.blob[at], blobs, fields))
         except (_batch.UnlikeError, DamagedError, ValueError, IndexError, KeyError, OverflowError, struct.error):
-            return self._one_by_one(numbers, columns)
-        return [_strings(made[c]) if self.schema[c]["type"] == "string" else made[c] for c in columns]
+            return self._read_one_by_one(numbers, columns)
+        return [_join_strings(values[c]) if self.schema[c]["type"] == "string" else values[c] for c in columns]
 
-    def _one_by_one(self, numbers, columns):
+    def _read_one_by_one(self, numbers, columns):
         return [list(c) for c in zip(*[self.arrays(n, columns) for n in numbers.tolist()], strict=True)]
 
-    def _gathered(self, numbers, columns, file_numbers):
-        """Rows of several files: each file's together, then put in order."""
+    def _read_several_files(self, numbers, columns, file_numbers):
+        """Read rows of several files: each file's together, then in the requested order."""
         out = None
         for number in np.unique(file_numbers).tolist():
-            chosen = np.flatnonzero(file_numbers == number)
-            made = self.columns(numbers[chosen], columns)
+            selected = np.flatnonzero(file_numbers == number)
+            values = self.columns(numbers[selected], columns)
             if out is None:
                 out = [
                     np.empty((len(numbers), *c.shape[1:]), c.dtype)
                     if isinstance(c, np.ndarray) and c.dtype.kind != "S"
                     else [None] * len(numbers)
-                    for c in made
+                    for c in values
                 ]
-            for whole, part in zip(out, made, strict=True):
-                if isinstance(whole, np.ndarray) and isinstance(part, np.ndarray):
-                    whole[chosen] = part
-                elif isinstance(whole, np.ndarray):
-                    return self._one_by_one(numbers, columns)
+            for column, part in zip(out, values, strict=True):
+                if isinstance(column, np.ndarray) and isinstance(part, np.ndarray):
+                    column[selected] = part
+                elif isinstance(column, np.ndarray):
+                    return self._read_one_by_one(numbers, columns)
                 else:
-                    for i, value in zip(chosen.tolist(), part, strict=True):
-                        whole[i] = np.asarray(value)
+                    for i, value in zip(selected.tolist(), part, strict=True):
+                        column[i] = np.asarray(value)
         return out
 
     def row_bytes(self, columns):
-        """Size of a row's columns; None when rows differ."""
+        """Return the size of a row's columns in bytes; None if rows differ."""
         total = 0
         for c in columns:
             kind = self.schema[c]
@@ -286,5 +287,5 @@ class Records:
         return total
 
     def values(self, field):
-        """The values of a scalar field, of all rows."""
+        """Return the values of a scalar field in all rows."""
         return [self.row(i, [field])[field] for i in range(len(self))]

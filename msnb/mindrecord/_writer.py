@@ -1,4 +1,4 @@
-"""Writing MindRecord files: rows go to pages as they come, the header and the index at the end."""
+"""Writing MindRecord files: rows go to pages immediately, the header and the index are written at the end."""
 
 import json
 import os
@@ -14,11 +14,10 @@ _SQL = {"string": "TEXT", "int32": "INTEGER", "int64": "INTEGER", "float32": "NU
 
 
 class ShardFile:
-    """One file in the making.
+    """One unfinished file.
 
-    Blobs are written at once to the page that is open; the maps of the same group of rows are kept until the page is
-    full, since a
-    group must lie in one page of each kind.
+    Blobs are written immediately to the open page. The maps of the same group of rows are collected until the page is
+    full, since a group must be in one page of each kind.
     """
 
     def __init__(self, path, number, header_size, page_size):
@@ -117,7 +116,7 @@ class ShardFile:
         self.raw_page, self.raw_at, self.raw_groups = None, 0, []
 
     def commit(self, fields, desc, index_fields, addresses):
-        """Write the header; `publish` gives the file its name."""
+        """Write the header; `publish` then gives the file its name."""
         self._close_group()
         if self.raw_page is not None:
             self._close_raw()
@@ -145,21 +144,21 @@ class ShardFile:
         if not self.pages:
             self.file.truncate(self.header_size)
         self.file.close()
-        self._about = fields, index_fields, addresses[self.number]
+        self._commit_args = fields, index_fields, addresses[self.number]
 
     def publish(self):
-        """Let file and index have their names; before, neither can be seen."""
+        """Rename file and index to their final names; before, neither is visible."""
         if self.index_draft is None:
             self.write_index()
         self.index_draft.publish()
         self.draft.publish()
 
     def write_index(self):
-        """Write the index of a file that is committed."""
-        fields, index_fields, name = self._about
+        """Write the index of a committed file."""
+        fields, index_fields, name = self._commit_args
         self.index_draft = Draft(self.draft.path + ".db")
         connection = sqlite3.connect(self.index_draft.name)
-        connection.execute("PRAGMA journal_mode=OFF")  # nobody goes on with a draft that is not finished
+        connection.execute("PRAGMA journal_mode=OFF")  # an unfinished draft is never used
         keys = "".join(f",INC_{i} INT, {f}_0 {_SQL[fields.schema[f]['type']]}" for i, f in enumerate(index_fields))
         primary = "".join(f",INC_{i}" for i in range(len(index_fields)))
         connection.execute(
@@ -174,6 +173,6 @@ class ShardFile:
         connection.close()
 
 
-def plain(value):
-    """A Python number of a numpy one."""
+def to_python(value):
+    """Return a numpy number as a Python number."""
     return value.item() if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0 else value

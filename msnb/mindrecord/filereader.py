@@ -1,4 +1,4 @@
-"""``FileReader``: goes through the rows of MindRecord files."""
+"""``FileReader``: iterates over the rows of MindRecord files."""
 
 from collections.abc import Iterator
 from typing import Any, Self
@@ -23,8 +23,8 @@ class FileReader:
 
     Raises:
         ParamValueError: If a name or number is wrong.
-        ParamTypeError: If `columns` is no list.
-        MRMOpenError: If a file is no MindRecord file.
+        ParamTypeError: If `columns` is not a list.
+        MRMOpenError: If a file is not a MindRecord file.
 
     Examples:
         >>> from mindspore.mindrecord import FileReader
@@ -61,11 +61,11 @@ class FileReader:
             yield records.row(number, self._columns)
 
     def schema(self) -> dict[str, Any]:
-        """Field to its type and shape."""
+        """Return the type and shape of each field."""
         return dict(self._records.schema)
 
     def len(self) -> int:
-        """Number of rows."""
+        """Return the number of rows."""
         return len(self._records)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""``FileWriter``: makes MindRecord files."""
+"""``FileWriter``: writes MindRecord files."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from msnb import log
 from msnb.common.arguments import answered
 from msnb.mindrecord._codec import Fields
 from msnb.mindrecord._reader import Records
-from msnb.mindrecord._writer import ShardFile, plain
+from msnb.mindrecord._writer import ShardFile, to_python
 from msnb.mindrecord.common.exceptions import (
     MRMAddIndexError,
     MRMDefineIndexError,
@@ -42,7 +42,7 @@ __all__ = ["FileWriter"]
 
 
 class FileWriter:
-    """Writes rows to MindRecord files, each with an index file (``.db``) beside it.
+    """Writes rows to MindRecord files, each with an index file (``.db``).
 
     Args:
         file_name (str): Path of the file; with several shards a number is appended.
@@ -85,7 +85,7 @@ class FileWriter:
 
     @classmethod
     def open_for_append(cls, file_name: str) -> "FileWriter":
-        """A writer that adds rows to existing files.
+        """Return a writer that adds rows to existing files.
 
         Args:
             file_name (str): The (first) file.
@@ -103,10 +103,10 @@ class FileWriter:
         return writer
 
     def init_append(self, file_name: str, header: Any) -> None:
-        """Go on with the files that `header` (the opened records) describes.
+        """Continue the files that `header` (the opened records) describes.
 
         Raises:
-            ParamValueError: If `file_name` is none of them.
+            ParamValueError: If `file_name` is not one of them.
         """
         self._paths = [f.path for f in header.files]
         if os.path.realpath(file_name) not in map(os.path.realpath, self._paths):
@@ -119,7 +119,7 @@ class FileWriter:
         self._old = header
 
     def add_schema(self, content: dict[Any, Any], desc: str | None = None) -> int:
-        """Say which fields rows have.
+        """Set the fields of rows.
 
         Args:
             content (dict): Field to {"type": ...} or {"type": ..., "shape": [...]}; types are int32, int64, float32,
@@ -130,9 +130,9 @@ class FileWriter:
             int, number of the schema.
 
         Raises:
-            MRMInvalidSchemaError: If it is no schema.
+            MRMInvalidSchemaError: If it is not a valid schema.
         """
-        error = self._wrong(content)
+        error = self._schema_error(content)
         if error:
             raise MRMInvalidSchemaError(error)
         self._fields = Fields({k: dict(v) for k, v in content.items()})
@@ -140,7 +140,7 @@ class FileWriter:
         return 0
 
     @staticmethod
-    def _wrong(content):
+    def _schema_error(content):
         if not content:
             return "Schema content is empty."
         if not isinstance(content, dict):
@@ -159,7 +159,7 @@ class FileWriter:
         return ""
 
     def add_index(self, index_fields: list[str]) -> int:
-        """Choose the fields that rows can be searched by.
+        """Set the fields by which rows can be searched.
 
         Args:
             index_fields (list[str]): Scalar or string fields.
@@ -168,7 +168,7 @@ class FileWriter:
             int, 0.
 
         Raises:
-            ParamTypeError: If it is no list of str.
+            ParamTypeError: If it is not a list of str.
             MRMDefineIndexError: If a field is a blob.
             MRMAddIndexError: If a field is not in the schema.
             MRMGetMetaError: If there is no schema yet.
@@ -223,7 +223,7 @@ class FileWriter:
         return SUCCESS
 
     def open_and_set_header(self) -> None:
-        """Open the files. :meth:`write_raw_data` and :meth:`commit` do it themselves when it was not done."""
+        """Open the files. :meth:`write_raw_data` and :meth:`commit` do it if needed."""
         if self._files is not None:
             return
         if self._fields is None:
@@ -232,14 +232,14 @@ class FileWriter:
             for old in (p + end for p in self._paths for end in ("", ".db") if os.path.exists(p + end)):
                 os.remove(old)
         if self._old is None:
-            taken = [p for p in self._paths if os.path.exists(p)]
-            if taken:
+            existing = [p for p in self._paths if os.path.exists(p)]
+            if existing:
                 raise MRMOpenError(
-                    f"The file {taken[0]!r} exists already; remove it and its .db file, or use open_for_append."
+                    f"The file {existing[0]!r} exists already; remove it and its .db file, or use open_for_append."
                 )
-            taken = [p + ".db" for p in self._paths if os.path.exists(p + ".db")]
-            if taken:
-                raise MRMGenerateIndexError(f"The index {taken[0]!r} exists already; remove it.")
+            existing = [p + ".db" for p in self._paths if os.path.exists(p + ".db")]
+            if existing:
+                raise MRMGenerateIndexError(f"The index {existing[0]!r} exists already; remove it.")
         try:
             self._files = [ShardFile(p, i, self._header_size, self._page_size) for i, p in enumerate(self._paths)]
         except OSError as error:
@@ -252,18 +252,18 @@ class FileWriter:
         start = 0
         for file, end in zip(self._files, self._old.ends.tolist(), strict=True):
             for number in range(start, end):
-                self._add(file, self._old.row(number, names))
+                self._add_row(file, self._old.row(number, names))
             start = end
 
-    def _add(self, file, row):
+    def _add_row(self, file, row):
         raw, blob = self._fields.pack(row)
-        file.add(raw, blob, [plain(row[k]) for k in self._keys()])
+        file.add(raw, blob, [to_python(row[k]) for k in self._index_names()])
 
-    def _keys(self):
+    def _index_names(self):
         return self._index or self._fields.scalars
 
     def write_raw_data(self, raw_data: list[dict[Any, Any]], parallel_writer: bool = False) -> int:
-        """Write rows, dealt out evenly to the files. A row that does not fit the schema is left out, with a warning.
+        """Write rows, distributed evenly over the files. A row that does not fit the schema is skipped with a warning.
 
         Args:
             raw_data (list[dict]): The rows.
@@ -273,7 +273,7 @@ class FileWriter:
             int, 0.
 
         Raises:
-            ParamTypeError: If it is no list of dicts.
+            ParamTypeError: If it is not a list of dicts.
             MRMWriteDatasetError: If a row is larger than a page.
         """
         _check_list(raw_data, "raw_data", dict, "raw_data item")
@@ -281,7 +281,7 @@ class FileWriter:
         self.open_and_set_header()
         rows = []
         for number, row in enumerate(raw_data):
-            error = self._unfit(row)
+            error = self._row_error(row)
             if error:
                 log.warning(f"for schema, {number} th data is wrong, {error}")
             else:
@@ -293,17 +293,17 @@ class FileWriter:
         for i, file in enumerate(self._files):
             count = share + (i < rest)
             for row in rows[start : start + count]:
-                self._add(file, row)
+                self._add_row(file, row)
             start += count
         return SUCCESS
 
     def write_to(self, shard: int, rows: Any) -> None:
-        """Write rows that are known to fit the schema to the file of that number (msnb only)."""
+        """Write rows that fit the schema to the file of number `shard` (msnb only)."""
         self.open_and_set_header()
         for row in rows:
-            self._add(self._files[shard], row)
+            self._add_row(self._files[shard], row)
 
-    def _unfit(self, row):
+    def _row_error(self, row):
         for name, kind in self._fields.schema.items():
             if name not in row:
                 return f"there is not '{name}' object in the raw data."
@@ -322,7 +322,7 @@ class FileWriter:
         return ""
 
     def commit(self) -> int:
-        """Write headers and indexes; the files are complete then.
+        """Write headers and indexes, which completes the files.
 
         Returns:
             int, 0.
@@ -333,8 +333,8 @@ class FileWriter:
         self.open_and_set_header()
         names = [os.path.basename(p) for p in self._paths]
         for file in self._files:
-            file.commit(self._fields, self._desc, self._keys(), names)
-        if self._old is not None:  # none of the old files goes before all of the new ones are written
+            file.commit(self._fields, self._desc, self._index_names(), names)
+        if self._old is not None:  # replace the old files only after all new ones are written
             for file in self._files:
                 file.write_index()
             self._old = None
@@ -344,7 +344,7 @@ class FileWriter:
 
 
 def _check_list(values, name, kind, item):
-    """ParamTypeError unless `values` is a list whose items are of type `kind`."""
+    """Raise ParamTypeError unless `values` is a list of items of type `kind`."""
     if not isinstance(values, list):
         raise ParamTypeError(name, "list")
     if not all(isinstance(value, kind) for value in values):

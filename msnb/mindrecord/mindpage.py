@@ -19,7 +19,7 @@ __all__ = ["MindPage"]
 
 
 class MindPage:
-    """Reads the rows of MindRecord files in pages of one category, that is, with one value of a field.
+    """Reads the rows of MindRecord files in pages of one category: rows with one value of a field.
 
     Args:
         file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
@@ -41,23 +41,23 @@ class MindPage:
 
     @property
     def candidate_fields(self) -> list[str]:
-        """The fields that can be the category: the index fields."""
+        """Return the fields that can be the category: the index fields."""
         return list(self._records.index_fields)
 
     def get_category_fields(self) -> list[str]:
-        """The same as :attr:`candidate_fields`."""
+        """Return :attr:`candidate_fields`."""
         log.warning("WARN_DEPRECATED: The usage of get_category_fields is deprecated. Please use candidate_fields")
         return self.candidate_fields
 
     def set_category_field(self, category_field: str) -> int:
-        """The same as setting :attr:`category_field`."""
+        """Set :attr:`category_field`."""
         log.warning("WARN_DEPRECATED: The usage of set_category_field is deprecated. Please use category_field")
         self.category_field = category_field
         return SUCCESS
 
     @property
     def category_field(self) -> str | None:
-        """The field whose values are the categories."""
+        """Return the field whose values are the categories."""
         return self._category_field
 
     @category_field.setter
@@ -72,26 +72,26 @@ class MindPage:
         else:
             raise ParamTypeError("category_fields", "str")
 
-    def _categories(self):
-        """Name to the numbers of its rows, in the order of names."""
+    def _group_rows(self):
+        """Return {name: numbers of its rows}, in the order of names."""
         if self._by_name is None:
             if self._category_field is None:
                 raise MRMReadCategoryInfoError("Set category_field first.")
-            found = {}
+            rows_of = {}
             for number, value in enumerate(self._records.values(self._category_field)):
-                found.setdefault(str(value), []).append(number)
-            self._by_name = dict(sorted(found.items()))
+                rows_of.setdefault(str(value), []).append(number)
+            self._by_name = dict(sorted(rows_of.items()))
         return self._by_name
 
     def read_category_info(self) -> str:
-        """The categories as JSON text: ``{"categories": [{"count", "id", "name"}, ...], "key": field}``."""
+        """Return the categories as JSON text: ``{"categories": [{"count", "id", "name"}, ...], "key": field}``."""
         categories = [
-            {"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._categories().items())
+            {"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._group_rows().items())
         ]
         return json.dumps({"categories": categories, "key": self._category_field}, separators=(",", ":"))
 
     def read_at_page_by_id(self, category_id: int, page: int, num_row: int) -> list[dict[str, Any]]:
-        """A page of the rows of a category, given by number.
+        """Return a page of the rows of a category, selected by number.
 
         Args:
             category_id (int): Its number in :meth:`read_category_info`.
@@ -105,14 +105,14 @@ class MindPage:
             ParamValueError: If an argument is wrong.
             MRMFetchDataError: If there is no such category or page.
         """
-        _check_whole("Category id", category_id, 0)
-        names = list(self._categories())
+        _check_int("Category id", category_id, 0)
+        names = list(self._group_rows())
         if category_id < len(names):
             return self.read_at_page_by_name(names[category_id], page, num_row)
         raise MRMFetchDataError(f"There is no category {category_id}; there are {len(names)}.")
 
     def read_at_page_by_name(self, category_name: str, page: int, num_row: int) -> list[dict[str, Any]]:
-        """A page of the rows of a category, given by name.
+        """Return a page of the rows of a category, selected by name.
 
         Args:
             category_name (str): Its name in :meth:`read_category_info`.
@@ -128,20 +128,20 @@ class MindPage:
         """
         if not isinstance(category_name, str):
             raise ParamValueError("Category name should be str.")
-        _check_whole("Page", page, 0)
-        _check_whole("num_row", num_row, 1)
-        known = self._categories()
-        if category_name not in known:
-            raise MRMFetchDataError(f"There is no category {category_name!r}; there are {list(known)[:20]}.")
-        return self._page(known[category_name], page, num_row)
+        _check_int("Page", page, 0)
+        _check_int("num_row", num_row, 1)
+        rows_of = self._group_rows()
+        if category_name not in rows_of:
+            raise MRMFetchDataError(f"There is no category {category_name!r}; there are {list(rows_of)[:20]}.")
+        return self._read_page(rows_of[category_name], page, num_row)
 
-    def _page(self, rows, page, num_row):
+    def _read_page(self, rows, page, num_row):
         if page * num_row >= len(rows):
             raise MRMFetchDataError(f"There is no page {page} of {num_row} rows: the category has {len(rows)} rows.")
         return [self._records.row(n) for n in rows[page * num_row : (page + 1) * num_row]]
 
 
-def _check_whole(name, value, least):
+def _check_int(name, value, least):
     if not isinstance(value, int) or value < least:
         bound = "greater than 0" if least else "greater than or equal to 0"
         raise ParamValueError(f"{name} should be int and {bound}.")

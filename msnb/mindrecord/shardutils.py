@@ -1,4 +1,4 @@
-"""Checks and constants that MindRecord's classes share."""
+"""Checks and constants shared by MindRecord's classes."""
 
 import os
 from collections.abc import Sequence
@@ -14,19 +14,19 @@ MIN_CONSUMER_COUNT = 1
 ONE_THREAD = "one thread reads; ds.MindDataset(..., num_parallel_workers=n) reads with several"
 VALID_ARRAY_ATTRIBUTES = [f"{kind}{bits}" for kind in ("int", "float") for bits in (32, 64)]
 VALID_ATTRIBUTES = [*VALID_ARRAY_ATTRIBUTES, "string", "bytes"]
-# What a value of a Python or numpy type may become.
+# Valid schema types of a value of a Python or numpy type.
 VALUE_TYPE_MAP = {kind: [name for name in VALID_ATTRIBUTES if name.startswith(kind)] for kind in ("int", "float")}
 VALUE_TYPE_MAP |= {"str": ["string"], "bytes": ["bytes"], "ndarray": VALID_ARRAY_ATTRIBUTES}
 VALUE_TYPE_MAP |= {name: [name] for name in VALID_ARRAY_ATTRIBUTES}
 
 
 def MAX_CONSUMER_COUNT() -> int:  # noqa: N802 (MindSpore's name)
-    """Most threads that a reader may ask for."""
+    """Return the largest number of threads that a reader may request."""
     return max(64, os.cpu_count() or 1)
 
 
 def check_filename(path: str) -> bool:
-    """ParamValueError unless `path` can be a file's."""
+    """Raise ParamValueError unless `path` is a valid file name."""
     if not path:
         raise ParamValueError("File path is not allowed None or empty!")
     if not isinstance(path, str):
@@ -42,13 +42,13 @@ def check_filename(path: str) -> bool:
 
 
 def check_filenames(names: Sequence[str]) -> None:
-    """:func:`check_filename` of one path or of a list of them."""
+    """Run :func:`check_filename` on one path or on a list of them."""
     for name in names if isinstance(names, list) else [names]:
         check_filename(name)
 
 
 def check_consumers(num_consumer: int) -> None:
-    """ParamValueError unless it is a possible number of threads."""
+    """Raise ParamValueError unless it is a valid number of threads."""
     if not isinstance(num_consumer, int) or isinstance(num_consumer, bool):
         raise ParamValueError(f"Consumer number is illegal: {num_consumer!r}.")
     if not MIN_CONSUMER_COUNT <= num_consumer <= MAX_CONSUMER_COUNT():

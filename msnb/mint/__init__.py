@@ -1,7 +1,7 @@
-"""A face: `mindspore.mint`, the operators under PyTorch's names, arguments and defaults.
+"""Re-export module: `mindspore.mint`, the operators with PyTorch's names, arguments and defaults.
 
-What `mindspore.ops` has with the same meaning is that function, or the same with other names of arguments
-(`_rows.py`); what mint means otherwise stands in the rooms here.
+Functions that `mindspore.ops` has with the same meaning are those functions, or wrappers with other argument names
+(`_rows.py`); the others are in the modules here.
 """
 
 from msnb._util.placeholders import fill as _fill
@@ -15,7 +15,7 @@ from msnb.mint._rows import renamed as _renamed
 from msnb.mint._rows import same as _same
 from msnb.mint.nn import functional as _functional
 
-# The functions of `mindspore.ops` themselves.
+# Functions of `mindspore.ops`, unchanged.
 _SAME = _same(
     """
     abs addbmm addcdiv addcmul addmm addmv arange argmax baddbmm bitwise_and bitwise_or bitwise_xor
@@ -27,7 +27,7 @@ _SAME = _same(
     zeros_like
     """
 )
-# name: its arguments, and what `mindspore.ops` calls those that it calls otherwise
+# name: its arguments, with the names in `mindspore.ops` where they differ
 _RENAMED = {
     "all": "input dim:axis keepdim:keep_dims",
     "amax": "input dim:axis keepdim:keepdims",
@@ -50,15 +50,15 @@ _RENAMED = {
     "squeeze": "input dim:axis",
     "stack": "tensors dim:axis",
 }
-# Functions of one Tensor in which whole numbers count as float32.
-_OF_FLOATS = """
+# Functions of one Tensor that convert integers to float32.
+_FLOAT_FUNCTIONS = """
     acos acosh arccos arccosh arcsinh arctan arctanh asin asinh atan atanh cos cosh erf erfc erfinv exp exp2
     expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh
 """.split()
 
 globals().update(_SAME)
 globals().update({name: _renamed(name, arguments) for name, arguments in _RENAMED.items()})
-globals().update({name: _of_floats(name) for name in _OF_FLOATS})
+globals().update({name: _of_floats(name) for name in _FLOAT_FUNCTIONS})
 isnan = _renamed("isnan", "tensor:input")
 arcsin = _renamed("arcsin", "x:input", _of_floats("arcsin"))
 arctan2 = _arithmetic.atan2
@@ -67,9 +67,11 @@ clip = _arithmetic.clamp
 concat = _arrangement.cat
 conv2d = _functional.conv2d
 
-_ROOMS = (_arithmetic, _arrangement, _making, _reductions)
+_MODULES = (_arithmetic, _arrangement, _making, _reductions)
 _OTHERS = ("arcsin", "arctan2", "clip", "concat", "conv2d", "fix", "isnan")
-__all__ = sorted({*_SAME, *_RENAMED, *_OF_FLOATS, *_OTHERS, *(name for room in _ROOMS for name in room.__all__)})
+__all__ = sorted(
+    {*_SAME, *_RENAMED, *_FLOAT_FUNCTIONS, *_OTHERS, *(name for room in _MODULES for name in room.__all__)}
+)
 _fill(
     globals(),
     "batch_norm_elemt batch_norm_gather_stats_with_counts batch_norm_stats",

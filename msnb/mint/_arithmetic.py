@@ -1,4 +1,4 @@
-"""Arithmetic of mint that `mindspore.ops` has otherwise: with a factor, of bits, and comparisons of whole Tensors."""
+"""Arithmetic of mint that differs from `mindspore.ops`: scaled sums, bit operations, and comparisons of Tensors."""
 
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.operator.array_like import common_type
@@ -29,43 +29,43 @@ __all__ = [
 _copy = P.Identity()
 
 
-def _scaled(other, alpha):
+def _scale(other, alpha):
     return other if alpha == 1 else other * alpha
 
 
 def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """`input` and `alpha` times `other`, added.
+    """Return the sum of `input` and `alpha` times `other`.
 
     Args:
         input (Union[Tensor, Number]): The first summand.
         other (Union[Tensor, Number]): The second one.
-        alpha (Number): What it is multiplied with. Default: 1.
+        alpha (Number): Factor of `other`. Default: 1.
 
     Returns:
         Tensor of the common shape and element type.
     """
-    return F.add(input, _scaled(other, alpha))
+    return F.add(input, _scale(other, alpha))
 
 
 def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """`alpha` times `other`, taken from `input`.
+    """Return `input` minus `alpha` times `other`.
 
     Args:
-        input (Union[Tensor, Number]): What is taken from.
-        other (Union[Tensor, Number]): What is taken.
-        alpha (Number): What it is multiplied with. Default: 1.
+        input (Union[Tensor, Number]): The minuend.
+        other (Union[Tensor, Number]): The subtrahend.
+        alpha (Number): Factor of `other`. Default: 1.
 
     Returns:
         Tensor of the common shape and element type.
     """
-    return F.sub(input, _scaled(other, alpha))
+    return F.sub(input, _scale(other, alpha))
 
 
 def atan2(input: Tensor, other: Tensor) -> Tensor:
-    """The angle of the point (`other`, `input`).
+    """Return the angle of the point (`other`, `input`).
 
     Args:
-        input (Tensor): The ordinates; whole numbers count as float32.
+        input (Tensor): The ordinates; integers are converted to float32.
         other (Tensor): The abscissas.
 
     Returns:
@@ -75,23 +75,23 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
 
 
 def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
-    """`input` times the logarithm of `other`; 0 where `input` is 0.
+    """Return `input` times the logarithm of `other`; 0 where `input` is 0.
 
     Args:
         input (Union[Tensor, Number]): The factor.
-        other (Union[Tensor, Number]): What the logarithm is taken of.
+        other (Union[Tensor, Number]): Argument of the logarithm.
 
     Returns:
-        Tensor of the common shape; whole numbers count as float32.
+        Tensor of the common shape; integers are converted to float32.
     """
     return F.xlogy(floating(input), floating(other))
 
 
 def bitwise_not(input: Tensor) -> Tensor:
-    """Each bit the other way round; of bool the opposite.
+    """Invert each bit; negate bool.
 
     Args:
-        input (Tensor): Whole numbers or bool.
+        input (Tensor): Integers or bool.
 
     Returns:
         Tensor of the same shape and element type.
@@ -99,25 +99,25 @@ def bitwise_not(input: Tensor) -> Tensor:
     return F.logical_not(input) if input._array.dtype.kind == "b" else F.invert(input)
 
 
-def _meeting(operands):
+def _promote_operands(operands):
     return common_type(*operands) if operands and all(isinstance(x, Tensor) for x in operands) else operands
 
 
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Sums of products by Einstein's convention.
+    """Return sums of products by Einstein's convention.
 
     Args:
         equation (str): Subscripts, as in numpy's einsum.
-        operands (Tensor): As many as the equation has terms; element types that differ meet.
+        operands (Tensor): As many as the equation has terms; different element types are promoted.
 
     Returns:
         Tensor.
     """
-    return F.einsum(equation, *_meeting(operands))
+    return F.einsum(equation, *_promote_operands(operands))
 
 
 def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
-    """Every element brought between two bounds.
+    """Limit every element to the range between two bounds.
 
     Args:
         input (Tensor): Numbers.
@@ -131,19 +131,19 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         TypeError: If one bound is a Tensor and the other a number.
         ValueError: If there is no bound, or one is a bool.
     """
-    given = [bound for bound in (min, max) if bound is not None]
-    if any(isinstance(bound, bool) for bound in given):
+    bounds = [bound for bound in (min, max) if bound is not None]
+    if any(isinstance(bound, bool) for bound in bounds):
         raise ValueError("For 'clamp', 'min' and 'max' should be numbers or Tensors of numbers, but one is a bool.")
-    if len({isinstance(bound, Tensor) for bound in given}) > 1:
+    if len({isinstance(bound, Tensor) for bound in bounds}) > 1:
         raise TypeError("For 'clamp', 'min' and 'max' should both be Tensors or both numbers.")
     return F.clamp(input, min, max)
 
 
 def clone(input: Tensor) -> Tensor:
-    """A copy, through which gradients flow.
+    """Return a copy, through which gradients flow.
 
     Args:
-        input (Tensor): What is copied.
+        input (Tensor): The Tensor to copy.
 
     Returns:
         Tensor.
@@ -154,23 +154,23 @@ def clone(input: Tensor) -> Tensor:
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor | bool:
-    """Whether all elements are as near to each other as `isclose` wants them.
+    """Return whether all elements are close, see `isclose`.
 
     Args:
         input (Tensor): The first Tensor.
         other (Tensor): The second one.
-        rtol (float): How far they may be apart in relation to `other`. Default: 1e-5.
-        atol (float): How far beyond that. Default: 1e-8.
+        rtol (float): Relative tolerance. Default: 1e-5.
+        atol (float): Absolute tolerance. Default: 1e-8.
         equal_nan (bool): Whether nan equals nan. Default: False.
 
     Returns:
         bool; a Tensor inside a graph.
     """
-    return _flag(F.isclose(input, other, rtol, atol, equal_nan).all())
+    return _to_bool(F.isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def equal(input: Tensor, other: Tensor) -> Tensor | bool:
-    """Whether two Tensors have the same shape and elements.
+    """Return whether two Tensors have the same shape and elements.
 
     Args:
         input (Tensor): The first Tensor.
@@ -179,15 +179,15 @@ def equal(input: Tensor, other: Tensor) -> Tensor | bool:
     Returns:
         bool; a Tensor inside a graph.
     """
-    return input.shape == other.shape and _flag(F.equal(input, other).all())
+    return input.shape == other.shape and _to_bool(F.equal(input, other).all())
 
 
-def _flag(answer):
+def _to_bool(answer):
     return answer if is_tracer(answer._array) else bool(answer)
 
 
 def item(input: Tensor) -> float | int | bool:
-    """The number that a Tensor of one element holds.
+    """Return the number in a Tensor of one element.
 
     Args:
         input (Tensor): Of one element.

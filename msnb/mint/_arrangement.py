@@ -1,4 +1,4 @@
-"""Taking apart, choosing and putting together, as mint writes it: the dimension before the indices, places in int64."""
+"""Splitting, selecting and joining with mint's signatures: the dimension before the indices, and int64 indices."""
 
 from typing import Any
 
@@ -40,11 +40,11 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "dono
 
 
 def cat(tensors: tuple[Tensor, ...] | list[Tensor], dim: int = 0) -> Tensor:
-    """Tensors one behind the other.
+    """Concatenate Tensors.
 
     Args:
-        tensors (Union[tuple[Tensor], list[Tensor]]): The Tensors; element types that differ meet.
-        dim (int): The dimension in which they follow each other. Default: 0.
+        tensors (Union[tuple[Tensor], list[Tensor]]): The Tensors; different element types are promoted.
+        dim (int): The dimension of the concatenation. Default: 0.
 
     Returns:
         Tensor.
@@ -53,12 +53,12 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], dim: int = 0) -> Tensor:
 
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of the numbers from 0 occurs in a vector. Never in a compiled graph: the length depends on values.
+    """Count each of the numbers from 0 in a vector. Not supported in a compiled graph: the length depends on values.
 
     Args:
         input (Tensor): Integers, not negative, a vector.
-        weights (Tensor): What each element counts. Default: None, 1.
-        minlength (int): The result has at least this length. Default: 0.
+        weights (Tensor): Weight of each element. Default: None, 1.
+        minlength (int): Minimum length of the result. Default: 0.
 
     Returns:
         Tensor of int64; with weights of float32.
@@ -68,10 +68,10 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Several dimensions as one.
+    """Merge several dimensions into one.
 
     Args:
-        input (Tensor): What is flattened.
+        input (Tensor): The Tensor to flatten.
         start_dim (int): The first of the dimensions. Default: 0.
         end_dim (int): The last of them. Default: -1.
 
@@ -82,10 +82,10 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Elements at indices along a dimension.
+    """Return elements at indices along a dimension.
 
     Args:
-        input (Tensor): Where they are taken from.
+        input (Tensor): The source of the elements.
         dim (int): The dimension.
         index (Tensor): Indices of int32 or int64, of as many dimensions as `input`.
 
@@ -96,10 +96,10 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """What stands at one index of a dimension, without that dimension.
+    """Return the slice at one index of a dimension, without that dimension.
 
     Args:
-        input (Tensor): Where it is taken from.
+        input (Tensor): The source of the slice.
         dim (int): The dimension.
         index (int): The index; a negative one counts from the end.
 
@@ -113,14 +113,14 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
-    """A copy of `input`, increased by `alpha` times `source` at indices of a dimension.
+    """Return a copy of `input` with `alpha` times `source` added at indices of a dimension.
 
     Args:
-        input (Tensor): What is increased.
+        input (Tensor): The Tensor to add to.
         dim (int): The dimension.
         index (Tensor): A vector of int32 or int64.
-        source (Tensor): What is added, of the shape of `input` but in the dimension.
-        alpha (Number): What it is multiplied with. Default: 1.
+        source (Tensor): The summand, of the shape of `input` except in the dimension.
+        alpha (Number): Factor of `source`. Default: 1.
 
     Returns:
         Tensor.
@@ -129,10 +129,10 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
-    """A copy of `input` with other elements at indices along a dimension.
+    """Return a copy of `input` with other elements at indices along a dimension.
 
     Args:
-        input (Tensor): What is copied.
+        input (Tensor): The Tensor to copy.
         dim (int): The dimension.
         index (Tensor): Indices of int32 or int64.
         src (Union[Tensor, Number]): The elements, at least as long as `index` in each dimension.
@@ -144,13 +144,13 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tens
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """A copy of `input`, increased at indices along a dimension.
+    """Return a copy of `input` with values added at indices along a dimension.
 
     Args:
-        input (Tensor): What is increased.
+        input (Tensor): The Tensor to add to.
         dim (int): The dimension.
         index (Tensor): Indices of int32 or int64.
-        src (Tensor): What is added, at least as long as `index` in each dimension.
+        src (Tensor): The summand, at least as long as `index` in each dimension.
 
     Returns:
         Tensor.
@@ -159,7 +159,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """Where the smallest elements stand.
+    """Return the indices of the smallest elements.
 
     Args:
         input (Tensor): Numbers.
@@ -173,7 +173,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """The indices that sort a dimension.
+    """Return the indices that sort a dimension.
 
     Args:
         input (Tensor): Numbers.
@@ -188,7 +188,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 
 
 def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
-    """A dimension sorted, and where its elements come from.
+    """Sort a dimension, and return the original indices of its elements too.
 
     Args:
         input (Tensor): Numbers.
@@ -204,27 +204,27 @@ def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool
 
 
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The k largest or smallest elements along a dimension, and their places.
+    """Return the k largest or smallest elements along a dimension, and their indices.
 
     Args:
         input (Tensor): Numbers.
-        k (int): How many.
+        k (int): The number of elements.
         dim (int): The dimension. Default: -1.
-        largest (bool): Whether the largest ones; else the smallest. Default: True.
+        largest (bool): Whether to return the largest ones; else the smallest. Default: True.
         sorted (bool): Whether they are sorted. Default: True.
 
     Returns:
-        A tuple of the elements and of their places, int64.
+        A tuple of the elements and of their indices, int64.
     """
     values, places = F.topk(input, k, dim, largest, sorted)
     return values, in_int64(places)
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions, one in the place of the other.
+    """Swap two dimensions.
 
     Args:
-        input (Tensor): What is transposed.
+        input (Tensor): The Tensor to transpose.
         dim0 (int): The first dimension.
         dim1 (int): The second one.
 
@@ -235,7 +235,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
-    """The matrix with a vector on a diagonal, or the diagonal of a matrix.
+    """Return the matrix with a vector on a diagonal, or the diagonal of a matrix.
 
     Args:
         input (Tensor): A vector or a matrix.
@@ -248,11 +248,11 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """The coordinates of a grid.
+    """Return the coordinates of a grid.
 
     Args:
         tensors (Tensor): Vectors, or one tuple or list of them.
-        indexing (str): "ij", or "xy" with the first two dimensions the other way round. Default: None, "ij".
+        indexing (str): "ij", or "xy" with the first two dimensions swapped. Default: None, "ij".
 
     Returns:
         Tuple of Tensors, one for each vector.
@@ -269,13 +269,14 @@ def repeat_interleave(
     *,
     output_size: int | None = None,
 ) -> Tensor:
-    """Each element several times.
+    """Repeat each element.
 
     Args:
-        input (Tensor): What is repeated.
-        repeats (Union[int, tuple[int], Tensor]): How often, all or each. With a Tensor a graph is not compiled.
+        input (Tensor): The Tensor to repeat.
+        repeats (Union[int, tuple[int], Tensor]): Number of repetitions, for all or each. A Tensor is not supported in a
+            compiled graph.
         dim (int): The dimension; for None the Tensor is flattened. Default: None.
-        output_size (int): How long the dimension becomes, which is known here in any case. Default: None.
+        output_size (int): Length of the dimension, which is not needed here. Default: None.
 
     Returns:
         Tensor.
@@ -291,12 +292,13 @@ def repeat_interleave(
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor | tuple[Tensor, ...]:
-    """Elements of `input` where a condition holds, else those of `other`; without these the places where it holds.
+    """Return elements of `input` where a condition holds, else those of `other`; without these the indices where it
+    holds.
 
     Args:
         condition (Tensor): Of bool.
-        input (Union[Tensor, Number]): What is taken where it holds. Default: None.
-        other (Union[Tensor, Number]): What is taken elsewhere. Default: None.
+        input (Union[Tensor, Number]): Values where it holds. Default: None.
+        other (Union[Tensor, Number]): Values elsewhere. Default: None.
 
     Returns:
         Tensor; of `condition` alone a tuple of vectors, one for each of its dimensions.
@@ -315,17 +317,17 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """The different elements, in their order.
+    """Return the distinct elements in ascending order.
 
     Args:
         input (Tensor): Numbers.
-        sorted (bool): Whether they are sorted, which they are here in any case. Default: True.
-        return_inverse (bool): Whether the place of each element among them comes as well. Default: False.
-        return_counts (bool): Whether it comes as well how often each is there. Default: False.
-        dim (int): Slices of this dimension are compared; for None elements are. Default: None.
+        sorted (bool): Whether they are sorted, which they always are here. Default: True.
+        return_inverse (bool): Whether to return the index of each element among them, too. Default: False.
+        return_counts (bool): Whether to return the count of each, too. Default: False.
+        dim (int): Compare slices of this dimension; None compares elements. Default: None.
 
     Returns:
-        Tensor; with what comes as well a tuple.
+        Tensor; a tuple if further results are requested.
 
     Raises:
         NotImplementedError: If `dim` is given.
@@ -333,31 +335,31 @@ def unique(
     if dim is not None:
         raise NotImplementedError("For 'unique', 'dim' should be None: different slices are found by numpy.unique.")
     ordered, places = sort(input.reshape(-1))
-    found, *rest = F.unique_consecutive(ordered, True, True)
-    further = []
+    distinct, *rest = F.unique_consecutive(ordered, True, True)
+    extra_results = []
     if return_inverse:
         run = in_int64(rest[0])
-        further.append(F.tensor_scatter_elements(run, places, run, 0).reshape(input.shape))
+        extra_results.append(F.tensor_scatter_elements(run, places, run, 0).reshape(input.shape))
     if return_counts:
-        further.append(in_int64(rest[1]))
-    return (found, *further) if further else found
+        extra_results.append(in_int64(rest[1]))
+    return (distinct, *extra_results) if extra_results else distinct
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:
-    """The distance of each row of one Tensor from each of another.
+    """Return the distance of each row of one Tensor from each row of another.
 
     Args:
         x1 (Tensor): (..., P, M).
         x2 (Tensor): (..., R, M).
         p (float): The order of the norm. Default: 2.0.
-        compute_mode (str): Whether a product of matrices may be used; distances are summed here in any case.
-            Default: "use_mm_for_euclid_dist_if_necessary".
+        compute_mode (str): Whether a matrix product may be used; distances are always summed here. Default:
+            "use_mm_for_euclid_dist_if_necessary".
 
     Returns:
         Tensor (..., P, R).
 
     Raises:
-        ValueError: If `compute_mode` is none of MindSpore's.
+        ValueError: If `compute_mode` is unknown.
     """
     if compute_mode not in _MODES:
         raise ValueError(f"For 'cdist', 'compute_mode' should be one of {_MODES}, but got {compute_mode!r}.")
@@ -368,14 +370,14 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
 def triangular_solve(
     b: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """What a triangular matrix has to be multiplied with to give `b`.
+    """Solve a system with a triangular matrix and the right-hand side `b`.
 
     Args:
         b (Tensor): (M, N).
         A (Tensor): (M, M).
-        upper (bool): Whether it has its numbers above the diagonal. Default: True.
+        upper (bool): Whether the matrix is upper triangular. Default: True.
         transpose (bool): Whether it is transposed first. Default: False.
-        unitriangular (bool): Whether its diagonal counts as ones. Default: False.
+        unitriangular (bool): Whether its diagonal is taken as ones. Default: False.
 
     Returns:
         A tuple of the solution and a copy of `A`.

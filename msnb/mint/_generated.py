@@ -1,6 +1,6 @@
-"""What MindSpore 2 keeps below `ops` for mint: `AddExt()(x, y)` and `add_ext(x, y)` are `mint.add(x, y)`.
+"""Names of MindSpore 2 in `ops` that belong to mint: `AddExt()(x, y)` and `add_ext(x, y)` are `mint.add(x, y)`.
 
-`mindspore.ops.auto_generate` and `mindspore.ops.function` ask here for what they lack.
+`mindspore.ops.auto_generate` and `mindspore.ops.function` look up missing names here.
 """
 
 import functools
@@ -14,16 +14,16 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 
 
-def _part(input: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
+def _slice_dimension(input: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
     return input[(slice(None),) * (dim % input.ndim) + (slice(start, end, step),)]
 
 
-def _nearest(x: Tensor, output_size: Any = None, scales: Any = None) -> Tensor:
-    size, scale = (None if given is None else tuple(given) for given in (output_size, scales))
+def _upsample_nearest(x: Tensor, output_size: Any = None, scales: Any = None) -> Tensor:
+    size, scale = (None if value is None else tuple(value) for value in (output_size, scales))
     return F.interpolate(x, size=size, scale_factor=scale, mode="nearest")
 
 
-# class: the function of mint that it computes, and after a bar what belongs to the class and not to the call
+# class: the mint function that it computes, and after a bar the arguments of its constructor
 _ROWS = """
     AcosExt acos; AcoshExt acosh; AdaptiveAvgPool2DExt adaptive_avg_pool2d; AdaptiveAvgPool3DExt adaptive_avg_pool3d
     AddExt add; AddcdivExt addcdiv; AddcmulExt addcmul; AnyExt any; ArgMaxExt argmax; ArgMinExt argmin; AsinExt asin
@@ -39,11 +39,11 @@ _ROWS = """
 _CLASSES: dict[str, str] = {
     name: function for name, function in map(str.split, _ROWS.strip().replace("\n", ";").split(";"))
 }
-_OTHERS = {"SliceExt": _part, "UpsampleNearest2D": _nearest}
+_OTHERS = {"SliceExt": _slice_dimension, "UpsampleNearest2D": _upsample_nearest}
 
 
 class _Call(Primitive):
-    """An operator that is a function of mint, with some of its arguments given to the class."""
+    """An operator that calls a function of mint, with some of its arguments from the constructor."""
 
     function: Callable[..., Any]
     settings: tuple[str, ...] = ()
@@ -51,39 +51,39 @@ class _Call(Primitive):
 
     def __init__(self, *args, **kwargs):
         super().__init__(type(self).__name__)
-        for name, value in _by_name(self.name, self.settings, args, kwargs).items():
+        for name, value in _bind_arguments(self.name, self.settings, args, kwargs).items():
             self.add_prim_attr(name, value)
 
     def __call__(self, *args, **kwargs):
-        given = _by_name(self.name, self.arguments, args, kwargs)
+        call_args = _bind_arguments(self.name, self.arguments, args, kwargs)
         settings = {name: self.attrs[name] for name in self.settings if name in self.attrs}
-        return type(self).function(**settings, **given)
+        return type(self).function(**settings, **call_args)
 
 
-def _by_name(name, known, args, kwargs):
-    """Arguments by position and by name as one dict."""
-    if len(args) > len(known):
-        raise TypeError(f"For '{name}', at most {len(known)} arguments are taken, but got {len(args)}.")
-    for keyword in kwargs.keys() - set(known):
-        raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(known) or 'none'}.")
-    return {**dict(zip(known, args)), **kwargs}
+def _bind_arguments(name, names, args, kwargs):
+    """Return positional and keyword arguments as one dict."""
+    if len(args) > len(names):
+        raise TypeError(f"For '{name}', at most {len(names)} arguments are taken, but got {len(args)}.")
+    for keyword in kwargs.keys() - set(names):
+        raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(names) or 'none'}.")
+    return {**dict(zip(names, args)), **kwargs}
 
 
-def _function(name):
-    """The function of mint that has a name, None where there is none."""
+def _find_function(name):
+    """Return the function of mint with that name, or None."""
     homes = (mint, mint.nn.functional, mint.linalg)
     return next((vars(home)[name] for home in homes if callable(vars(home).get(name))), None)
 
 
 @functools.cache
 def generated(name: str) -> Any:
-    """What MindSpore 2 generates under a name: a class of operators, or a function; None where msnb has none."""
+    """Return MindSpore 2's generated object of that name: an operator class, or a function; None if msnb has none."""
     if name.endswith("_ext"):
-        return _function(name[: -len("_ext")])
+        return _find_function(name[: -len("_ext")])
     function, settings = _OTHERS.get(name), ()
     if name in _CLASSES:
-        called, _, told = _CLASSES[name].partition("|")
-        function, settings = _function(called), tuple(told.split(",")) if told else ()
+        called, _, setting_names = _CLASSES[name].partition("|")
+        function, settings = _find_function(called), tuple(setting_names.split(",")) if setting_names else ()
     if function is None:
         return None
     arguments = tuple(p for p in inspect.signature(function).parameters if p not in settings)

@@ -1,4 +1,4 @@
-"""Tensors that mint makes: sizes first, element types by keyword, random numbers."""
+"""Creation of Tensors with mint's signatures: sizes first, keyword dtypes, random numbers."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ __all__ = [
 
 @readable
 def zeros(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None) -> Tensor:
-    """Zeros.
+    """Return a Tensor of zeros.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
@@ -49,7 +49,7 @@ def zeros(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None
 
 @readable
 def ones(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None) -> Tensor:
-    """Ones.
+    """Return a Tensor of ones.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
@@ -61,54 +61,54 @@ def ones(size: int | tuple[int, ...] | list[int], *, dtype: DType | None = None)
     return F.ones(check(Shape, size, "size", "ones"), dtype or mstype.float32)
 
 
-def _size(size):
+def _as_shape(size):
     return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
 
 
-def _one_device(name, device):
+def _log_device(name, device):
     log.unused(name, "every Tensor is on the device of the context", device=device is not None)
 
 
 @readable
 def empty(*size: Any, dtype: DType | None = None, device: str | None = None) -> Tensor:
-    """A Tensor of which only shape and element type matter; here it holds zeros.
+    """Return a Tensor with a given shape and element type; here it contains zeros.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape, as several ints or as one tuple or list.
         dtype (mindspore.dtype): Element type. Default: None, float32.
-        device (str): Nothing to choose: every Tensor is on the device of the context. Default: None.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
-    _one_device("empty", device)
-    return zeros(_size(size), dtype=dtype)
+    _log_device("empty", device)
+    return zeros(_as_shape(size), dtype=dtype)
 
 
 @readable
 def empty_like(input: Tensor, *, dtype: DType | None = None, device: str | None = None) -> Tensor:
-    """A Tensor of the shape of another; here it holds zeros.
+    """Return a Tensor with the shape of another; here it contains zeros.
 
     Args:
-        input (Tensor): Whose shape it has.
+        input (Tensor): The Tensor with the shape.
         dtype (mindspore.dtype): Element type. Default: None, that of `input`.
-        device (str): Nothing to choose: every Tensor is on the device of the context. Default: None.
+        device (str): No effect: every Tensor is on the device of the context. Default: None.
 
     Returns:
         Tensor.
     """
-    _one_device("empty_like", device)
+    _log_device("empty_like", device)
     return F.zeros_like(input, dtype=dtype)
 
 
 @readable
 def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None) -> Tensor:
-    """Numbers at equal distances, both ends among them.
+    """Return equally spaced numbers, both ends included.
 
     Args:
         start (Union[int, float]): The first one.
         end (Union[int, float]): The last one.
-        steps (int): How many.
+        steps (int): The number of elements.
         dtype (mindspore.dtype): Element type. Default: None, float32.
 
     Returns:
@@ -121,7 +121,7 @@ def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None
 
 @readable
 def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
-    """Random numbers, uniform in [0, 1).
+    """Return random numbers, uniform in [0, 1).
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
@@ -133,15 +133,15 @@ def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = N
         Tensor.
     """
     with drawn_from("rand", generator):
-        return F.rand(*_size(size), dtype=dtype)
+        return F.rand(*_as_shape(size), dtype=dtype)
 
 
 @readable
 def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
-    """Random numbers, uniform in [0, 1), in the shape of a Tensor.
+    """Return random numbers, uniform in [0, 1), in the shape of a Tensor.
 
     Args:
-        input (Tensor): Whose shape they have.
+        input (Tensor): The Tensor with the shape.
         dtype (mindspore.dtype): Element type. Default: None, that of `input`.
 
     Returns:
@@ -152,7 +152,7 @@ def rand_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
 @readable
 def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
-    """Random numbers of the standard normal distribution.
+    """Return random numbers of the standard normal distribution.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
@@ -164,15 +164,15 @@ def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = 
         Tensor.
     """
     with drawn_from("randn", generator):
-        return F.randn(*_size(size), dtype=dtype)
+        return F.randn(*_as_shape(size), dtype=dtype)
 
 
 @readable
 def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
-    """Random numbers of the standard normal distribution, in the shape of a Tensor.
+    """Return random numbers of the standard normal distribution, in the shape of a Tensor.
 
     Args:
-        input (Tensor): Whose shape they have.
+        input (Tensor): The Tensor with the shape.
         dtype (mindspore.dtype): Element type. Default: None, that of `input`.
 
     Returns:
@@ -181,8 +181,8 @@ def randn_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     return F.randn_like(input, dtype=dtype)
 
 
-def _ends(name, args, rest):
-    """(low, high, what follows) of the positional arguments low=0, high, and `rest` more."""
+def _split_bounds(name, args, rest):
+    """Return (low, high, the rest) of the positional arguments low=0, high, and `rest` more."""
     if len(args) not in (rest + 1, rest + 2):
         raise TypeError(f"For '{name}', {rest + 1} or {rest + 2} arguments go by position, but got {len(args)}.")
     return (0, *args) if len(args) == rest + 1 else args
@@ -190,10 +190,10 @@ def _ends(name, args, rest):
 
 @readable
 def randint(*args: Any, generator: Generator | None = None, dtype: DType | None = None) -> Tensor:
-    """Random whole numbers: `randint(high, size)`, or `randint(low, high, size)`.
+    """Return random integers: `randint(high, size)`, or `randint(low, high, size)`.
 
     Args:
-        args: The lowest number, 0 where it is left out; the number that none reaches; and the shape.
+        args: The smallest number, 0 by default; the exclusive upper bound; and the shape.
         generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, int64.
@@ -201,33 +201,33 @@ def randint(*args: Any, generator: Generator | None = None, dtype: DType | None 
     Returns:
         Tensor.
     """
-    low, high, size = _ends("randint", args, 1)
+    low, high, size = _split_bounds("randint", args, 1)
     with drawn_from("randint", generator):
         return F.randint(low, high, size, dtype=dtype or mstype.int64)
 
 
 @readable
 def randint_like(input: Tensor, *args: Any, dtype: DType | None = None) -> Tensor:
-    """Random whole numbers in the shape of a Tensor: `randint_like(input, high)`, `randint_like(input, low, high)`.
+    """Return random integers in the shape of a Tensor: `randint_like(input, high)`, `randint_like(input, low, high)`.
 
     Args:
-        input (Tensor): Whose shape they have.
-        args: The lowest number, 0 where it is left out, and the number that none reaches.
+        input (Tensor): The Tensor with the shape.
+        args: The smallest number, 0 by default, and the exclusive upper bound.
         dtype (mindspore.dtype): Element type. Default: None, that of `input`.
 
     Returns:
         Tensor.
     """
-    low, high = _ends("randint_like", args, 0)
+    low, high = _split_bounds("randint_like", args, 0)
     return F.randint(low, high, input.shape, dtype=dtype or input.dtype)
 
 
 @readable
 def randperm(n: int, *, generator: Generator | None = None, dtype: DType = mstype.int64) -> Tensor:
-    """The numbers 0 to n - 1 in a random order.
+    """Return the numbers 0 to n - 1 in random order.
 
     Args:
-        n (int): How many.
+        n (int): The number of elements.
         generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: mstype.int64.
@@ -240,7 +240,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: DType = mstyp
 
 
 def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """1 with the probability that each element is, else 0.
+    """Return 1 with the probability of each element, else 0.
 
     Args:
         input (Tensor): Probabilities.
@@ -256,12 +256,12 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
-    """Indices, drawn by their weights.
+    """Return random indices with probabilities in proportion to weights.
 
     Args:
         input (Tensor): Weights, (C,) or (N, C).
-        num_samples (int): How many are drawn from each row.
-        replacement (bool): Whether one may be drawn again. Default: False.
+        num_samples (int): Number of samples from each row.
+        replacement (bool): Whether an index may be drawn again. Default: False.
         generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
@@ -278,7 +278,7 @@ def normal(
     size: int | tuple[int, ...] | None = None,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Random numbers of normal distributions.
+    """Return random numbers of normal distributions.
 
     Args:
         mean (Union[float, Tensor]): Their means. Default: 0.0.

@@ -1,4 +1,4 @@
-"""Reductions of mint: `dim` and `keepdim`, places in int64, and the unbiased estimates unless told otherwise."""
+"""Reductions of mint: `dim` and `keepdim`, int64 indices, and unbiased estimates by default."""
 
 from typing import Any
 
@@ -33,13 +33,13 @@ __all__ = [
 ]
 
 
-def _typed(x, dtype):
+def _cast_to(x, dtype):
     return x if dtype is None else Cast.functional(x, dtype)
 
 
 @readable
 def sum(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
-    """Sum over dimensions; whole numbers and bool are added as int64.
+    """Return the sum over dimensions; integers and bool are added as int64.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -55,7 +55,7 @@ def sum(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType 
 
 @readable
 def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
-    """Mean over dimensions.
+    """Return the mean over dimensions.
 
     Args:
         input (Tensor): Numbers.
@@ -66,12 +66,12 @@ def mean(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     Returns:
         Tensor.
     """
-    return F.mean(_typed(input, dtype), dim, keepdim)
+    return F.mean(_cast_to(input, dtype), dim, keepdim)
 
 
 @readable
 def prod(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
-    """Product over dimensions; whole numbers and bool are multiplied as int64.
+    """Return the product over dimensions; integers and bool are multiplied as int64.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -87,7 +87,7 @@ def prod(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
 
 @readable
 def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
-    """How many elements are not 0.
+    """Return the number of elements that are not 0.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -99,7 +99,7 @@ def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
     return F.sum(F.not_equal(input, 0), dim)
 
 
-def _extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
+def _find_extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
     if not isinstance(input, Tensor):
         raise TypeError(f"For '{name}', 'input' should be a Tensor, but got {type(input).__name__}.")
     if dim is None and keepdim:
@@ -116,7 +116,8 @@ def _extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
 def max(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest element; those along a dimension and their places; or the larger of two Tensors' elements.
+    """Return the largest element; the largest along a dimension and their indices; or the larger of two Tensors'
+    elements.
 
     Args:
         input (Tensor): Numbers.
@@ -127,14 +128,15 @@ def max(
     Returns:
         Tensor; with a dimension a tuple of the elements and of their places, int64.
     """
-    return _extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
+    return _find_extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
 
 
 @readable
 def min(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The smallest element; those along a dimension and their places; or the smaller of two Tensors' elements.
+    """Return the smallest element; the smallest along a dimension and their indices; or the smaller of two Tensors'
+    elements.
 
     Args:
         input (Tensor): Numbers.
@@ -145,15 +147,15 @@ def min(
     Returns:
         Tensor; with a dimension a tuple of the elements and of their places, int64.
     """
-    return _extreme("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
+    return _find_extreme("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
 
 
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """The k-th smallest elements along a dimension, and their places.
+    """Return the k-th smallest elements along a dimension, and their indices.
 
     Args:
         input (Tensor): Numbers.
-        k (int): Which ones, counted from 1.
+        k (int): The rank, counted from 1.
         dim (int): The dimension. Default: -1.
         keepdim (bool): Whether it stays, with length 1. Default: False.
 
@@ -164,7 +166,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """The element in the middle, the lower one of two.
+    """Return the median, the lower one of two.
 
     Args:
         input (Tensor): Numbers.
@@ -181,7 +183,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 
 def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """The largest element so far along a dimension, and its place.
+    """Return the cumulative maximum along a dimension, and its index.
 
     Args:
         input (Tensor): Numbers.
@@ -195,7 +197,7 @@ def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """The smallest element so far along a dimension, and its place.
+    """Return the cumulative minimum along a dimension, and its index.
 
     Args:
         input (Tensor): Numbers.
@@ -210,7 +212,7 @@ def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 @readable
 def cumsum(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
-    """The sum so far along a dimension; whole numbers and bool are added as int64.
+    """Return the cumulative sum along a dimension; integers and bool are added as int64.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -220,18 +222,18 @@ def cumsum(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     Returns:
         Tensor of the shape of `input`.
     """
-    whole = input._array.dtype.kind in "biu"
-    return F.cumsum(_typed(input, mstype.int64 if whole and dtype is None else dtype), dim)
+    is_integer = input._array.dtype.kind in "biu"
+    return F.cumsum(_cast_to(input, mstype.int64 if is_integer and dtype is None else dtype), dim)
 
 
 @readable
 def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
-    """The standard deviation.
+    """Return the standard deviation.
 
     Args:
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -242,12 +244,12 @@ def std(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
 
 @readable
 def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> Tensor:
-    """The variance.
+    """Return the variance.
 
     Args:
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -258,12 +260,12 @@ def var(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool
 
 @readable
 def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
-    """The standard deviation and the mean, see `std`.
+    """Return the standard deviation and the mean, see `std`.
 
     Args:
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -274,12 +276,12 @@ def std_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
 
 @readable
 def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim: Bool = False) -> tuple[Tensor, Tensor]:
-    """The variance and the mean, see `var`.
+    """Return the variance and the mean, see `var`.
 
     Args:
         input (Tensor): Floating point numbers.
         dim (Union[None, int, tuple[int]]): The dimensions; all for None. Default: None.
-        correction (int): What is taken from the number of elements before it divides. Default: 1.
+        correction (int): Subtracted from the number of elements in the divisor. Default: 1.
         keepdim (bool): Whether the dimensions stay, with length 1. Default: False.
 
     Returns:
@@ -292,12 +294,12 @@ def var_mean(input: Tensor, dim: Axis = None, *, correction: float = 1, keepdim:
 def norm(
     input: Tensor, p: Any = "fro", dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None
 ) -> Tensor:
-    """The norm of vectors, or for "nuc" that of matrices.
+    """Return the norm of vectors, or for "nuc" of matrices.
 
     Args:
         input (Tensor): Floating point or complex numbers.
-        p (Union[int, float, "fro", "nuc"]): Which norm; "fro" is that of order 2. Default: "fro".
-        dim (Union[None, int, tuple[int], list[int]]): What makes up a vector; all for None. Default: None.
+        p (Union[int, float, "fro", "nuc"]): The norm; "fro" is that of order 2. Default: "fro".
+        dim (Union[None, int, tuple[int], list[int]]): The dimensions of a vector; all for None. Default: None.
         keepdim (bool): Whether they stay, with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `input`.
 

@@ -1,4 +1,4 @@
-"""How `mindspore.mint` says what `mindspore.ops` has: the same function, or one whose arguments have other names."""
+"""Definition of mint functions from those of `mindspore.ops`: the same function, or one with other argument names."""
 
 import inspect
 import re
@@ -13,17 +13,17 @@ from msnb.ops.array.cast import Cast
 
 
 def same(names: str) -> dict[str, Any]:
-    """{name: the function of `mindspore.ops`} for each of `names`, a text."""
-    return {name: of_second(name) for name in names.split()}
+    """Return {name: the function of `mindspore.ops`} for each of `names`, a text."""
+    return {name: api2_function(name) for name in names.split()}
 
 
-def of_second(name: str) -> Any:
-    """The function of `mindspore.ops` as MindSpore 2 means it, to which mint belongs whoever asks."""
+def api2_function(name: str) -> Any:
+    """Return the function of `mindspore.ops` with MindSpore 2's meaning, which mint has in every generation."""
     return api2_meaning(name, getattr(F, name))
 
 
 def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
-    """A function of `mindspore.ops` under the names that mint has.
+    """Return a function of `mindspore.ops` with mint's argument names.
 
     Args:
         name (str): What it is called here.
@@ -34,19 +34,19 @@ def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
     Returns:
         Callable.
     """
-    fn = of_second(name) if fn is None else fn
+    fn = api2_function(name) if fn is None else fn
     ahead, _, behind = parameters.partition("*")
     own = {new: old or new for new, _, old in (word.partition(":") for word in [*ahead.split(), *behind.split()])}
-    known = inspect.signature(fn).parameters
-    shown = [known[old].replace(name=new) for new, old in own.items()]
-    by_place = len(ahead.split())
-    shown[by_place:] = [p.replace(kind=p.KEYWORD_ONLY) for p in shown[by_place:]]
-    if [*own.values()][:by_place] != [*known][:by_place]:
+    parameters_of_fn = inspect.signature(fn).parameters
+    new_parameters = [parameters_of_fn[old].replace(name=new) for new, old in own.items()]
+    positional_count = len(ahead.split())
+    new_parameters[positional_count:] = [p.replace(kind=p.KEYWORD_ONLY) for p in new_parameters[positional_count:]]
+    if [*own.values()][:positional_count] != [*parameters_of_fn][:positional_count]:
         raise ValueError(f"'{name}' takes its arguments in another order than the function that it stands for.")
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > by_place:
-            raise TypeError(f"For '{name}', at most {by_place} arguments go by position, but got {len(args)}.")
+        if len(args) > positional_count:
+            raise TypeError(f"For '{name}', at most {positional_count} arguments go by position, but got {len(args)}.")
         if kwargs:
             for keyword in kwargs.keys() - own.keys():
                 raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(own)}.")
@@ -55,7 +55,9 @@ def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
-    function.__signature__ = inspect.Signature(shown, return_annotation=inspect.signature(fn).return_annotation)
+    function.__signature__ = inspect.Signature(
+        new_parameters, return_annotation=inspect.signature(fn).return_annotation
+    )
     function.__doc__ = _renamed_in(fn.__doc__ or "", {old: new for new, old in own.items() if old != new})
     return function
 
@@ -67,7 +69,7 @@ def _renamed_in(doc, names):
 
 
 def of_floats(name: str) -> Callable[[Tensor], Tensor]:
-    """A function of `mindspore.ops` of one Tensor, in which whole numbers and bool count as float32.
+    """Return a function of `mindspore.ops` of one Tensor that converts integers and bool to float32.
 
     Args:
         name (str): What it is called, here and there.
@@ -75,7 +77,7 @@ def of_floats(name: str) -> Callable[[Tensor], Tensor]:
     Returns:
         Callable.
     """
-    fn = of_second(name)
+    fn = api2_function(name)
 
     def function(input: Tensor) -> Tensor:
         return fn(floating(input))
@@ -87,12 +89,12 @@ def of_floats(name: str) -> Callable[[Tensor], Tensor]:
 
 
 def floating(x: Any) -> Any:
-    """`x`, in float32 where it is a Tensor of whole numbers or of bool."""
+    """Return `x`, converted to float32 if it is a Tensor of integers or bool."""
     if isinstance(x, Tensor) and x._array.dtype.kind in "biu":
         return Cast.functional(x, mstype.float32)
     return x
 
 
 def in_int64(places: Tensor) -> Tensor:
-    """Places, in the type that mint gives them in."""
+    """Cast indices to int64, the type that mint returns."""
     return Cast.functional(places, mstype.int64)

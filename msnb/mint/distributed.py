@@ -1,4 +1,4 @@
-"""Communication of mint, which is of several processes: the names are there, and say what to do instead."""
+"""Communication functions of mint, which need several processes: the names exist, and raise an error on use."""
 
 from msnb._util.placeholders import fill
 
@@ -6,7 +6,7 @@ __all__ = ["is_available", "is_initialized"]
 
 
 def is_available() -> bool:
-    """Whether processes can talk to each other here.
+    """Return False: processes cannot communicate through this module.
 
     Returns:
         bool, False.
@@ -15,7 +15,7 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Whether they have begun to.
+    """Return False: there is no communication to initialise.
 
     Returns:
         bool, False.

@@ -15,7 +15,7 @@ matrix_norm = renamed("matrix_norm", "A ord dim:axis keepdim:keepdims * dtype")
 
 
 def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    """A matrix with orthonormal columns and an upper triangular one, whose product is given.
+    """Return the QR decomposition: a matrix with orthonormal columns and an upper triangular one.
 
     Args:
         A (Tensor): (..., M, N), floating point or complex.

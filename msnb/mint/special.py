@@ -11,7 +11,7 @@ erfc, exp2, expm1, log1p, sinc = map(of_floats, ("erfc", "exp2", "expm1", "log1p
 
 
 def round(input: Tensor) -> Tensor:
-    """The nearest whole number, of two the even one.
+    """Return the nearest integer, of two the even one.
 
     Args:
         input (Tensor): Numbers.

@@ -1,6 +1,7 @@
-"""A face: `mindspore.numpy`, numpy's functions over Tensors with MindSpore's element types.
+"""Re-export module: `mindspore.numpy`, numpy's functions over Tensors with MindSpore's element types.
 
-What is another spelling of an operator stands beside it below `msnb/ops`; numpy's own ideas stand in the rooms here.
+Other spellings of an operator are declared with it in `msnb/ops`; functions that only numpy has are in the modules
+here.
 """
 
 import importlib as _importlib
@@ -22,7 +23,13 @@ from msnb.common.dtype import (
 )
 from msnb.core.operator.declare import NUMPY as _NUMPY
 
-_FACES = ("array_creations", "array_ops", "dtypes", "logic_ops", "math_ops")  # MindSpore's files, with all names each
+_FACES = (
+    "array_creations",
+    "array_ops",
+    "dtypes",
+    "logic_ops",
+    "math_ops",
+)  # MindSpore's module paths, each with all names
 for _room in _pkgutil.iter_modules(__path__):
     if _room.name not in _FACES:
         _importlib.import_module(f"{__name__}.{_room.name}")

@@ -1,4 +1,4 @@
-"""Functions that are known at some points: between the points, their slopes, their integrals, their jumps."""
+"""Interpolation, gradients, differences and unwrapping of sampled functions."""
 
 import math
 from typing import Any
@@ -19,10 +19,10 @@ from msnb.ops.math.arithmetic import _Diff
 
 @operator
 def _Interp(x, xp, fp, left=None, right=None):
-    """Values between points, on the straight lines that join them.
+    """Interpolate linearly between points.
 
     Inputs:
-        - **x** (Tensor) - Where to interpolate, floating point, of any shape.
+        - **x** (Tensor) - Coordinates of the results, floating point, of any shape.
         - **xp** (Tensor) - First coordinates of the points, rising, a vector.
         - **fp** (Tensor) - Second coordinates, of the length of `xp`.
         - **left** (Tensor) - The value before the first point. Default: None, the first of `fp`.
@@ -47,10 +47,10 @@ def _Interp(x, xp, fp, left=None, right=None):
 def interp(
     x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: ArrayLike | None = None, right: ArrayLike | None = None
 ) -> Tensor:
-    """Values between points, on the straight lines that join them.
+    """Interpolate linearly between points.
 
     Args:
-        x (Union[Tensor, list, tuple, int, float]): Where to interpolate, of any shape.
+        x (Union[Tensor, list, tuple, int, float]): Coordinates of the results, of any shape.
         xp (Union[Tensor, list, tuple]): First coordinates of the points, rising, a vector.
         fp (Union[Tensor, list, tuple]): Second coordinates, of the length of `xp`.
         left (Union[int, float]): The value before the first point. Default: None, the first of `fp`.
@@ -71,7 +71,7 @@ def interp(
         [ 5. 20. 30.]
     """
     points = [floating(t) for t in as_tensors("interp", x=x, xp=xp, fp=fp)]
-    points = common_type(*points, Tensor(0.0))[:3]  # half precision is too coarse for places
+    points = common_type(*points, Tensor(0.0))[:3]  # half precision is too coarse for coordinates
     ends = [
         None if end is None else in_type(as_tensor(end, "interp", argument), points[0].dtype, "interp")
         for end, argument in ((left, "left"), (right, "right"))
@@ -82,7 +82,7 @@ def interp(
 @operator
 @in_float32
 def _Slope(f, spacing, *, axis: Int):
-    """Slope along an axis: half the difference of the neighbours, at the ends the difference to the one neighbour.
+    """Return the gradient along an axis: central differences, and one-sided ones at the ends.
 
     Args:
         axis (int): The axis.
@@ -106,7 +106,7 @@ def _Slope(f, spacing, *, axis: Int):
 
 @spelling(_Slope, numpy="gradient")
 def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Tensor | list[Tensor]:
-    """Slopes along axes: half the difference of the neighbours, at the ends the difference to the one neighbour.
+    """Return gradients along axes: central differences, and one-sided ones at the ends.
 
     Args:
         f (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
@@ -141,18 +141,18 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1
     if any(s.ndim for s in spacings):
         raise NotImplementedError("For 'gradient', the distance of neighbours should be a number along each axis.")
     spacings = [in_type(s, f.dtype, "gradient") for s in spacings] * (len(axes) // len(spacings))
-    found = [_Slope(a)(f, s) for a, s in zip(axes, spacings, strict=True)]
-    return found[0] if len(found) == 1 else found
+    slopes = [_Slope(a)(f, s) for a, s in zip(axes, spacings, strict=True)]
+    return slopes[0] if len(slopes) == 1 else slopes
 
 
 @spelling(numpy="ediff1d")
 def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Tensor:
-    """Differences of neighbours in a flattened Tensor.
+    """Return the differences of neighbours in a flattened Tensor.
 
     Args:
         ary (Union[Tensor, list, tuple]): Numbers, of any shape.
-        to_end (Union[Tensor, list, tuple, int, float]): What stands behind the differences. Default: None, nothing.
-        to_begin (Union[Tensor, list, tuple, int, float]): What stands before them. Default: None, nothing.
+        to_end (Union[Tensor, list, tuple, int, float]): Values to append. Default: None.
+        to_begin (Union[Tensor, list, tuple, int, float]): Values to prepend. Default: None.
 
     Returns:
         Tensor, a vector of the element type of `ary`.
@@ -181,10 +181,10 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
 @operator
 @in_float32
 def _Unwrap(p, *, discont: Float = math.pi, axis: Int = -1):
-    """Angles along an axis without their jumps: multiples of 2 pi are added so that no step is longer than pi.
+    """Unwrap angles along an axis: add multiples of 2 pi so that no step is longer than pi.
 
     Args:
-        discont (float): Steps below this stay what they are. Default: pi.
+        discont (float): Smaller steps are unchanged. Default: pi.
         axis (int): The axis. Default: -1.
 
     Inputs:
@@ -201,11 +201,11 @@ def _Unwrap(p, *, discont: Float = math.pi, axis: Int = -1):
 
 @spelling(_Unwrap, numpy="unwrap")
 def unwrap(p: ArrayLike, discont: float = math.pi, axis: int = -1) -> Tensor:
-    """Angles along an axis without their jumps: multiples of 2 pi are added so that no step is longer than pi.
+    """Unwrap angles along an axis: add multiples of 2 pi so that no step is longer than pi.
 
     Args:
         p (Union[Tensor, list, tuple]): Angles, of at least 1 dimension; integers count as float32.
-        discont (float): Steps below this stay what they are; less than pi counts as pi. Default: pi.
+        discont (float): Smaller steps are unchanged; values below pi are treated as pi. Default: pi.
         axis (int): The axis. Default: -1.
 
     Returns:

@@ -17,7 +17,7 @@ from msnb.ops.array.reshape import Reshape
 Overlap: Any = OneOf("full", "same", "valid")
 
 
-def _vectors(op, x, y):
+def _check_vectors(op, x, y):
     for argument, value in (("a", x), ("v", y)):
         dtype_in(op, argument, value, NUMBER)
         rank(op, argument, value, 1)
@@ -28,7 +28,7 @@ def _vectors(op, x, y):
 @operator
 @in_float32
 def _Convolve(a, v, *, mode: Overlap = "full"):
-    """Convolution of two vectors.
+    """Return the convolution of two vectors.
 
     Args:
         mode (str): "full" takes every overlap, "same" as many as the longer vector has elements, "valid" those of all
@@ -45,7 +45,7 @@ def _Convolve(a, v, *, mode: Overlap = "full"):
         TypeError: If an input is not made of numbers.
         ValueError: If an input is empty or no vector.
     """
-    _vectors("convolve", a, v)
+    _check_vectors("convolve", a, v)
     if jnp.issubdtype(a.dtype, jnp.inexact):
         return jnp.convolve(a, v, mode)
     return jnp.round(jnp.convolve(a.astype(jnp.float64), v.astype(jnp.float64), mode)).astype(a.dtype)
@@ -54,7 +54,7 @@ def _Convolve(a, v, *, mode: Overlap = "full"):
 @operator
 @in_float32
 def _Correlate(a, v, *, mode: Overlap = "valid"):
-    """Correlation of two vectors: `a` times shifted copies of `v`.
+    """Return the correlation of two vectors: products of `a` with shifted copies of `v`.
 
     Args:
         mode (str): See `_Convolve`. Default: "valid".
@@ -70,13 +70,13 @@ def _Correlate(a, v, *, mode: Overlap = "valid"):
         TypeError: If an input is not made of numbers.
         ValueError: If an input is empty or no vector.
     """
-    _vectors("correlate", a, v)
+    _check_vectors("correlate", a, v)
     return jnp.correlate(a, v, mode)
 
 
 @spelling(_Convolve, numpy="convolve")
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
-    """Convolution of two vectors.
+    """Return the convolution of two vectors.
 
     Args:
         a (Union[Tensor, list, tuple, int, float]): Numbers, a vector.
@@ -85,7 +85,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
             elements of the shorter one. Default: "full".
 
     Returns:
-        Tensor, a vector of the element type in which those of `a` and `v` meet.
+        Tensor, a vector of the promoted element type of `a` and `v`.
 
     Raises:
         TypeError: If `a` or `v` is none of these.
@@ -102,14 +102,14 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
     x, y = common_type(*as_tensors("convolve", a=a, v=v))
     x, y = (n if n.ndim else Reshape.functional(n, (1,)) for n in (x, y))
     if x.dtype == mstype.bool_:
-        whole = _Convolve(mode)(Cast.functional(x, mstype.int32), Cast.functional(y, mstype.int32))
-        return Cast.functional(whole, mstype.bool_)
+        product = _Convolve(mode)(Cast.functional(x, mstype.int32), Cast.functional(y, mstype.int32))
+        return Cast.functional(product, mstype.bool_)
     return _Convolve(mode)(x, y)
 
 
 @spelling(_Correlate, numpy="correlate")
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Tensor:
-    """Correlation of two vectors, c[k] = sum of a[n + k] * v[n]; integers count as float32.
+    """Return the correlation of two vectors, c[k] = sum of a[n + k] * v[n]; integers are converted to float32.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, a vector.

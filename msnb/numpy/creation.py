@@ -1,4 +1,4 @@
-"""Tensors of lists, numbers and numpy's arrays, and the text of a Tensor."""
+"""Creation of Tensors from lists, numbers and numpy arrays, and the text of a Tensor."""
 
 import numpy as np
 
@@ -8,22 +8,21 @@ from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 
-# What is taken here alone, beside what every function takes: numpy's arrays, which r1.1 takes.
+# In addition to the types that every function accepts: numpy arrays, which r1.1 accepts here.
 Convertible = ArrayLike | np.ndarray | np.generic
 
 
 @spelling(numpy="array")
 def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True, ndmin: int = 0) -> Tensor:
-    """A Tensor of a list, a number, a numpy array or a Tensor.
+    """Create a Tensor from a list, a number, a numpy array or a Tensor.
 
     Args:
         obj (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, that of `obj`: int32 for ints and float32 for
             floats, also for those of a numpy array of 64 bits.
-        copy (bool): Whether a Tensor is copied. False returns it as it is, where its type and shape are right.
-            Default: True.
-        ndmin (int): Number of dimensions that the result has at least; those that are added have length 1 and come
-            first. Default: 0.
+        copy (bool): Whether a Tensor is copied. False returns it unchanged if its type and shape are right. Default:
+            True.
+        ndmin (int): Minimum number of dimensions of the result; added ones have length 1 and come first. Default: 0.
 
     Returns:
         Tensor.
@@ -40,15 +39,15 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
         [[1 2 3]]
     """
     copy, ndmin = check(Bool, copy, "copy", "array"), check(NonNegInt, ndmin, "ndmin", "array")
-    made = asarray(obj, dtype)
-    if ndmin > made.ndim:
-        made = made.reshape((1,) * (ndmin - made.ndim) + made.shape)
-    return made.copy() if copy and made is obj else made
+    result = asarray(obj, dtype)
+    if ndmin > result.ndim:
+        result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
+    return result.copy() if copy and result is obj else result
 
 
 @spelling(numpy="asarray")
 def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
-    """A Tensor of a list, a number or a numpy array; a Tensor stays what it is, where its type is right.
+    """Create a Tensor from a list, a number or a numpy array; a Tensor of the right type is unchanged.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
@@ -65,17 +64,17 @@ def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return in_type(as_tensor(_wrapped(a), "asarray", "a"), dtype, "asarray")
+    return in_type(as_tensor(_wrap_arrays(a), "asarray", "a"), dtype, "asarray")
 
 
 @spelling(numpy="asfarray")
 def asfarray(a: Convertible, dtype: DType | str | None = mstype.float32) -> Tensor:
-    """A Tensor of floating point numbers.
+    """Create a Tensor of floating point numbers.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool, numpy.ndarray]): The values. A list may hold Tensors.
-        dtype (Union[mindspore.dtype, str]): Element type; mindspore.float32 stands in for one that is not floating
-            point, and None keeps the type of `a`. Default: mindspore.float32.
+        dtype (Union[mindspore.dtype, str]): Element type; mindspore.float32 replaces one that is not floating point,
+            and None keeps the type of `a`. Default: mindspore.float32.
 
     Returns:
         Tensor.
@@ -96,19 +95,19 @@ def asfarray(a: Convertible, dtype: DType | str | None = mstype.float32) -> Tens
 _NARROW = {np.dtype(np.float64): np.float32, np.dtype(np.int64): np.int32}
 
 
-def _wrapped(value):
-    """`value` with Tensors for numpy's arrays, also for those in lists; of 32 bits where their numbers fit in."""
+def _wrap_arrays(value):
+    """Replace numpy arrays, also in lists, by Tensors, of 32 bits if their numbers fit."""
     if isinstance(value, np.ndarray):
         narrow = value.astype(_NARROW.get(value.dtype, value.dtype))
         return Tensor(narrow if narrow.dtype.kind != "i" or (narrow == value).all() else value)
     if isinstance(value, (list, tuple)):
-        return [_wrapped(v) for v in value]
+        return [_wrap_arrays(v) for v in value]
     return value
 
 
 @spelling(numpy="array_str")
 def array_str(a: Tensor) -> str:
-    """The values of a Tensor as text.
+    """Return the values of a Tensor as text.
 
     Args:
         a (Tensor): Any Tensor.

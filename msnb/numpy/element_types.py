@@ -1,4 +1,4 @@
-"""The element type in which several things meet."""
+"""Type promotion."""
 
 import contextlib
 import functools
@@ -15,7 +15,7 @@ from msnb.ops._numpy import promote_types as promote
 
 @spelling(numpy="promote_types")
 def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
-    """The element type in which two meet: the smallest that both can be converted to.
+    """Return the promoted element type of two: the smallest to which both can be converted.
 
     Args:
         type1 (Union[mindspore.dtype, str]): An element type.
@@ -37,9 +37,9 @@ def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
     return promote(element_type(type1, "promote_types"), element_type(type2, "promote_types"))
 
 
-def _type_of(value):
+def _element_type(value):
     if isinstance(value, str):
-        with contextlib.suppress(TypeError):  # numpy's own short names, such as "i2", count here
+        with contextlib.suppress(TypeError):  # numpy's short names, such as "i2", are valid here
             value = np.dtype(value)
     if isinstance(value, (mstype.Type, str, type, np.dtype)):
         return element_type(value, "result_type")
@@ -48,21 +48,21 @@ def _type_of(value):
 
 @spelling(numpy="result_type")
 def result_type(*arrays_and_dtypes: Any) -> mstype.Type:
-    """The element type in which Tensors, numbers and element types meet.
+    """Return the promoted element type of Tensors, numbers and element types.
 
     Args:
-        arrays_and_dtypes (Union[Tensor, list, tuple, Number, mindspore.dtype, str]): At least one. A Python int counts
-            as int32, a float as float32.
+        arrays_and_dtypes (Union[Tensor, list, tuple, Number, mindspore.dtype, str]): At least one. A Python int is
+            treated as int32, a float as float32.
 
     Returns:
         mindspore.dtype.
 
     Raises:
-        TypeError: If there is none, or one is nothing of these.
+        TypeError: If there is none, or one is of another type.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     if not arrays_and_dtypes:
         raise TypeError("For 'result_type', there should be at least one Tensor or element type, but got none.")
-    return functools.reduce(promote, map(_type_of, arrays_and_dtypes))
+    return functools.reduce(promoted, map(_element_type, arrays_and_dtypes))

@@ -81,21 +81,25 @@ Supported Platforms:
 """
 
 
-def _documented(function: _Function) -> _Function:
-    """`function` with the documentation of the arguments that all of its kind take."""
-    taken, defaults = function.__code__.co_varnames, function.__defaults__ or ()
-    rest = _AXIS if taken[1] == "n" else _AXES.format(default="the last two" if defaults[1] else "None, all")
+def _add_documentation(function: _Function) -> _Function:
+    """Append the documentation of the common arguments to that of `function`."""
+    names, defaults = function.__code__.co_varnames, function.__defaults__ or ()
+    rest = _AXIS if names[1] == "n" else _AXES.format(default="the last two" if defaults[1] else "None, all")
     function.__doc__ = f"{function.__doc__}{rest}"
     return function
 
 
-def _along(kind, a, n, axis, norm):
+def _transform_axis(kind, a, n, axis, norm):
     a = floating(as_tensor(a, kind, "a"))
-    given = check(Optional(PositiveInt), n, "n", kind), check(Int, axis, "axis", kind), check(Norm, norm, "norm", kind)
-    return _Fourier(kind, *given)(a)
+    arguments = (
+        check(Optional(PositiveInt), n, "n", kind),
+        check(Int, axis, "axis", kind),
+        check(Norm, norm, "norm", kind),
+    )
+    return _Fourier(kind, *arguments)(a)
 
 
-def _over(function, kind, a, s, axes, norm):
+def _transform_axes(function, kind, a, s, axes, norm):
     a = floating(as_tensor(a, function, "a"))
     lengths = None if s is None else check(Ints, s, "s", function)
     if axes is None:
@@ -106,181 +110,182 @@ def _over(function, kind, a, s, axes, norm):
     return _FourierOfAxes(kind, lengths, axes, check(Norm, norm, "norm", function))(a)
 
 
-@_documented
+@_add_documentation
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform along an axis."""
-    return _along("fft", a, n, axis, norm)
+    """Return the Fourier transform along an axis."""
+    return _transform_axis("fft", a, n, axis, norm)
 
 
-@_documented
+@_add_documentation
 def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Inverse Fourier transform along an axis."""
-    return _along("ifft", a, n, axis, norm)
+    """Return the inverse Fourier transform along an axis."""
+    return _transform_axis("ifft", a, n, axis, norm)
 
 
-@_documented
+@_add_documentation
 def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform of real numbers along an axis; the half of it that says all."""
-    return _along("rfft", a, n, axis, norm)
+    """Return the non-redundant half of the Fourier transform of real numbers along an axis."""
+    return _transform_axis("rfft", a, n, axis, norm)
 
 
-@_documented
+@_add_documentation
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Inverse of `rfft`: real numbers."""
-    return _along("irfft", a, n, axis, norm)
+    """Return the inverse of `rfft`: real numbers."""
+    return _transform_axis("irfft", a, n, axis, norm)
 
 
-@_documented
+@_add_documentation
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform of numbers that are symmetric along an axis, of which a half is given: real numbers."""
-    return _along("hfft", a, n, axis, norm)
+    """Return the Fourier transform of Hermitian-symmetric numbers, given by one half, along an axis: real numbers."""
+    return _transform_axis("hfft", a, n, axis, norm)
 
 
-@_documented
+@_add_documentation
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Inverse of `hfft`."""
-    return _along("ihfft", a, n, axis, norm)
+    """Return the inverse of `hfft`."""
+    return _transform_axis("ihfft", a, n, axis, norm)
 
 
-@_documented
+@_add_documentation
 def fft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Fourier transform along two axes."""
-    return _over("fft2", "fftn", a, s, axes, norm)
+    """Return the Fourier transform along two axes."""
+    return _transform_axes("fft2", "fftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def fftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Fourier transform along several axes."""
-    return _over("fftn", "fftn", a, s, axes, norm)
+    """Return the Fourier transform along several axes."""
+    return _transform_axes("fftn", "fftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def ifft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Inverse Fourier transform along two axes."""
-    return _over("ifft2", "ifftn", a, s, axes, norm)
+    """Return the inverse Fourier transform along two axes."""
+    return _transform_axes("ifft2", "ifftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def ifftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Inverse Fourier transform along several axes."""
-    return _over("ifftn", "ifftn", a, s, axes, norm)
+    """Return the inverse Fourier transform along several axes."""
+    return _transform_axes("ifftn", "ifftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def rfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Fourier transform of real numbers along two axes; the half of it that says all."""
-    return _over("rfft2", "rfftn", a, s, axes, norm)
+    """Return the non-redundant half of the Fourier transform of real numbers along two axes."""
+    return _transform_axes("rfft2", "rfftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def rfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Fourier transform of real numbers along several axes; the half of it that says all."""
-    return _over("rfftn", "rfftn", a, s, axes, norm)
+    """Return the non-redundant half of the Fourier transform of real numbers along several axes."""
+    return _transform_axes("rfftn", "rfftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def irfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Inverse of `rfft2`: real numbers."""
-    return _over("irfft2", "irfftn", a, s, axes, norm)
+    """Return the inverse of `rfft2`: real numbers."""
+    return _transform_axes("irfft2", "irfftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def irfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Inverse of `rfftn`: real numbers."""
-    return _over("irfftn", "irfftn", a, s, axes, norm)
+    """Return the inverse of `rfftn`: real numbers."""
+    return _transform_axes("irfftn", "irfftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def hfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Fourier transform of symmetric numbers along two axes, of which a half is given: real numbers."""
-    return _over("hfft2", "hfftn", a, s, axes, norm)
+    """Return the Fourier transform of Hermitian-symmetric numbers, given by one half, along two axes: real numbers."""
+    return _transform_axes("hfft2", "hfftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def hfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Fourier transform of symmetric numbers along several axes, of which a half is given: real numbers."""
-    return _over("hfftn", "hfftn", a, s, axes, norm)
+    """Return the Fourier transform of Hermitian-symmetric numbers, given by one half, along several axes: real
+    numbers."""
+    return _transform_axes("hfftn", "hfftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def ihfft2(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] = (-2, -1),
     norm: str | None = None,
 ) -> Tensor:
-    """Inverse of `hfft2`."""
-    return _over("ihfft2", "ihfftn", a, s, axes, norm)
+    """Return the inverse of `hfft2`."""
+    return _transform_axes("ihfft2", "ihfftn", a, s, axes, norm)
 
 
-@_documented
+@_add_documentation
 def ihfftn(
     a: ArrayLike,
     s: tuple[int, ...] | None = None,
     axes: tuple[int, ...] | None = None,
     norm: str | None = None,
 ) -> Tensor:
-    """Inverse of `hfftn`."""
-    return _over("ihfftn", "ihfftn", a, s, axes, norm)
+    """Return the inverse of `hfftn`."""
+    return _transform_axes("ihfftn", "ihfftn", a, s, axes, norm)
 
 
-def _shifted(kind, x, axes):
+def _shift(kind, x, axes):
     x = as_tensor(x, kind, "x")
     return _Rolled(kind, axes_in(kind, check(Axis, axes, "axes", kind), x.ndim, "axes"))(x)
 
 
 def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
-    """Frequencies with 0 in the middle of each axis.
+    """Shift frequencies so that 0 is in the middle of each axis.
 
     Args:
         x (Union[Tensor, list, tuple]): Of any shape.
@@ -296,11 +301,11 @@ def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _shifted("fftshift", x, axes)
+    return _shift("fftshift", x, axes)
 
 
 def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
-    """Inverse of `fftshift`: 0 at the beginning of each axis.
+    """Return the inverse of `fftshift`: 0 at the beginning of each axis.
 
     Args:
         x (Union[Tensor, list, tuple]): Of any shape.
@@ -316,11 +321,11 @@ def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _shifted("ifftshift", x, axes)
+    return _shift("ifftshift", x, axes)
 
 
 def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
-    """The frequencies that the results of `fft` belong to.
+    """Return the frequencies of the results of `fft`.
 
     Args:
         n (int): Number of samples.
@@ -341,11 +346,11 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
         >>> print(mindspore.numpy.fft.fftfreq(4))
         [ 0.    0.25 -0.5  -0.25]
     """
-    return _frequencies("fftfreq", n, d, dtype)
+    return _make_frequencies("fftfreq", n, d, dtype)
 
 
 def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
-    """The frequencies that the results of `rfft` belong to.
+    """Return the frequencies of the results of `rfft`.
 
     Args:
         n (int): Number of samples.
@@ -362,9 +367,9 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _frequencies("rfftfreq", n, d, dtype)
+    return _make_frequencies("rfftfreq", n, d, dtype)
 
 
-def _frequencies(function, n, d, dtype):
-    found = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
-    return in_type(Tensor(found), mstype.float32 if dtype is None else dtype, function)
+def _make_frequencies(function, n, d, dtype):
+    values = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
+    return in_type(Tensor(values), mstype.float32 if dtype is None else dtype, function)

@@ -1,4 +1,4 @@
-"""Grids, and indices that pick the diagonal, a triangle or a block of a Tensor: constants, made on the host."""
+"""Grids, and indices of the diagonal, a triangle or a block of a Tensor: constants, computed on the host."""
 
 import math
 from typing import Any
@@ -13,8 +13,8 @@ from msnb.ops._numpy import ArrayLike, as_tensor, element_type
 
 
 class _Grid:
-    """``mgrid[0:3, 0:1:5j]``: a grid whose axes run from start to stop; an imaginary step counts the points, the last
-    of which is the stop."""
+    """``mgrid[0:3, 0:1:5j]``: a grid whose axes run from start to stop. An imaginary step is the number of points,
+    the stop included."""
 
     def __init__(self, name: str, by_numpy: Any) -> None:
         self._name = name
@@ -26,7 +26,7 @@ class _Grid:
             if not all(v is None or isinstance(v, (int, float, complex)) for v in numbers) or key.stop is None:
                 raise TypeError(f"For '{self._name}', each index should be a slice of numbers, but got {key!r}.")
         grid = self._by_numpy[keys]
-        return _narrow(grid) if isinstance(grid, np.ndarray) else tuple(map(_narrow, grid))
+        return _to_tensor(grid) if isinstance(grid, np.ndarray) else tuple(map(_to_tensor, grid))
 
     def __repr__(self) -> str:
         return f"mindspore.numpy.{self._name}"
@@ -36,18 +36,18 @@ mgrid: Any = spelling(numpy="mgrid")(_Grid("mgrid", np.mgrid))
 ogrid: Any = spelling(numpy="ogrid")(_Grid("ogrid", np.ogrid))
 
 
-def _narrow(array):
+def _to_tensor(array):
     return Tensor(array.astype(np.int32 if array.dtype.kind in "biu" else np.float32))
 
 
 @spelling(numpy="indices")
 def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool = False) -> list[Tensor]:
-    """The index of each place of a shape, along each dimension.
+    """Return the indices of all positions of a shape, along each dimension.
 
     Args:
         dimensions (Union[tuple[int], list[int]]): The shape.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.int32.
-        sparse (bool): Whether each Tensor has length 1 in all dimensions but its own. Default: False.
+        sparse (bool): Whether each Tensor has length 1 in all other dimensions. Default: False.
 
     Returns:
         list[Tensor], one for each dimension, of the shape `dimensions`.
@@ -66,19 +66,19 @@ def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool =
     if not isinstance(dimensions, (tuple, list)):
         raise TypeError(f"For 'indices', 'dimensions' should be a tuple or list of int, but got {dimensions!r}.")
     shape, dtype = check(Shape, dimensions, "dimensions", "indices"), mstype.np_dtype(element_type(dtype, "indices"))
-    found = np.indices(shape, dtype, check(Bool, sparse, "sparse", "indices"))
-    return list(map(Tensor, found))
+    grids = np.indices(shape, dtype, check(Bool, sparse, "sparse", "indices"))
+    return list(map(Tensor, grids))
 
 
 @spelling(numpy="ix_")
 def ix_(*args: ArrayLike) -> tuple[Tensor, ...]:
-    """Vectors that index the block of a Tensor in which they meet: ``x[mindspore.numpy.ix_([0, 2], [1, 3])]``.
+    """Return index Tensors of the block that vectors span: ``x[mindspore.numpy.ix_([0, 2], [1, 3])]``.
 
     Args:
         args (Union[Tensor, list, tuple]): Vectors.
 
     Returns:
-        A tuple of Tensors: each runs along a dimension of its own, and has length 1 in the others.
+        A tuple of Tensors: each varies along one dimension, and has length 1 in the others.
 
     Raises:
         TypeError: If an argument is none of these.
@@ -96,7 +96,7 @@ def ix_(*args: ArrayLike) -> tuple[Tensor, ...]:
 
 @spelling(numpy="diag_indices")
 def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
-    """The indices of the main diagonal of a Tensor whose dimensions are all of one length.
+    """Return the indices of the main diagonal of a Tensor whose dimensions have equal length.
 
     Args:
         n (int): The length.
@@ -111,20 +111,20 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    places = Tensor(np.arange(check(NonNegInt, n, "n", "diag_indices"), dtype=np.int32))
-    return (places,) * check(NonNegInt, ndim, "ndim", "diag_indices")
+    index = Tensor(np.arange(check(NonNegInt, n, "n", "diag_indices"), dtype=np.int32))
+    return (index,) * check(NonNegInt, ndim, "ndim", "diag_indices")
 
 
-def _triangle(function, by_numpy, n, k, m):
-    """The indices of a triangle by `by_numpy`, numpy's function; lengths are rounded up."""
-    given = {"n": n, "k": k} if m is None else {"n": n, "k": k, "m": m}
-    n, k, *m = (math.ceil(check(Number, int(v) if isinstance(v, bool) else v, a, function)) for a, v in given.items())
+def _triangle_indices(function, by_numpy, n, k, m):
+    """Return the indices of a triangle by `by_numpy`, numpy's function; lengths are rounded up."""
+    sizes = {"n": n, "k": k} if m is None else {"n": n, "k": k, "m": m}
+    n, k, *m = (math.ceil(check(Number, int(v) if isinstance(v, bool) else v, a, function)) for a, v in sizes.items())
     return tuple(Tensor(x.astype(np.int32)) for x in by_numpy(n, k, *m))
 
 
 @spelling(numpy="tril_indices")
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tensor]:
-    """The indices of the lower triangle of a matrix.
+    """Return the indices of the lower triangle of a matrix.
 
     Args:
         n (int): Number of its rows.
@@ -140,12 +140,12 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _triangle("tril_indices", np.tril_indices, n, k, m)
+    return _triangle_indices("tril_indices", np.tril_indices, n, k, m)
 
 
 @spelling(numpy="triu_indices")
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tensor]:
-    """The indices of the upper triangle of a matrix.
+    """Return the indices of the upper triangle of a matrix.
 
     Args:
         n (int): Number of its rows.
@@ -161,7 +161,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _triangle("triu_indices", np.triu_indices, n, k, m)
+    return _triangle_indices("triu_indices", np.triu_indices, n, k, m)
 
 
 def _shape_of_matrix(function, arr):
@@ -173,7 +173,7 @@ def _shape_of_matrix(function, arr):
 
 @spelling(numpy="tril_indices_from")
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
-    """The indices of the lower triangle of a matrix that is given.
+    """Return the indices of the lower triangle of a given matrix.
 
     Args:
         arr (Union[Tensor, list, tuple]): The matrix.
@@ -190,12 +190,12 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         ``CPU`` ``GPU`` ``TPU``
     """
     rows, columns = _shape_of_matrix("tril_indices_from", arr)
-    return _triangle("tril_indices_from", np.tril_indices, rows, k, columns)
+    return _triangle_indices("tril_indices_from", np.tril_indices, rows, k, columns)
 
 
 @spelling(numpy="triu_indices_from")
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
-    """The indices of the upper triangle of a matrix that is given.
+    """Return the indices of the upper triangle of a given matrix.
 
     Args:
         arr (Union[Tensor, list, tuple]): The matrix.
@@ -212,4 +212,4 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
         ``CPU`` ``GPU`` ``TPU``
     """
     rows, columns = _shape_of_matrix("triu_indices_from", arr)
-    return _triangle("triu_indices_from", np.triu_indices, rows, k, columns)
+    return _triangle_indices("triu_indices_from", np.triu_indices, rows, k, columns)

@@ -1,4 +1,4 @@
-"""Histograms: the edges of bins, in which bin a number falls, and how many fall in each."""
+"""Histograms: edges of bins, bins of numbers, and counts."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from msnb.ops.math.sum import ReduceSum
 
 @spelling(numpy="digitize")
 def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
-    """In which bin each number falls: i where bins[i - 1] <= x < bins[i], and the other way round for falling bins.
+    """Return the bin of each number: i where bins[i - 1] <= x < bins[i], and vice versa for falling bins.
 
     Args:
         x (Union[Tensor, list, tuple, int, float]): Numbers, of any shape.
@@ -32,7 +32,7 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
         right (bool): Whether the right edge belongs to a bin, rather than the left one. Default: False.
 
     Returns:
-        Tensor of int32, of the shape of `x`; 0 stands before the first edge, the number of edges behind the last one.
+        Tensor of int32, of the shape of `x`; 0 before the first edge, the number of edges after the last one.
 
     Raises:
         TypeError: If `x` or `bins` is none of these, or `right` is not a bool.
@@ -53,15 +53,15 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
         return Tensor(np.zeros(x.shape, np.int32))
     rising = SearchSorted(right=not right)(bins, x)
     falling = bins.size - SearchSorted(right=not right)(bins[::-1], x)
-    found = _Where.functional(GreaterEqual.functional(bins[-1], bins[0]), rising, falling)
-    return Cast.functional(found, mstype.int32)
+    bin_numbers = _Where.functional(GreaterEqual.functional(bins[-1], bins[0]), rising, falling)
+    return Cast.functional(bin_numbers, mstype.int32)
 
 
 @spelling(numpy="histogram_bin_edges")
 def histogram_bin_edges(
     a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
 ) -> Tensor:
-    """The edges of the bins of a histogram.
+    """Return the edges of the bins of a histogram.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of any shape.
@@ -83,11 +83,11 @@ def histogram_bin_edges(
         >>> print(mindspore.numpy.histogram_bin_edges([0.0, 1.0, 4.0], bins=2))
         [0. 2. 4.]
     """
-    return _edges("histogram_bin_edges", _flat("histogram_bin_edges", a, weights)[0], bins, range)
+    return _make_edges("histogram_bin_edges", _flatten_inputs("histogram_bin_edges", a, weights)[0], bins, range)
 
 
-def _flat(function, a, weights):
-    """Numbers and weights, each as a vector."""
+def _flatten_inputs(function, a, weights):
+    """Return numbers and weights, each as a vector."""
     x = as_tensor(a, function, "a")
     if weights is not None:
         weights = as_tensor(weights, function, "weights")
@@ -99,7 +99,7 @@ def _flat(function, a, weights):
     return Reshape.functional(x, (-1,)), weights
 
 
-def _edges(function, x, bins, range):
+def _make_edges(function, x, bins, range):
     if isinstance(bins, (Tensor, list, tuple)):
         bins = as_tensor(bins, function, "bins")
         if bins.ndim != 1:
@@ -115,12 +115,12 @@ def _edges(function, x, bins, range):
         if not isinstance(range, (list, tuple)) or len(range) != 2 or range[0] > range[1]:
             raise ValueError(f"For '{function}', 'range' should be a pair (low, high), but got {range!r}.")
         low, high = (Tensor(float(end), mstype.float32) for end in range)
-    half = _Where.functional(Equal.functional(low, high), 0.5, 0.0)  # a range without width has one of 1
+    half = _Where.functional(Equal.functional(low, high), 0.5, 0.0)  # an empty range is widened to 1
     return LinSpace.functional(low - half, high + half, bins + 1)
 
 
-def _places(x, edges):
-    """For each number 1 + its bin, 0 below the first edge; the last edge belongs to the last bin."""
+def _find_bins(x, edges):
+    """Return for each number 1 + its bin, 0 below the first edge; the last edge belongs to the last bin."""
     count = edges.shape[0] - 1
     x, edges = common_type(x, edges)
     place = SearchSorted(right=True)(edges, x)
@@ -135,13 +135,13 @@ def histogram(
     weights: ArrayLike | None = None,
     density: Bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """How many numbers fall in each of several bins.
+    """Count the numbers in each bin.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of any shape.
         bins (Union[int, Tensor, list, tuple]): Number of bins of one width, or their edges. Default: 10.
         range (tuple): Lower and upper end. Default: None, those of `a`.
-        weights (Union[Tensor, list, tuple]): What each number counts, of the shape of `a`. Default: None, 1.
+        weights (Union[Tensor, list, tuple]): Weight of each number, of the shape of `a`. Default: None, 1.
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
@@ -159,9 +159,9 @@ def histogram(
         >>> print(counts, edges)
         [0. 2. 1.] [0 1 2 3]
     """
-    x, weights = _flat("histogram", a, weights)
-    edges = _edges("histogram", x, bins, range)
-    counts = _BinCount(edges.shape[0])(_places(x, edges), weights)[1:]
+    x, weights = _flatten_inputs("histogram", a, weights)
+    edges = _make_edges("histogram", x, bins, range)
+    counts = _BinCount(edges.shape[0])(_find_bins(x, edges), weights)[1:]
     if check(Bool, density, "density", "histogram"):
         counts = counts / in_type(_Diff.functional(edges), mstype.float32, "histogram") / ReduceSum.functional(counts)
     return counts, edges
@@ -171,14 +171,14 @@ def histogram(
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: Bool = False
 ) -> tuple[Tensor, list[Tensor]]:
-    """How many points of several dimensions fall in each of the boxes that bins along the dimensions make.
+    """Count points of several dimensions in the boxes spanned by bins along the dimensions.
 
     Args:
         sample (Union[Tensor, list, tuple]): Points, of shape (N, D), or a list of the D coordinates of all N points.
         bins (Union[int, list, tuple]): For all dimensions or for each of them, the number of bins or their edges.
             Default: 10.
         range (Union[list, tuple]): A pair (low, high) or None for each dimension. Default: None, those of `sample`.
-        weights (Union[Tensor, list, tuple]): What each point counts, of shape (N,). Default: None, 1.
+        weights (Union[Tensor, list, tuple]): Weight of each point, of shape (N,). Default: None, 1.
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
@@ -191,10 +191,10 @@ def histogramdd(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _boxes("histogramdd", sample, bins, range, weights, density)
+    return _count_boxes("histogramdd", sample, bins, range, weights, density)
 
 
-def _boxes(function, sample, bins, range, weights, density):
+def _count_boxes(function, sample, bins, range, weights, density):
     if isinstance(sample, (list, tuple)):
         sample = Stack(-1)(common_type(*[as_tensor(s, function, "sample") for s in sample]))
     sample = as_tensor(sample, function, "sample")
@@ -203,18 +203,18 @@ def _boxes(function, sample, bins, range, weights, density):
     dimensions = sample.shape[1]
     bins = [bins] * dimensions if isinstance(bins, int) else list(bins)
     ranges = [None] * dimensions if range is None else list(range)
-    for argument, given in (("bins", bins), ("range", ranges)):
-        if len(given) != dimensions:
+    for argument, entries in (("bins", bins), ("range", ranges)):
+        if len(entries) != dimensions:
             raise ValueError(
                 f"For '{function}', '{argument}' should have one entry for each of {dimensions} dimensions, but got "
-                f"{len(given)}."
+                f"{len(entries)}."
             )
     columns = [sample[:, i] for i, _ in enumerate(bins)]
-    edges = [_edges(function, *of_one) for of_one in zip(columns, bins, ranges, strict=True)]
-    shape = tuple(e.shape[0] + 1 for e in edges)  # a bin on either side for what falls outside
+    edges = [_make_edges(function, *of_one) for of_one in zip(columns, bins, ranges, strict=True)]
+    shape = tuple(e.shape[0] + 1 for e in edges)  # one more bin on either side, for outliers
     flat = 0
     for column, edge, length in zip(columns, edges, shape, strict=True):
-        flat = flat * length + _places(column, edge)
+        flat = flat * length + _find_bins(column, edge)
     if weights is not None:
         weights = as_tensor(weights, function, "weights")
     counts = Reshape.functional(_BinCount(int(np.prod(shape)))(flat, weights), shape)
@@ -237,7 +237,7 @@ def histogram2d(
     weights: ArrayLike | None = None,
     density: Bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """How many points of the plane fall in each of the boxes that bins along the two axes make.
+    """Count points of the plane in the boxes spanned by bins along the two axes.
 
     Args:
         x (Union[Tensor, list, tuple]): First coordinates, a vector.
@@ -245,7 +245,7 @@ def histogram2d(
         bins (Union[int, Tensor, list, tuple]): For both axes, or a pair of them, the number of bins or their edges.
             Default: 10.
         range (Union[list, tuple]): A pair (low, high) or None for each axis. Default: None, those of the points.
-        weights (Union[Tensor, list, tuple]): What each point counts. Default: None, 1.
+        weights (Union[Tensor, list, tuple]): Weight of each point. Default: None, 1.
         density (bool): Whether the result is a density, whose integral is 1. Default: False.
 
     Returns:
@@ -258,7 +258,7 @@ def histogram2d(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if not isinstance(bins, int) and len(bins) != 2:  # the edges of both axes
+    if not isinstance(bins, int) and len(bins) != 2:  # the same edges for both axes
         bins = [bins, bins]
-    counts, edges = _boxes("histogram2d", [x, y], bins, range, weights, density)
+    counts, edges = _count_boxes("histogram2d", [x, y], bins, range, weights, density)
     return counts, *edges

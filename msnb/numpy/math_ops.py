@@ -1,3 +1,3 @@
-"""A face: `mindspore.numpy` under one of MindSpore's module paths."""
+"""Re-export module: `mindspore.numpy` at one of MindSpore's module paths."""
 
 from msnb.numpy import *  # noqa: F403

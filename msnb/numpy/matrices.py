@@ -9,13 +9,13 @@ from msnb.ops.math.products import _dot_of_numpy
 
 @spelling(numpy="multi_dot")
 def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
-    """Product of several matrices, in the order of multiplication that costs least.
+    """Multiply several matrices, in the order with the lowest cost.
 
     Args:
         arrays (Union[list, tuple]): At least 2 matrices; the first may be a vector, a row, and the last one, a column.
 
     Returns:
-        Tensor of the element type in which theirs meet.
+        Tensor of the promoted element type.
 
     Raises:
         TypeError: If `arrays` holds something else.
@@ -41,13 +41,13 @@ def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
     for i, factor in enumerate(factors):
         if factor.ndim != 2:
             raise ValueError(f"For 'multi_dot', 'arrays[{i}]' should be a matrix, but got shape {factor.shape}.")
-    found = _cheapest(factors)
-    shape = found.shape[1 if ends[0] else 0 : 1 if ends[1] else 2]
-    return found if shape == found.shape else Reshape.functional(found, shape)
+    product = _multiply_cheapest(factors)
+    shape = product.shape[1 if ends[0] else 0 : 1 if ends[1] else 2]
+    return product if shape == product.shape else Reshape.functional(product, shape)
 
 
-def _cheapest(factors):
-    """The product of matrices; where to part them is found for every run of neighbours, the short ones first."""
+def _multiply_cheapest(factors):
+    """Return the product of matrices, with the optimal split of every run of neighbours, short runs first."""
     sizes = [f.shape[0] for f in factors] + [factors[-1].shape[1]]
     cost = {(i, i): (0, i) for i, _ in enumerate(factors)}
     for length in range(1, len(factors)):

@@ -18,7 +18,7 @@ from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.arithmetic import Add, Sub
 
 
-def _coefficients(function, argument, value):
+def _as_coefficients(function, argument, value):
     p = as_tensor(value, function, argument)
     if p.ndim > 1:
         raise ValueError(f"For '{function}', '{argument}' should be a vector or a number, but got shape {p.shape}.")
@@ -26,18 +26,19 @@ def _coefficients(function, argument, value):
     return Cast.functional(p, mstype.int32) if p.dtype == mstype.bool_ else p
 
 
-def _aligned(function, a1, a2):
-    """Coefficients of two polynomials, the shorter one with zeros in front."""
-    found = common_type(_coefficients(function, "a1", a1), _coefficients(function, "a2", a2))
-    length = max(p.shape[0] for p in found)
+def _align_lengths(function, a1, a2):
+    """Return the coefficients of two polynomials, the shorter one padded with leading zeros."""
+    polynomials = common_type(_as_coefficients(function, "a1", a1), _as_coefficients(function, "a2", a2))
+    length = max(p.shape[0] for p in polynomials)
     return [
-        p if p.shape[0] == length else Concat(0)((Zeros.functional((length - p.shape[0],), p.dtype), p)) for p in found
+        p if p.shape[0] == length else Concat(0)((Zeros.functional((length - p.shape[0],), p.dtype), p))
+        for p in polynomials
     ]
 
 
 @spelling(numpy="polyadd")
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
-    """Sum of two polynomials.
+    """Return the sum of two polynomials.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
@@ -57,12 +58,12 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         >>> print(mindspore.numpy.polyadd([1, 2], [9, 5, 4]))
         [9 6 6]
     """
-    return Add.functional(*_aligned("polyadd", a1, a2))
+    return Add.functional(*_align_lengths("polyadd", a1, a2))
 
 
 @spelling(numpy="polysub")
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
-    """Difference of two polynomials, a1 - a2.
+    """Return the difference of two polynomials, a1 - a2.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
@@ -78,12 +79,12 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Sub.functional(*_aligned("polysub", a1, a2))
+    return Sub.functional(*_align_lengths("polysub", a1, a2))
 
 
 @spelling(numpy="polymul")
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
-    """Product of two polynomials.
+    """Return the product of two polynomials.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
@@ -99,17 +100,17 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = common_type(_coefficients("polymul", "a1", a1), _coefficients("polymul", "a2", a2))
+    x, y = common_type(_as_coefficients("polymul", "a1", a1), _as_coefficients("polymul", "a2", a2))
     return _Convolve()(x, y)
 
 
 @spelling(numpy="polyval")
 def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
-    """Values of a polynomial.
+    """Evaluate a polynomial.
 
     Args:
         p (Union[Tensor, list, tuple, int, float]): Coefficients.
-        x (Union[Tensor, list, tuple, int, float]): Where to evaluate it, of any shape.
+        x (Union[Tensor, list, tuple, int, float]): Arguments, of any shape.
 
     Returns:
         Tensor of the shape of `x`, of float32, or of float64 if one of the two is.
@@ -125,7 +126,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
         >>> print(mindspore.numpy.polyval([3.0, 0.0, 1.0], 5.0))
         76.0
     """
-    p, x = common_type(_coefficients("polyval", "p", p), as_tensor(x, "polyval", "x"))
+    p, x = common_type(_as_coefficients("polyval", "p", p), as_tensor(x, "polyval", "x"))
     if p.dtype != mstype.float64:
         p, x = Cast.functional(p, mstype.float32), Cast.functional(x, mstype.float32)
     value = ZerosLike.functional(x)
@@ -136,11 +137,11 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
 
 @spelling(numpy="polyder")
 def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
-    """Derivative of a polynomial.
+    """Return the derivative of a polynomial.
 
     Args:
         p (Union[Tensor, list, tuple, int, float]): Coefficients.
-        m (int): How many times. Default: 1.
+        m (int): Order of the derivative. Default: 1.
 
     Returns:
         Tensor, shorter by `m`, empty for a constant.
@@ -156,7 +157,7 @@ def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
         >>> print(mindspore.numpy.polyder([1, 1, 1, 1]))
         [3 2 1]
     """
-    p = _coefficients("polyder", "p", p)
+    p = _as_coefficients("polyder", "p", p)
     for _ in range(check(NonNegInt, m, "m", "polyder")):
         if p.shape[0] < 2:
             return Tensor(np.zeros(0, np.float32))
@@ -168,12 +169,13 @@ def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
 
 @spelling(numpy="polyint")
 def polyint(p: ArrayLike, m: NonNegInt = 1, k: Any = None) -> Tensor:
-    """Antiderivative of a polynomial.
+    """Return the antiderivative of a polynomial.
 
     Args:
         p (Union[Tensor, list, tuple, int, float]): Coefficients.
-        m (int): How many times. Default: 1.
-        k (Union[Tensor, list, tuple, int, float]): The constants, one for each time or one for all. Default: None, 0.
+        m (int): Number of integrations. Default: 1.
+        k (Union[Tensor, list, tuple, int, float]): The constants, one for each integration or one for all. Default:
+            None, 0.
 
     Returns:
         Tensor, longer by `m`, floating point.
@@ -189,10 +191,10 @@ def polyint(p: ArrayLike, m: NonNegInt = 1, k: Any = None) -> Tensor:
         >>> print(mindspore.numpy.polyint([6.0, 6.0, 6.0]))
         [2. 3. 6. 0.]
     """
-    p, m = _coefficients("polyint", "p", p), check(NonNegInt, m, "m", "polyint")
+    p, m = _as_coefficients("polyint", "p", p), check(NonNegInt, m, "m", "polyint")
     if not m:
         return p
-    p, constants = common_type(floating(p), _coefficients("polyint", "k", 0 if k is None else k))
+    p, constants = common_type(floating(p), _as_coefficients("polyint", "k", 0 if k is None else k))
     if constants.shape[0] not in (1, m):
         raise ValueError(f"For 'polyint', 'k' should be 1 number or {m}, but got {constants.shape[0]}.")
     constants = BroadcastTo.functional(constants, (m,))

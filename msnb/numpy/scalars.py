@@ -1,4 +1,4 @@
-"""What is a number and what is a Tensor."""
+"""Test for scalars."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from msnb.core.operator.declare import spelling
 
 @spelling(numpy="isscalar")
 def isscalar(element: object) -> bool:
-    """Whether something is a Python number, a bool or a string; a Tensor is none, whatever its shape.
+    """Return whether an object is a Python number, a bool or a string; a Tensor is not, whatever its shape.
 
     Args:
         element (Any): Anything.

@@ -1,4 +1,4 @@
-"""What `mindspore.numpy` makes Tensors with, under the module path that libraries for MindSpore 2 import from."""
+"""Conversion to Tensors, at the path that libraries for MindSpore 2 import."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ from msnb.core.tensor.tensor import Tensor
 
 
 def _to_tensor(*args: Any) -> Any:
-    """Each argument as a Tensor; alone a number stays one.
+    """Convert each argument to a Tensor; a single number is unchanged.
 
     Args:
-        args (Union[Tensor, int, float, bool, list, tuple]): What becomes Tensors.
+        args (Union[Tensor, int, float, bool, list, tuple]): The values to convert.
 
     Returns:
         Union[Tensor, tuple[Tensor]], a tuple for several.
     """
     if len(args) == 1 and isinstance(args[0], (int, float)):
         return args[0]
-    made = tuple(arg if isinstance(arg, Tensor) else Tensor(arg) for arg in args)
-    return made[0] if len(made) == 1 else made
+    tensors = tuple(arg if isinstance(arg, Tensor) else Tensor(arg) for arg in args)
+    return tensors[0] if len(tensors) == 1 else tensors

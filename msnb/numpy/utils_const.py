@@ -1,13 +1,13 @@
-"""Errors under the module path that libraries for MindSpore 2 import them from."""
+"""Functions that raise errors, at the path that libraries for MindSpore 2 import."""
 
 from typing import Any, NoReturn
 
 
 def _raise_value_error(*info: Any) -> NoReturn:
-    """Raise a ValueError that says all of `info`, one behind the other."""
+    """Raise a ValueError with the concatenated texts of `info`."""
     raise ValueError("".join(map(str, info)))
 
 
 def _raise_type_error(*info: Any) -> NoReturn:
-    """Raise a TypeError that says all of `info`, one behind the other."""
+    """Raise a TypeError with the concatenated texts of `info`."""
     raise TypeError("".join(map(str, info)))

@@ -1,4 +1,4 @@
-"""Windows: weights that fade a signal in and out."""
+"""Window functions."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ from msnb.core.operator.declare import spelling
 from msnb.core.tensor.tensor import Tensor
 
 
-def _window(by_numpy: Callable[[int], np.ndarray], name: str, count: int) -> Tensor:
-    """A window as float32; numpy computes it in double precision."""
+def _make_window(by_numpy: Callable[[int], np.ndarray], name: str, count: int) -> Tensor:
+    """Return a window as float32; numpy computes it in double precision."""
     return Tensor(by_numpy(check(Int, count, "M", name)).astype(np.float32))
 
 
 @spelling(numpy="bartlett")
 def bartlett(M: int) -> Tensor:
-    """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
+    """Return Bartlett's window: it rises linearly from 0 to 1 and falls again.
 
     Args:
         M (int): Number of points; for 0 and less there is none.
@@ -30,12 +30,12 @@ def bartlett(M: int) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window(np.bartlett, "bartlett", M)
+    return _make_window(np.bartlett, "bartlett", M)
 
 
 @spelling(numpy="blackman")
 def blackman(M: int) -> Tensor:
-    """Blackman's window: three terms of a sum of cosines.
+    """Return Blackman's window: a sum of three cosine terms.
 
     Args:
         M (int): Number of points; for 0 and less there is none.
@@ -49,12 +49,12 @@ def blackman(M: int) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window(np.blackman, "blackman", M)
+    return _make_window(np.blackman, "blackman", M)
 
 
 @spelling(numpy="hamming")
 def hamming(M: int) -> Tensor:
-    """Hamming's window: a cosine that begins and ends at 0.08.
+    """Return Hamming's window: a cosine that begins and ends at 0.08.
 
     Args:
         M (int): Number of points; for 0 and less there is none.
@@ -72,12 +72,12 @@ def hamming(M: int) -> Tensor:
         >>> print(mindspore.numpy.hamming(3))
         [0.08 1.   0.08]
     """
-    return _window(np.hamming, "hamming", M)
+    return _make_window(np.hamming, "hamming", M)
 
 
 @spelling(numpy="hanning")
 def hanning(M: int) -> Tensor:
-    """Hann's window: a cosine that begins and ends at 0.
+    """Return Hann's window: a cosine that begins and ends at 0.
 
     Args:
         M (int): Number of points; for 0 and less there is none.
@@ -91,4 +91,4 @@ def hanning(M: int) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window(np.hanning, "hanning", M)
+    return _make_window(np.hanning, "hanning", M)

@@ -1,4 +1,4 @@
-"""Face: `mindspore.profiler`, what `msnb.insight.profile` measures under MindSpore's names."""
+"""Re-export module: `mindspore.profiler`, the measurements of `msnb.insight.profile` under MindSpore's names."""
 
 from .constants import AicoreMetrics, ExportType, HostSystem, ProfilerActivity, ProfilerLevel
 from .profiling import ProfileOption, Profiler

@@ -1,25 +1,25 @@
-"""What MindSpore's profiler can be told on other devices; here it measures everything there is."""
+"""Options of MindSpore's profiler for other devices; here everything is measured."""
 
 from enum import Enum
 
 __all__ = ["AicoreMetrics", "ExportType", "HostSystem", "ProfilerActivity", "ProfilerLevel"]
 
 
-def _named(name, doc, **members):
-    made = Enum(name, members, module=__name__)
-    made.__doc__ = doc
-    return made
+def _make_enum(name, doc, **members):
+    enum = Enum(name, members, module=__name__)
+    enum.__doc__ = doc
+    return enum
 
 
-ProfilerLevel = _named(
+ProfilerLevel = _make_enum(
     "ProfilerLevel", "How much is measured.", **{level: level for level in ("LevelNone", "Level0", "Level1", "Level2")}
 )
-ProfilerActivity = _named("ProfilerActivity", "Where is measured.", NPU="NPU", GPU="GPU", CPU="CPU")
-ExportType = _named("ExportType", "What is written.", Db="db", Text="text")
-HostSystem = _named(
+ProfilerActivity = _make_enum("ProfilerActivity", "Where is measured.", NPU="NPU", GPU="GPU", CPU="CPU")
+ExportType = _make_enum("ExportType", "What is written.", Db="db", Text="text")
+HostSystem = _make_enum(
     "HostSystem", "What of the host is measured.", CPU="cpu", MEM="mem", DISK="disk", NETWORK="network", OSRT="osrt"
 )
-AicoreMetrics = _named(
+AicoreMetrics = _make_enum(
     "AicoreMetrics",
     "What an Ascend chip counts.",
     **{

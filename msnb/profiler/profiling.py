@@ -1,4 +1,4 @@
-"""`Profiler`: begin before training, `analyse()` after it."""
+"""`Profiler`: created before training; `analyse()` is called after it."""
 
 import enum
 import os
@@ -19,29 +19,30 @@ INIT_OP_NAME = "Default/InitDataSetQueue"
 
 
 class ProfileOption(enum.Enum):
-    """What `Profiler.profile` counts."""
+    """The quantities that `Profiler.profile` counts."""
 
     trainable_parameters = 0
 
 
 class Profiler:
-    """Measures what runs between its making and `analyse`: steps, operators, Cells, kernels, memory, the dataset.
+    """Measures everything that runs between its construction and `analyse`: steps, operators, Cells, kernels, memory,
+    the dataset.
 
     Args:
-        output_path (str): Folder for what `analyse` writes: ``timeline.json`` (opens in https://ui.perfetto.dev and
+        output_path (str): Folder for the files of `analyse`: ``timeline.json`` (opens in https://ui.perfetto.dev and
             chrome://tracing), ``operators.csv``, ``cells.csv`` and ``profile.txt``. Default: None, nothing is written.
-        start_profile (bool): Whether to begin at once; else `start` does. Default: True.
-        steps (int): After how many steps kernels are no longer traced; steps go on being timed. Default: 30.
-        schedule (Callable): Of the number of a step, says what to do in it, see `profiler.schedule`; `step()` is then
-            called between them. Default: None, all steps are measured.
-        on_trace_ready (Callable): Gets this object when the last step of a round of the schedule has been measured,
-            and in the end. Default: None.
-        kwargs (dict): Whatever else MindSpore's releases take for other devices (``optypes_not_deal``,
-            ``ascend_job_id``, ``profiler_level``, ...) has no effect and says so once.
+        start_profile (bool): Whether to begin immediately; else `start` does. Default: True.
+        steps (int): Number of steps whose kernels are traced; further steps are only timed. Default: 30.
+        schedule (Callable): Maps the number of a step to its action, see `profiler.schedule`; `step()` is then called
+            between steps. Default: None, all steps are measured.
+        on_trace_ready (Callable): Called with this object after the last step of a round of the schedule, and at the
+            end. Default: None.
+        kwargs (dict): Arguments of MindSpore for other devices (``optypes_not_deal``, ``ascend_job_id``,
+            ``profiler_level``, ...), which have no effect; that is logged once.
 
     Raises:
         TypeError: If an argument is of the wrong type.
-        RuntimeError: If another profile is being taken.
+        RuntimeError: If another profile is in progress.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -93,7 +94,7 @@ class Profiler:
             self.start()
 
     def start(self) -> None:
-        """Begin to measure, where the constructor was told not to.
+        """Begin to measure, if the constructor did not.
 
         Raises:
             RuntimeError: If this or another Profiler is measuring already.
@@ -103,12 +104,12 @@ class Profiler:
             self._begin()
 
     def _begin(self):
-        machine()  # now, so that it is no part of what is measured
+        machine()  # called here, so that its time is not measured
         self._recording, self.result = None, None
         self._recorder = Recorder(steps=self._most).start()
 
     def stop(self) -> None:
-        """Stop measuring; `analyse` then says what was measured.
+        """Stop measuring; `analyse` returns the result.
 
         Raises:
             RuntimeError: If it is not measuring.
@@ -123,8 +124,8 @@ class Profiler:
             self._handler(self)
 
     def step(self) -> None:
-        """A step ends here. Steps are found by themselves, from the calls of the network, so this only has to be
-        called where a step consists of calls of different networks."""
+        """Mark the end of a step. Steps are detected from the calls of the network, so this is only needed if a step
+        consists of calls of different networks."""
         if self._recorder is None and self._plan is None:
             raise RuntimeError("The Profiler is not measuring: start() it first.")
         if self._recorder is not None:
@@ -144,16 +145,16 @@ class Profiler:
         step_list: list[Any] | None = None,
         mode: str = "sync",
     ) -> "Profile":
-        """Stop measuring, and say where the time went.
+        """Stop measuring, and return where the time went.
 
         Args:
-            offline_path (str): Data of another run; there is none here. Default: None.
+            offline_path (str): Data of another run, which is not supported. Default: None.
             pretty (bool): No effect. Default: False.
-            step_list (list): No effect, all steps are told of. Default: None.
-            mode (str): No effect, the result is there when this returns. Default: "sync".
+            step_list (list): No effect, all steps are reported. Default: None.
+            mode (str): No effect, the call is synchronous. Default: "sync".
 
         Returns:
-            Profile; shown in a notebook it is a view, printed a table. The same one when called again.
+            Profile; a view in a notebook, a table when printed. Further calls return the same one.
 
         Raises:
             RuntimeError: If nothing was measured.
@@ -177,7 +178,7 @@ class Profiler:
         return self.result
 
     def op_analyse(self, op_name: str | list[str], device_id: int | None = None) -> list[dict[Any, Any]]:
-        """Rows of some operators.
+        """Return the rows of some operators.
 
         Args:
             op_name (Union[str, list[str]]): Names of operators, such as ``"Conv2D"``.
@@ -189,14 +190,14 @@ class Profiler:
         if device_id is not None:
             log.once("Profiler.op_analyse: 'device_id' has no effect here.")
         names = {op_name} if isinstance(op_name, str) else set(op_name)
-        return [_record(row) for row in self.analyse().rows if row.op in names]
+        return [_row_values(row) for row in self.analyse().rows if row.op in names]
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Keep a word with the timeline.
+        """Store a text in the timeline.
 
         Args:
-            key (str): Its name.
-            value (str): What it says.
+            key (str): Name of the text.
+            value (str): The text.
         """
         if not isinstance(key, str) or not isinstance(value, str):
             raise TypeError(
@@ -209,7 +210,7 @@ class Profiler:
 
     @staticmethod
     def profile(network: "Cell | None" = None, profile_option: ProfileOption | None = None) -> dict[Any, Any]:
-        """Count the Parameters of a network; all of them, whatever the option is called, as in r1.1.
+        """Count the Parameters of a network; all of them, as in r1.1, in spite of the option's name.
 
         Args:
             network (Cell): The network.
@@ -219,7 +220,7 @@ class Profiler:
             dict, ``{"trainable_parameters": number of Parameters}``.
 
         Raises:
-            ValueError: If an argument is missing or no such option.
+            ValueError: If an argument is missing or the option is unknown.
         """
         if network is None or not hasattr(network, "parameters_dict"):
             raise ValueError("For 'Profiler.profile', 'network' should be a Cell.")
@@ -230,19 +231,19 @@ class Profiler:
             )
         return {"trainable_parameters": len(network.parameters_dict())}
 
-    def _write(self, made):
+    def _write(self, profile):
         import csv
         import json
         import pathlib
 
         folder = pathlib.Path(self.output_path)
         folder.mkdir(parents=True, exist_ok=True)
-        timeline = made.timeline()
+        timeline = profile.timeline()
         timeline["otherData"].update(self._metadata)
         with writing(folder / "timeline.json", "w", encoding="utf-8") as file:
             file.write(json.dumps(timeline, separators=(",", ":")))
         for name, records in (
-            ("operators", [_record(row) for row in made.rows]),
+            ("operators", [_row_values(row) for row in profile.rows]),
             (
                 "cells",
                 [
@@ -253,7 +254,7 @@ class Profiler:
                         "backward": c.backward,
                         "update": c.update,
                     }
-                    for c in made.cells
+                    for c in profile.cells
                 ],
             ),
         ):
@@ -262,7 +263,7 @@ class Profiler:
                 writer.writeheader()
                 writer.writerows(records)
         with writing(folder / "profile.txt", "w", encoding="utf-8") as file:
-            file.write(made.text(100))
+            file.write(profile.text(100))
 
     def __enter__(self) -> Self:
         if self._recorder is None and self._recording is None:
@@ -277,8 +278,8 @@ class Profiler:
         return False
 
 
-def _record(row):
-    """A row as plain values."""
+def _row_values(row):
+    """Return a row as plain values."""
     return {
         "op": row.op,
         "direction": row.direction,

@@ -1,4 +1,4 @@
-"""`schedule`: in which steps a profile is taken."""
+"""`schedule`: selection of the steps that are profiled."""
 
 import bisect
 from enum import Enum
@@ -9,7 +9,7 @@ __all__ = ["ProfilerAction", "schedule"]
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step."""
+    """The action of a profiler in a step."""
 
     NONE = 0
     WARM_UP = 1
@@ -19,17 +19,17 @@ class ProfilerAction(Enum):
 
 class schedule:
     """
-    Steps in rounds: some in which nothing happens, some to warm up, some that are measured.
+    Steps in rounds: idle steps, then warm-up steps, then measured steps.
 
     Args:
-        wait (int): Steps of a round in which nothing happens.
-        active (int): Steps that are measured, the last ones of a round.
+        wait (int): Idle steps of a round.
+        active (int): Measured steps, the last ones of a round.
         warmup (int): Steps between these two. Default: 0.
         repeat (int): Number of rounds, 0 for as many as there are steps. Default: 0.
         skip_first (int): Steps before the first round. Default: 0.
 
     Raises:
-        TypeError: If one is no int.
+        TypeError: If one is not an int.
         ValueError: If one is negative, or `active` is 0.
 
     Examples:
@@ -54,12 +54,12 @@ class schedule:
     @checked
     def __call__(self, step: NonNegInt) -> ProfilerAction:
         length = self.wait + self.warmup + self.active
-        number, place = divmod(step - self.skip_first, length)
+        number, position = divmod(step - self.skip_first, length)
         if number < 0 or 0 < self.repeat <= number:
             return ProfilerAction.NONE
-        # how many bounds within a round `place` has passed
+        # the number of phases of a round before `place`
         bounds = self.wait, self.wait + self.warmup, length - 1
-        return ProfilerAction(bisect.bisect_right(bounds, place))
+        return ProfilerAction(bisect.bisect_right(bounds, position))
 
     def __repr__(self) -> str:
         return f"schedule({', '.join(f'{name}={value}' for name, value in vars(self).items())})"

@@ -1,4 +1,4 @@
-"""`profile`: a profile that is taken in some steps, and handed to a function when it is there."""
+"""`profile`: a profile of selected steps, which is passed to a function when it is complete."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,7 +15,7 @@ _ALL = "everything there is is measured"
 
 class profile(Profiler):
     """
-    A `Profiler` that measures the steps which a schedule names, between which `step()` is called.
+    A `Profiler` that measures the steps that a schedule selects. `step()` is called between them.
 
     Args:
         activities (Iterable[ProfilerActivity]): Where MindSpore measures; no effect. Default: None.
@@ -23,15 +23,15 @@ class profile(Profiler):
         profile_memory (bool): No effect, memory is always measured. Default: False.
         data_process (bool): No effect, the dataset is always measured. Default: False.
         parallel_strategy (bool): No effect. Default: False.
-        start_profile (bool): Whether to begin at once; else `start` does. Default: True.
+        start_profile (bool): Whether to begin immediately; else `start` does. Default: True.
         hbm_ddr (bool): No effect. Default: False.
         pcie (bool): No effect. Default: False.
         sync_enable (bool): No effect. Default: True.
         record_shapes (bool): No effect, shapes are always known. Default: False.
-        schedule (Callable): Of the number of a step, says what to do in it, see `schedule`. Default: None, all steps
-            are measured.
-        on_trace_ready (Callable): Gets this object when the last step of a round has been measured, and in the end.
-            Default: None.
+        schedule (Callable): Maps the number of a step to its action, see `schedule`. Default: None, all steps are
+            measured.
+        on_trace_ready (Callable): Called with this object after the last step of a round, and at the end. Default:
+            None.
         experimental_config (object): No effect. Default: None.
 
     Supported Platforms:
@@ -87,13 +87,13 @@ def tensorboard_trace_handler(
     dir_name: str | None = None, worker_name: str | None = None, analyse_flag: bool = True, async_mode: bool = False
 ) -> Callable[[Any], None]:
     """
-    What writes each profile into a folder, as `Profiler(output_path=...)` does.
+    Return a function that writes each profile into a folder, as `Profiler(output_path=...)` does.
 
     Args:
         dir_name (str): The folder. Default: None, "./data".
         worker_name (str): No effect: there is one process. Default: None.
         analyse_flag (bool): Whether to write at all. Default: True.
-        async_mode (bool): No effect: the files are there when it returns. Default: False.
+        async_mode (bool): No effect: writing is synchronous. Default: False.
 
     Returns:
         Callable, for `on_trace_ready`.
@@ -105,17 +105,17 @@ def tensorboard_trace_handler(
         async_mode=async_mode,
     )
 
-    def write(taken):
-        taken.output_path = dir_name or "./data"
+    def write(profiler):
+        profiler.output_path = dir_name or "./data"
         if analyse_flag:
-            taken.analyse()
+            profiler.analyse()
 
     return write
 
 
 class mstx:
     """
-    Names for stretches of time in a trace of `jax.profiler`.
+    Names for time spans in a trace of `jax.profiler`.
 
     Examples:
         >>> from mindspore.profiler import mstx
@@ -128,24 +128,24 @@ class mstx:
     @staticmethod
     def mark(message: str, stream: object = None, domain: str = "default") -> None:
         """
-        Mark a moment.
+        Mark a point in time.
 
         Args:
             message (str): Its name.
             stream (object): No effect: there is one. Default: None.
-            domain (str): Stands before the name, unless it is "default". Default: "default".
+            domain (str): Prefix of the name, unless it is "default". Default: "default".
         """
         mstx.range_end(mstx.range_start(message, stream, domain))
 
     @staticmethod
     def range_start(message: str, stream: object = None, domain: str = "default") -> int:
         """
-        Begin a stretch.
+        Begin a time span.
 
         Args:
             message (str): Its name.
             stream (object): No effect: there is one. Default: None.
-            domain (str): Stands before the name, unless it is "default". Default: "default".
+            domain (str): Prefix of the name, unless it is "default". Default: "default".
 
         Returns:
             int, for `range_end`.
@@ -162,10 +162,10 @@ class mstx:
     @staticmethod
     def range_end(range_id: int, domain: str = "default") -> None:
         """
-        End a stretch.
+        End a time span.
 
         Args:
-            range_id (int): What `range_start` gave.
+            range_id (int): The result of `range_start`.
             domain (str): As there; no effect. Default: "default".
         """
         log.unused("mstx.range_end", "the number says which stretch ends", domain=domain != "default")

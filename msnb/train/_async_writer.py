@@ -1,4 +1,4 @@
-"""The thread that writes checkpoints while training goes on: one is written, one waits, a third has to wait itself."""
+"""A thread that writes checkpoints while training goes on. One is written, one waits; a third submission blocks."""
 
 import os
 import threading
@@ -8,11 +8,10 @@ from msnb import log
 THREAD_NAME = "asyn_save_ckpt"
 
 
-class Writer:
-    """Does jobs one after another in a thread, which lives while there are any.
+class JobThread:
+    """Runs jobs one after another in a thread that lives while there are jobs.
 
-    A job that fails is logged at once, and its exception is raised by the next `submit` or `wait`: whoever goes on
-    hears of it.
+    A job that fails is logged at once. The next `submit` or `wait` raises its exception.
     """
 
     def __init__(self):
@@ -20,25 +19,25 @@ class Writer:
         self._running = self._waiting = self._error = None
 
     def submit(self, prepare):
-        """Queue a job, as soon as none is waiting.
+        """Queue a job. Blocks while another job waits.
 
         Args:
-            prepare (Callable): Called then, here; returns (what the job is called, the job). What it copies is thus
-                copied no more than twice at any time.
+            prepare (Callable): Called in this thread once the job can be queued; returns (name of the job, the job).
+                Values that it copies exist no more than twice at any time.
 
         Raises:
-            Exception: What an earlier job raised; `prepare` is not called then.
+            Exception: An earlier job raised it; `prepare` is not called then.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting is None or self._error is not None)
-            self._raise()
+            self._raise_error()
             job = prepare()
             if self.busy():
                 self._waiting = job
                 return
             self._running = job
             try:
-                threading.Thread(target=self._work, name=THREAD_NAME).start()
+                threading.Thread(target=self._run_jobs, name=THREAD_NAME).start()
             except BaseException:
                 self._running = None
                 raise
@@ -47,28 +46,28 @@ class Writer:
         """Return when all jobs are done.
 
         Raises:
-            Exception: What one of them raised.
+            Exception: One of the jobs raised it.
         """
         with self._changed:
             self._changed.wait_for(lambda: not self.busy())
-            self._raise()
+            self._raise_error()
 
     def busy(self):
-        """Whether a job is being done."""
+        """Return whether a job is running."""
         return self._running is not None
 
-    def _raise(self):
+    def _raise_error(self):
         error, self._error = self._error, None
         if error is not None:
             raise error
 
-    def _work(self):
-        job = self._running  # not an argument: the thread would hold that as long as it lives
+    def _run_jobs(self):
+        job = self._running  # A local variable: a thread argument would stay alive as long as the thread.
         while job is not None:
             error = None
             try:
                 job[1]()
-            except BaseException as problem:  # it belongs to whoever asked for the job
+            except BaseException as problem:  # re-raised by the next `submit` or `wait`
                 problem.add_note(f"It happened in the thread that writes {job[0]}.")
                 log.error("%s could not be written: %s", job[0], problem)
                 error = problem
@@ -79,6 +78,6 @@ class Writer:
                 self._changed.notify_all()
 
 
-writer = Writer()
+writer = JobThread()
 if hasattr(os, "register_at_fork"):  # threads do not survive a fork, and a lock may be held at that moment
     os.register_at_fork(after_in_child=writer.__init__)

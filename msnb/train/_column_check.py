@@ -1,4 +1,4 @@
-"""Whether the columns of a dataset are what a network takes."""
+"""Check that the columns of a dataset fit the inputs of a network."""
 
 import inspect
 from typing import TYPE_CHECKING, Any
@@ -8,10 +8,10 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def check(network: "Cell", loss_fn: "Cell | None", element: tuple[Any, ...]) -> None:
-    """Refuse a batch that the network of a Model cannot take.
+    """Raise an error for a batch that the network of a Model does not take.
 
     Args:
-        network (Cell): What the Model was made of.
+        network (Cell): The network of the Model.
         loss_fn (Union[Cell, None]): Its loss.
         element (tuple): One batch.
 

@@ -1,4 +1,4 @@
-"""Checkpoints in the one format written in the other: `ckpt_to_safetensors` and `safetensors_to_ckpt`."""
+"""Conversion between the two checkpoint formats: `ckpt_to_safetensors` and `safetensors_to_ckpt`."""
 
 import os
 import re
@@ -19,15 +19,16 @@ def ckpt_to_safetensors(
     """Write checkpoints as safetensors files of the same names.
 
     Args:
-        file_path (str): A file that ends in ".ckpt"; or a folder, in which those in its folders "rank..." are taken.
-        save_path (str): Folder for the files, which is made where it is missing. Default: None, each one's own.
-        name_map (dict): Name of a Parameter -> another one for it. Default: None.
-        file_name_regex (str): Pattern that the names of the files have to hold. Default: None.
+        file_path (str): A file that ends in ".ckpt", or a folder whose subfolders "rank..." hold such files.
+        save_path (str): Folder for the files; it is created if it does not exist. Default: None, the folder of each
+            file.
+        name_map (dict): Maps the name of a Parameter to its new name. Default: None.
+        file_name_regex (str): Convert only files whose names match this pattern. Default: None.
         processes_num (int): Accepted; one process converts one file after another. Default: 1.
 
     Raises:
         ValueError: If there is no such file, or it is no checkpoint.
-        TypeError: If a checkpoint holds texts, which have no place in the other format.
+        TypeError: If a checkpoint holds texts, which the other format cannot store.
         OSError: If a file cannot be written.
 
     Supported Platforms:
@@ -39,8 +40,10 @@ def ckpt_to_safetensors(
         >>> ckpt_to_safetensors("lenet.ckpt")
     """
     log.unused("ckpt_to_safetensors", "one process converts all files", processes_num=processes_num != 1)
-    for source, target in _files("ckpt_to_safetensors", file_path, save_path, file_name_regex, ".ckpt", ".safetensors"):
-        safetensors.write(target, _renamed(checkpoint.read(source), name_map), permissions=stat.S_IRUSR)
+    for source, target in _list_conversions(
+        "ckpt_to_safetensors", file_path, save_path, file_name_regex, ".ckpt", ".safetensors"
+    ):
+        safetensors.write(target, _rename_entries(checkpoint.read(source), name_map), permissions=stat.S_IRUSR)
 
 
 def safetensors_to_ckpt(
@@ -53,8 +56,7 @@ def safetensors_to_ckpt(
     """Write safetensors files as checkpoints of the same names.
 
     Args:
-        file_path (str): A file that ends in ".safetensors"; or a folder, in which those in its folders "rank..." are
-            taken.
+        file_path (str): A file that ends in ".safetensors", or a folder whose subfolders "rank..." hold such files.
         save_path (str): As in :func:`ckpt_to_safetensors`. Default: None.
         name_map (dict): As there. Default: None.
         file_name_regex (str): As there. Default: None.
@@ -73,37 +75,39 @@ def safetensors_to_ckpt(
         >>> safetensors_to_ckpt("lenet.safetensors")
     """
     log.unused("safetensors_to_ckpt", "one process converts all files", processes_num=processes_num != 1)
-    for source, target in _files("safetensors_to_ckpt", file_path, save_path, file_name_regex, ".safetensors", ".ckpt"):
-        checkpoint.write(target, _renamed(safetensors.read(source), name_map), permissions=stat.S_IRUSR)
+    for source, target in _list_conversions(
+        "safetensors_to_ckpt", file_path, save_path, file_name_regex, ".safetensors", ".ckpt"
+    ):
+        checkpoint.write(target, _rename_entries(safetensors.read(source), name_map), permissions=stat.S_IRUSR)
 
 
-def _renamed(entries, name_map):
+def _rename_entries(entries, name_map):
     names = name_map or {}
-    made = {names.get(name, name): entries[name] for name in entries}
-    if len(made) != len(entries):
+    renamed = {names.get(name, name): entries[name] for name in entries}
+    if len(renamed) != len(entries):
         raise ValueError("'name_map' gives two Parameters one name.")
-    return made
+    return renamed
 
 
-def _files(function, file_path, save_path, pattern, ending, other) -> Iterator[tuple[str, str]]:
-    """Yield (file, what it becomes); folders are made."""
+def _list_conversions(function, file_path, save_path, pattern, ending, other) -> Iterator[tuple[str, str]]:
+    """Yield (source file, target file). Creates the target folders."""
     if os.path.isfile(file_path):
-        found = [file_path] if file_path.endswith(ending) else []
+        sources = [file_path] if file_path.endswith(ending) else []
     else:
         ranks = sorted(f.path for f in os.scandir(file_path) if f.is_dir() and f.name.startswith("rank")) if (
             os.path.isdir(file_path)) else []  # fmt: skip
-        found = [os.path.join(folder, name) for folder in ranks for name in sorted(os.listdir(folder))]
-        found = [name for name in found if name.endswith(ending)]
-    found = [name for name in found if pattern is None or re.search(pattern, os.path.basename(name))]
-    if not found:
+        sources = [os.path.join(folder, name) for folder in ranks for name in sorted(os.listdir(folder))]
+        sources = [name for name in sources if name.endswith(ending)]
+    sources = [name for name in sources if pattern is None or re.search(pattern, os.path.basename(name))]
+    if not sources:
         raise ValueError(
             f"For '{function}', 'file_path' should be a file that ends in '{ending}', or a folder with such files in "
             f"folders 'rank...', but got {file_path!r}."
         )
-    for source in found:
+    for source in sources:
         folder = os.path.dirname(source)
         if save_path is not None:
-            inside = "" if os.path.isfile(file_path) else os.path.relpath(folder, file_path)
-            folder = os.path.join(save_path, inside)
+            subfolder = "" if os.path.isfile(file_path) else os.path.relpath(folder, file_path)
+            folder = os.path.join(save_path, subfolder)
             os.makedirs(folder, exist_ok=True)
         yield source, os.path.join(folder, os.path.basename(source).removesuffix(ending) + other)

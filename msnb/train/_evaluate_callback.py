@@ -1,4 +1,4 @@
-"""The callback that lets `Model.fit` evaluate between epochs."""
+"""The callback with which `Model.fit` evaluates between epochs."""
 
 import functools
 
@@ -8,13 +8,14 @@ from msnb.train.callback import Callback
 
 
 class Evaluation(Callback):
-    """Evaluates a Model after some of its training epochs.
+    """Evaluates a Model after some epochs of its training.
 
     Args:
         when (Union[int, list[int]]): Epochs from one evaluation to the next, or the epochs to evaluate after.
         model (Model): The Model.
-        dataset (Dataset): What it is evaluated with.
-        callbacks (list[Callback]): Callbacks of the training; those with `on_eval_*` methods serve evaluation too.
+        dataset (Dataset): Batches for evaluation.
+        callbacks (list[Callback]): Callbacks of the training; those with `on_eval_*` methods are called in evaluation
+            too.
         sink_mode (bool): As in `Model.eval`.
     """
 
@@ -22,7 +23,7 @@ class Evaluation(Callback):
         super().__init__()
         self._due = when.__contains__ if isinstance(when, list) else lambda epoch: when > 0 and epoch % when == 0
         self._loss = _MeanLoss(model)
-        callbacks = [*(callback for callback in callbacks if _watches_evaluation(callback)), self._loss]
+        callbacks = [*(callback for callback in callbacks if _has_evaluation_methods(callback)), self._loss]
         self._evaluate = functools.partial(model.eval, dataset, callbacks, sink_mode)
         self._go_on = functools.partial(model._prepare, is_train=True)
         self._model = model
@@ -39,7 +40,7 @@ class Evaluation(Callback):
 
 
 class _MeanLoss(Callback):
-    """The mean loss of an evaluation, which `EarlyStopping` and `ReduceLROnPlateau` watch as "eval_loss"."""
+    """Computes the mean loss of an evaluation, which `EarlyStopping` and `ReduceLROnPlateau` monitor as "eval_loss"."""
 
     def __init__(self, model):
         super().__init__()
@@ -50,17 +51,17 @@ class _MeanLoss(Callback):
         self._losses = []
 
     def on_eval_step_end(self, run_context):
-        places, outputs = self._model._eval_indexes, run_context.original_args().net_outputs
-        # Without places the outputs go to the metrics as they are; what is no tuple of three is refused there.
-        if places is not None and isinstance(outputs, tuple) and len(outputs) >= 3:
-            self._losses.append(outputs[places[0]])
+        indexes, outputs = self._model._eval_indexes, run_context.original_args().net_outputs
+        # Without indexes the outputs go to the metrics as they are, which refuse anything but a tuple of three.
+        if indexes is not None and isinstance(outputs, tuple) and len(outputs) >= 3:
+            self._losses.append(outputs[indexes[0]])
 
     def result(self):
-        """Return {"eval_loss": mean}, or {} where the evaluation network does not tell its loss."""
+        """Return {"eval_loss": mean}, or {} if the evaluation network does not return its loss."""
         losses, self._losses = self._losses, []
         return {"eval_loss": float(np.mean([np.mean(loss.asnumpy()) for loss in losses]))} if losses else {}
 
 
-def _watches_evaluation(callback):
-    own = type(callback).__mro__[: type(callback).__mro__.index(Callback)]
-    return any(name.startswith("on_eval_") for cls in own for name in vars(cls))
+def _has_evaluation_methods(callback):
+    classes = type(callback).__mro__[: type(callback).__mro__.index(Callback)]
+    return any(name.startswith("on_eval_") for cls in classes for name in vars(cls))

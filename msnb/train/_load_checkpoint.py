@@ -1,4 +1,4 @@
-"""`load_checkpoint`: Parameters from a file that msnb or any MindSpore wrote."""
+"""`load_checkpoint`: read Parameters from a file written by msnb or MindSpore."""
 
 import os
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def load_checkpoint(
             of these and a ".". Default: None.
         dec_key (bytes): Key of a file that is encrypted. Default: None, it is not.
         dec_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC", as it was encrypted. Default: "AES-GCM".
-        specify_prefix (Union[str, list[str], tuple[str]]): Load only such Parameters. Default: None.
+        specify_prefix (Union[str, list[str], tuple[str]]): Load only Parameters with such names. Default: None.
         choice_func (Callable): Takes the name of a Parameter and returns whether it is loaded. Default: None, all are.
         crc_check (bool): Whether the checksum is checked. Default: False.
         remove_redundancy (bool): Accepted; a file holds whole Parameters. Default: False.
@@ -68,9 +68,9 @@ def load_checkpoint(
     """
     Validator.check_string(format, FORMATS, "format", "load_checkpoint")
     check_flags("load_checkpoint", crc_check=crc_check, remove_redundancy=remove_redundancy)
-    path = _existing(ckpt_file_name, format)
-    left_out = _prefixes("filter_prefix", filter_prefix)
-    wanted = _prefixes("specify_prefix", specify_prefix)
+    path = _check_path(ckpt_file_name, format)
+    excluded = _as_prefixes("filter_prefix", filter_prefix)
+    included = _as_prefixes("specify_prefix", specify_prefix)
     if format == "safetensors" and dec_key is not None:
         raise ValueError(
             "For 'load_checkpoint', a file of the format 'safetensors' is not encrypted; leave out 'dec_key'."
@@ -87,8 +87,8 @@ def load_checkpoint(
     parameters = {}
     for name in entries:
         if (
-            (left_out and _check_param_prefix(left_out, name))
-            or (wanted and not _check_param_prefix(wanted, name))
+            (excluded and _check_param_prefix(excluded, name))
+            or (included and not _check_param_prefix(included, name))
             or (choice_func is not None and not choice_func(name))
         ):
             continue
@@ -114,7 +114,7 @@ def load_checkpoint_async(
     specify_prefix: str | list[str] | tuple[str, ...] | None = None,
     choice_func: Callable[..., Any] | None = None,
 ) -> "Future[dict[str, Parameter]]":
-    """:func:`load_checkpoint` in a thread, while the program goes on; the ending of the file says its format.
+    """Run :func:`load_checkpoint` in a thread. The ending of the file selects the format.
 
     Args:
         ckpt_file_name (str): File to read, ending in ".ckpt" or ".safetensors".
@@ -127,7 +127,7 @@ def load_checkpoint_async(
         choice_func (Callable): As there. Default: None.
 
     Returns:
-        Future, whose `result()` is what :func:`load_checkpoint` returns or raises.
+        Future, whose `result()` returns or raises the same as :func:`load_checkpoint`.
 
     Examples:
         >>> from msnb import save_checkpoint
@@ -144,7 +144,7 @@ def load_checkpoint_async(
     return job
 
 
-def _existing(ckpt_file_name, form):
+def _check_path(ckpt_file_name, form):
     if not isinstance(ckpt_file_name, (str, os.PathLike)):
         raise ValueError(
             f"For 'load_checkpoint', 'ckpt_file_name' should be a string, but got {type(ckpt_file_name).__name__}."
@@ -162,7 +162,7 @@ def _existing(ckpt_file_name, form):
     return path
 
 
-def _prefixes(argument, value):
+def _as_prefixes(argument, value):
     if value is None:
         return ()
     if not isinstance(value, (str, list, tuple)):
@@ -182,7 +182,7 @@ def _prefixes(argument, value):
 
 
 def _check_param_prefix(filter_prefix, param_name):
-    """Whether `param_name` is one of the prefixes, or goes on after it with a "."."""
+    """Return whether `param_name` is one of the prefixes, or continues it after a "."."""
     return any(
         param_name.startswith(p) and (param_name == p or p.endswith(".") or param_name[len(p)] == ".")
         for p in filter_prefix

@@ -1,4 +1,4 @@
-"""Parameters by name copied into those of a network: all of them, or none."""
+"""`load_param_into_net`: copy Parameters into a network by name, either all or none."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ def load_param_into_net(
         >>> param_dict = load_checkpoint("lenet.ckpt")
         >>> not_loaded = load_param_into_net(net, param_dict)
     """
-    return [p.name for p in _loaded(net, parameter_dict, strict_load, remove_redundancy)[1]]
+    return [p.name for p in _load_parameters(net, parameter_dict, strict_load, remove_redundancy)[1]]
 
 
 @replaces_in_api2(
@@ -52,7 +52,7 @@ def load_param_into_net(
     "it returns a pair, with the names of `parameter_dict` that the network lacks behind, and without 'strict_load' "
     "converts between types of floats and between those of whole numbers",
 )
-def _load_param_into_net_and_tell(
+def _load_param_into_net_api2(
     net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False, remove_redundancy: bool = False
 ) -> tuple[list[str], list[str]]:
     """`load_param_into_net` as in MindSpore 2.
@@ -65,12 +65,12 @@ def _load_param_into_net_and_tell(
     Returns:
         tuple, names of the network's Parameters that were not loaded, and those that the network does not have.
     """
-    used, missing = _loaded(net, parameter_dict, strict_load, remove_redundancy, converts=not strict_load)
+    used, missing = _load_parameters(net, parameter_dict, strict_load, remove_redundancy, converts=not strict_load)
     return [p.name for p in missing], [name for name in parameter_dict if name not in used]
 
 
-def _loaded(net, parameter_dict, strict_load, remove_redundancy, converts=False):
-    """Load, and say which names of the network there were, and which of its Parameters are missing."""
+def _load_parameters(net, parameter_dict, strict_load, remove_redundancy, converts=False):
+    """Load the Parameters. Returns (names in the network that were loaded, Parameters that are missing)."""
     if not isinstance(net, nn.Cell):
         raise TypeError(f"For 'load_param_into_net', 'net' should be a Cell, but got {type(net).__name__}.")
     if not isinstance(parameter_dict, dict):
@@ -82,32 +82,33 @@ def _loaded(net, parameter_dict, strict_load, remove_redundancy, converts=False)
     Validator.check_bool(strict_load, "strict_load", "load_param_into_net")
     check_flags("load_param_into_net", remove_redundancy=remove_redundancy)
     log.unused("load_param_into_net", "one device holds whole Parameters", remove_redundancy=remove_redundancy)
-    found, missing = [], []
+    pairs, missing = [], []
     for param in net.get_parameters():
         if param.name in parameter_dict:
-            found.append((param, parameter_dict[param.name]))
+            pairs.append((param, parameter_dict[param.name]))
         else:
             missing.append(param)
     if missing and not strict_load:
-        found += _with_prefix_removed(parameter_dict, missing)
-    updates = [(param, _fitting(param, new, converts)) for param, new in found]
+        pairs += _match_with_prefix(parameter_dict, missing)
+    updates = [(param, _convert_value(param, new, converts)) for param, new in pairs]
     for param, value in updates:
         param.set_data(value)
     if missing:
         log.warning(
             "%d of the network's Parameters are not in the checkpoint and were not loaded: %s.",
             len(missing),
-            _some([p.name for p in missing]),
+            _join_names([p.name for p in missing]),
         )
-    return {param.name for param, _ in found}, missing
+    return {param.name for param, _ in pairs}, missing
 
 
-def _some(names):
+def _join_names(names):
     return ", ".join(names) if len(names) <= 5 else f"{', '.join(names[:5])}, ..."
 
 
-def _with_prefix_removed(parameter_dict, missing):
-    """Pairs for those of `missing` whose names, behind a common prefix, are in the dict; they leave the list."""
+def _match_with_prefix(parameter_dict, missing):
+    """Return pairs for those of `missing` whose names are in the dict behind a common prefix; removes them from the
+    list."""
     pairs, tried = [], {""}
     while missing:
         prefix = next((p for p in _prefixes_before(parameter_dict, missing) if p not in tried), None)
@@ -121,7 +122,7 @@ def _with_prefix_removed(parameter_dict, missing):
 
 
 def _prefixes_before(parameter_dict, missing):
-    """What stands, up to a ".", before the name of a missing Parameter in a name of the checkpoint."""
+    """Yield each prefix, up to a ".", that a name of the checkpoint has before the name of a missing Parameter."""
     for param in missing:
         ending = "." + param.name
         for name in parameter_dict:
@@ -129,14 +130,14 @@ def _prefixes_before(parameter_dict, missing):
                 yield name[: -len(param.name)]
 
 
-_CONVERTED = (  # into each other, in MindSpore 2
+_CONVERTED = (  # MindSpore 2 converts within each group.
     {mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64},
     {mstype.int8, mstype.int16, mstype.int32, mstype.int64},
 )
 
 
-def _fitting(param, new, converts=False):
-    """The value of `new`, when it fits `param`; axes of length 1 at the end may be too many."""
+def _convert_value(param, new, converts=False):
+    """Return the value of `new` if it fits `param`. Additional trailing axes of length 1 are allowed."""
     if not isinstance(new, Parameter):
         raise TypeError(
             f"For 'load_param_into_net', 'parameter_dict' should hold Parameters, but '{param.name}' is "
@@ -161,8 +162,8 @@ def _fitting(param, new, converts=False):
 
 
 def _update_param(param, new_param, strict_load=True):
-    """Give one Parameter the value of another, of the same name; without `strict_load` between types of floats, too."""
-    param.set_data(_fitting(param, new_param, converts=not strict_load))
+    """Set one Parameter to the value of another. Without `strict_load` types of floats are converted."""
+    param.set_data(_convert_value(param, new_param, converts=not strict_load))
 
 
 def _fill_param_into_net(net, parameter_list):

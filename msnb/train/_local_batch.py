@@ -1,9 +1,10 @@
-"""Batches of one device's rows, for a network that is written for the rows of all devices.
+"""Repeated batches, for a network written for the global batch size.
 
 In the modes "semi_auto_parallel" and "auto_parallel" each process of r1.1 reads a batch of its own, and the network is
-of as many rows as all processes have together: its weights and its Reshapes may name that number. Here one process
-spreads over all devices, and its batch is the whole one. A network that cannot be traced with that is tried with the
-rows of all: then each device has the whole batch, as each process of r1.1 has that reads the same dataset.
+written for the examples of all processes: its weights and its Reshapes may contain that number. In msnb one process
+drives all devices, and its batch is the global one. If a network cannot be traced with that batch, the batch is
+repeated once for each device: then each device has the complete batch, as in r1.1 if all processes read the same
+dataset.
 """
 
 from collections.abc import Callable
@@ -22,47 +23,51 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
 
 
-def with_rows_of_all(network: "Cell") -> Callable[..., Any]:
-    """What calls a network with the batches of a dataset: itself, unless one process may have to bring the rows of all.
+def with_global_batch(network: "Cell") -> Callable[..., Any]:
+    """Return a callable that runs `network`, repeating batches if the network needs the global batch size.
 
     Args:
-        network (Cell): What a Model calls in each step.
+        network (Cell): The network that a Model calls in each step.
     """
-    spread = _need_to_full() and _get_device_num() > 1 and get_group_size() == 1
-    return _Repeating(network, _get_device_num()) if spread and context._state.mode == context.GRAPH_MODE else network
+    has_many_devices = _need_to_full() and _get_device_num() > 1 and get_group_size() == 1
+    return (
+        _BatchRepeater(network, _get_device_num())
+        if has_many_devices and context._state.mode == context.GRAPH_MODE
+        else network
+    )
 
 
-class _Repeating:
-    """Calls a network with a batch, or with as many copies of its rows as there are devices where it asks for that.
+class _BatchRepeater:
+    """Calls a network with a batch, or with one copy of the batch for each device if the network needs that.
 
     Args:
-        network (Cell): What is called.
-        devices (int): How many there are.
+        network (Cell): The network.
+        devices (int): The number of devices.
     """
 
     def __init__(self, network: "Cell", devices: int) -> None:
         self._network, self._devices = network, devices
-        self._asks: dict[Any, bool] = {}  # by the shapes of a batch
+        self._needs_repeat: dict[Any, bool] = {}  # keyed by the shapes of a batch
 
     def __call__(self, *element: Any) -> Any:
-        return self._network(*self.fitted(element))
+        return self._network(*self.fit_batch(element))
 
     def compile(self, *element: Any) -> Any:
         """Compile the network for such batches."""
-        return self._network.compile(*self.fitted(element))
+        return self._network.compile(*self.fit_batch(element))
 
-    def fitted(self, element: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A batch with the rows that the network takes.
+    def fit_batch(self, element: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the batch, repeated if the network needs it.
 
         Raises:
-            Exception: What is wrong with the network, where it takes neither.
+            Exception: The network fails with both batches.
         """
         shapes = tuple(value.shape if isinstance(value, Tensor) else None for value in element)
-        if shapes not in self._asks:
-            self._asks[shapes] = self._asks_for_all(element)
-        return self._repeated(element) if self._asks[shapes] else element
+        if shapes not in self._needs_repeat:
+            self._needs_repeat[shapes] = self._check_needs_repeat(element)
+        return self._repeat_batch(element) if self._needs_repeat[shapes] else element
 
-    def _asks_for_all(self, element):
+    def _check_needs_repeat(self, element):
         try:
             program_of(self._network, *element)
         except DataDependentShape:  # it will run operator by operator
@@ -72,8 +77,8 @@ class _Repeating:
         else:
             return False
         try:
-            program_of(self._network, *self._repeated(element))
-        except Exception as error:  # another kind of error: the rows were not what is wrong
+            program_of(self._network, *self._repeat_batch(element))
+        except Exception as error:  # another kind of error: the batch size was not the cause
             raise wrong if type(error) is type(wrong) else error from None
         log.once(
             f"The network does not take the rows of one batch, but those of {self._devices} (device_num), as r1.1's "
@@ -82,7 +87,7 @@ class _Repeating:
         )
         return True
 
-    def _repeated(self, element):
+    def _repeat_batch(self, element):
         return tuple(
             box(jnp.concatenate([value._array] * self._devices)) if isinstance(value, Tensor) and value.ndim else value
             for value in element

@@ -1,4 +1,4 @@
-"""Checkpoints of several devices as those of one: what strategy files say of slices, and slices put together."""
+"""Merging checkpoints of several devices: layouts from strategy files, and slices joined into Parameters."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -20,10 +20,10 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def build_searched_strategy(strategy_filename: str) -> dict[str, strategies.ParallelLayouts]:
-    """How Parameters lay on the devices of a training, from the strategy file that it wrote.
+    """Read the layouts of the Parameters of a training from its strategy file.
 
     Args:
-        strategy_filename (str): The file, which ``set_auto_parallel_context(strategy_ckpt_save_file=...)`` named.
+        strategy_filename (str): The file that ``set_auto_parallel_context(strategy_ckpt_save_file=...)`` named.
 
     Returns:
         dict, for the name of each Parameter its `dev_matrix`, `tensor_map`, `param_split_shape` and `field`.
@@ -43,15 +43,15 @@ def build_searched_strategy(strategy_filename: str) -> dict[str, strategies.Para
 
 
 def merge_sliced_parameter(sliced_parameters: list[Parameter], strategy: dict[str, Any] | None = None) -> Parameter:
-    """Put the slices of a Parameter together.
+    """Join the slices of a Parameter.
 
     Args:
         sliced_parameters (list[Parameter]): The slices in the order of the devices.
-        strategy (dict): What `build_searched_strategy` gave; several devices may have the same slice. Default: None,
-            the slices are put together along their first axis.
+        strategy (dict): The result of `build_searched_strategy`; several devices may have the same slice. Default:
+            None, the slices are joined along their first axis.
 
     Returns:
-        Parameter, the whole.
+        Parameter, unsharded.
 
     Raises:
         TypeError: If `sliced_parameters` is no list of Parameters, or `strategy` no dict.
@@ -78,15 +78,15 @@ def merge_sliced_parameter(sliced_parameters: list[Parameter], strategy: dict[st
         )
     slices = [p.asnumpy() for p in sliced_parameters]
     if not strategy:
-        whole = np.concatenate(slices)
+        value = np.concatenate(slices)
     elif first.name not in strategy:
         raise KeyError(f"The strategy does not have the Parameter {first.name!r}.")
     else:
-        whole = _joined(first.name, slices, strategy[first.name])
-    return Parameter(Tensor(whole), first.name, first.requires_grad, first.layerwise_parallel)
+        value = _join_slices(first.name, slices, strategy[first.name])
+    return Parameter(Tensor(value), first.name, first.requires_grad, first.layerwise_parallel)
 
 
-def _joined(name, slices, layout):
+def _join_slices(name, slices, layout):
     try:
         matrix, tensor_map = layout.dev_matrix[0].dim, layout.tensor_map[0].dim
         rows, field = layout.param_split_shape[0].dim, layout.field
@@ -99,27 +99,27 @@ def _joined(name, slices, layout):
     if not rows and any(part.shape != slices[0].shape for part in slices):
         raise ValueError(f"The slices of '{name}' should have one shape: it was cut evenly.")
     try:
-        whole, held = join_slices(slices, list(matrix), list(tensor_map))
+        value, row_counts = join_slices(slices, list(matrix), list(tensor_map))
     except (ValueError, IndexError) as error:
         raise ValueError(f"The slices of '{name}' do not fit their layout {matrix}, {tensor_map}: {error}.") from None
-    if rows and held != list(rows):
-        raise ValueError(f"The slices of '{name}' have {held} rows, but the strategy file says {list(rows)}.")
-    return whole
+    if rows and row_counts != list(rows):
+        raise ValueError(f"The slices of '{name}' have {row_counts} rows, but the strategy file says {list(rows)}.")
+    return value
 
 
 def load_distributed_checkpoint(
     network: "Cell", checkpoint_filenames: list[str], predict_strategy: dict[str, Any] | None = None
 ) -> None:
-    """Load the checkpoints of all devices of a training into a network, whose Parameters are whole.
+    """Load the checkpoints of all devices of a training into a network with unsharded Parameters.
 
-    The strategy file of the training is what ``set_auto_parallel_context(strategy_ckpt_load_file=...)`` names. What it
-    does not speak of lay whole on each device, and is read from the first file.
+    ``set_auto_parallel_context(strategy_ckpt_load_file=...)`` names the strategy file of the training. Parameters that
+    it does not list were replicated, and are read from the first file.
 
     Args:
         network (Cell): The network.
         checkpoint_filenames (list[str]): The files in the order of the devices.
-        predict_strategy (dict): Layouts of the Parameters for prediction, such as `Model.infer_predict_layout` gives.
-            They are checked; Parameters are loaded whole in any case, and a program places them. Default: None.
+        predict_strategy (dict): Layouts of the Parameters for prediction, such as `Model.infer_predict_layout` returns.
+            They are checked; Parameters are loaded unsharded in any case, and a program shards them. Default: None.
 
     Raises:
         TypeError: If the arguments have other types.
@@ -132,15 +132,15 @@ def load_distributed_checkpoint(
             raise ValueError(f"'checkpoint_filenames' should name .ckpt files that are there, but has {filename!r}.")
     _check_layouts(predict_strategy)
     layouts = build_searched_strategy(context.get_auto_parallel_context("strategy_ckpt_load_file"))
-    held = [load_checkpoint(filename) for filename in checkpoint_filenames]
-    whole = {}
+    checkpoints = [load_checkpoint(filename) for filename in checkpoint_filenames]
+    parameters = {}
     for _, param in network.parameters_and_names():
         if param.name in layouts:
-            slices = [one[param.name] for one in held if param.name in one]
-            whole[param.name] = merge_sliced_parameter(slices, layouts)
-        elif held and param.name in held[0]:
-            whole[param.name] = held[0][param.name]
-    load_param_into_net(network, whole)
+            slices = [entries[param.name] for entries in checkpoints if param.name in entries]
+            parameters[param.name] = merge_sliced_parameter(slices, layouts)
+        elif checkpoints and param.name in checkpoints[0]:
+            parameters[param.name] = checkpoints[0][param.name]
+    load_param_into_net(network, parameters)
 
 
 def _check_layouts(layouts):

@@ -1,6 +1,6 @@
-"""What a Model is put together from: its networks for training, evaluation and prediction, and its metrics.
+"""Construction of a Model's networks for training, evaluation and prediction, and of its metrics.
 
-Libraries derive from Model and replace or call these steps, some without its constructor; the names are r1.1's.
+Libraries derive from Model and replace or call these steps, some without its constructor. The names are r1.1's.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +27,7 @@ _INERT_UPDATES = (FixedLossScaleManager.update_loss_scale, LossScaleManager.upda
 
 
 class _Parallel(NamedTuple):
-    """Settings of parallel training as they were when the Model was made."""
+    """Settings of parallel training at the time the Model was constructed."""
 
     mode: str
     devices: int
@@ -35,29 +35,29 @@ class _Parallel(NamedTuple):
 
     @property
     def automatic(self):
-        """Whether the Cells decide how they are cut."""
+        """Return whether the mode is semi-automatic or automatic."""
         return self.mode in AUTO_PARALLEL
 
     def mark(self, network):
-        """`network`, which knows then whether it is to be cut."""
+        """Return `network`, marked for automatic sharding in these modes."""
         if self.automatic:
             network.set_auto_parallel()
         return network
 
     def begin(self, network):
-        """Have all processes begin from the Parameters of the first, where that is asked for."""
+        """Broadcast the Parameters of the first process, if the settings ask for it."""
         if self.broadcast:
             broadcast(network.get_parameters())
 
     def check(self, training=False):
-        """Raise where the settings contradict each other."""
+        """Raise an error if the settings contradict each other."""
         _device_number_check(self.mode, self.devices)
         if training:
             _parameter_broadcast_check(self.mode, self.broadcast)
 
 
 class Assembly:
-    """The steps in which `Model` makes what it calls of what it is given."""
+    """Mixin of `Model` that builds its networks from the constructor arguments."""
 
     _network: "Cell"
     _loss_fn: Any
@@ -67,25 +67,26 @@ class Assembly:
     _device_number: int
     _parameter_broadcast: bool
 
-    # Where a derived class makes no networks for evaluation.
+    # Defaults for derived classes that build no networks for evaluation.
     _eval_network: Any = None
     _eval_indexes: Any = None
     _metric_fns: Any = None
 
     def _check_kwargs(self, kwargs):
-        """Raise where there is an argument that Model does not take."""
+        """Raise an error for an argument that Model does not take."""
         wrong = [name for name in kwargs if name not in _FURTHER]
         if wrong:
             raise ValueError(unknown("Model", wrong, _ARGUMENTS))
 
     def _process_amp_args(self, kwargs):
-        """Keep what is asked of mixed precision."""
+        """Store the options of mixed precision."""
         self._keep_bn_fp32 = kwargs.get("keep_batchnorm_fp32", self._amp_level not in ("O0", "O3"))
         self._loss_scale_manager_set = "loss_scale_manager" in kwargs
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
 
     def _build_train_network(self):
-        """What `train` calls: a whole training step, or without an optimizer what there is."""
+        """Return the network that `train` calls: a complete training step, or without an optimizer the network with
+        its loss."""
         if self._optimizer is not None:
             options = {"keep_batchnorm_fp32": self._keep_bn_fp32}
             if self._loss_scale_manager_set:
@@ -98,7 +99,8 @@ class Assembly:
         return self._parallel.mark(plain)
 
     def _build_eval_network(self, metrics, eval_network, eval_indexes):
-        """Make what `eval` calls, and the places of loss, prediction and label in its outputs (None: all to all)."""
+        """Build the network that `eval` calls, and the indexes of loss, prediction and label in its outputs (None:
+        all to all)."""
         self._metric_fns = get_metrics(metrics)
         if not self._metric_fns:
             return
@@ -118,21 +120,21 @@ class Assembly:
         self._eval_network, self._eval_indexes = self._parallel.mark(network), indexes
 
     def _build_predict_network(self):
-        """Make what `predict` calls."""
-        whole = _VirtualDatasetCell(self._network) if self._parallel.automatic else self._network
-        self._predict_network = self._parallel.mark(whole)
+        """Build the network that `predict` calls."""
+        network = _VirtualDatasetCell(self._network) if self._parallel.automatic else self._network
+        self._predict_network = self._parallel.mark(network)
 
     @property
     def _parallel(self):
         return _Parallel(self._parallel_mode, self._device_number, self._parameter_broadcast)
 
     def _clear_metrics(self):
-        """Begin all metrics anew."""
+        """Reset all metrics."""
         for metric in self._metric_fns.values():
             metric.clear()
 
     def _get_metrics(self):
-        """The name of each metric and its value."""
+        """Return the value of each metric by name."""
         return {name: metric.eval() for name, metric in self._metric_fns.items()}
 
     def _update_metrics(self, outputs):
@@ -155,14 +157,14 @@ class Assembly:
                 metric.update(prediction, label)
 
     def _get_scaling_sens(self):
-        """By how much the gradient of the loss is scaled on each device."""
+        """Return the factor by which the gradient of the loss is scaled on each device."""
         scale = 1 if self._loss_scale_manager is None else self._loss_scale_manager.get_loss_scale()
         return scale / self._device_number if self._parallel_mode == ParallelMode.DATA_PARALLEL else scale
 
     def _exec_preprocess(
         self, network, is_train, phase, dataset, dataset_sink_mode, sink_size=-1, epoch_num=1, dataset_helper=None
     ):
-        """What hands out the batches of a dataset, and the network, ready for them."""
+        """Return an iterator over the batches of a dataset, and the network in the right phase."""
         if dataset_helper is None:
             dataset_helper = DatasetHelper(dataset, dataset_sink_mode, sink_size, epoch_num)
         self._prepare(network, is_train)
@@ -175,7 +177,7 @@ class Assembly:
         self._parallel.mark(network)
 
     def _follows_overflow(self):
-        """Whether the manager has to be told of each overflow, which costs waiting for every step."""
+        """Return whether the manager must be called after each overflow, which costs waiting for every step."""
         manager = self._loss_scale_manager
         return (
             manager is not None

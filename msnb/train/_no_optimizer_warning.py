@@ -1,23 +1,24 @@
-"""Says of a training without an optimizer, after its first step, that nothing is learnt."""
+"""A warning, after the first step, that a training without an optimizer learns nothing."""
 
 from msnb import log
 from msnb.nn.cell import Cell
 
 
-class Idle:
-    """The trainable Parameters of a network before its first step. One that trains itself changes some of them.
+class IdleCheck:
+    """Stores the trainable Parameters of a network before its first step. A network that trains itself changes some of
+    them.
 
     Args:
-        network (Cell): What a Model without an optimizer calls in each step.
+        network (Cell): The network that a Model without an optimizer calls in each step.
     """
 
     def __init__(self, network):
         self._before = [
             (param, param._array) for param in Cell.trainable_params(network)
-        ]  # networks may hold that name
+        ]  # called on the class, as networks may have an attribute of that name
 
     def look(self):
-        """Compare, after the first step. Returns None: there is nothing to look at any more."""
+        """Compare after the first step. Returns None, so that the caller drops this object."""
         if self._before and all(param._array is array for param, array in self._before):
             log.warning(
                 "This Model has no optimizer: the network runs, but nothing is learnt. Give it one, such as "

@@ -1,4 +1,4 @@
-"""`context.set_context(print_file_path=...)`: what programs print goes to a file, which `parse_print` reads."""
+"""`context.set_context(print_file_path=...)`: write the output of Print to a file, which `parse_print` reads."""
 
 import os
 import threading
@@ -13,9 +13,9 @@ from msnb.formats import print_file
 _lock = threading.Lock()
 
 
-def follow(path: str) -> None:
-    """Print to a file from now on, or to the screen for ""; a file that is there is left alone, as in MindSpore, and
-    its folder is made when there is something to print."""
+def redirect_to(path: str) -> None:
+    """Write the output of Print to a file from now on, or to the screen for "". An existing file is left alone, as
+    in MindSpore. The folder is created with the first output."""
     if not path:
         print_redirect.send_to(None)
         return
@@ -24,7 +24,7 @@ def follow(path: str) -> None:
         log.warning("print_file_path: that file is there already, what is printed goes to %s.", path)
 
     def append(values: list[Any]) -> None:
-        records = [print_file.record(v.asnumpy() if isinstance(v, Tensor) else v) for v in _flat(values)]
+        records = [print_file.record(v.asnumpy() if isinstance(v, Tensor) else v) for v in _flatten(values)]
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with _lock, open(path, "ab") as file:
             file.write(b"".join(records))
@@ -32,9 +32,9 @@ def follow(path: str) -> None:
     print_redirect.send_to(append)
 
 
-def _flat(values):
+def _flatten(values):
     for value in values:
         if isinstance(value, (tuple, list)):
-            yield from _flat(value)
+            yield from _flatten(value)
         else:
             yield value

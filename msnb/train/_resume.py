@@ -1,11 +1,11 @@
-"""Going on with a recorded training that broke off: what is kept for it in the folder of the run, and how it is taken.
+"""Resuming a recorded training: the checkpoint in the folder of the run, and loading it.
 
-One file, ``checkpoints/last.ckpt``, is replaced in one step, so that a process may be killed at any moment. It holds
-the Parameters of the train network, the optimizer's with them, and as a text what else a step depends on: how far the
-training is, where the stream of random numbers stands, and what a loss scale manager counts.
+One file, ``checkpoints/last.ckpt``, is replaced atomically, so the process may be killed at any moment. It holds the
+Parameters of the train network, the optimizer's included, and a JSON text with the rest of the state: epoch and step,
+the state of the random stream, and the counters of a loss scale manager.
 
-Of the dataset the batches that were trained are read once more and left out: whatever it shuffles and augments by its
-seeds comes out as before.
+The batches of the dataset that were trained are read once more and skipped. Shuffling and augmentation with seeds give
+the same results as before.
 """
 
 import json
@@ -23,21 +23,21 @@ from msnb.parallel.modes.multiprocess_mesh import gather_tensors
 from msnb.train._async_writer import writer
 from msnb.train._load_checkpoint import load_checkpoint
 from msnb.train._load_into_net import load_param_into_net
-from msnb.train._save_checkpoint import chosen, save
+from msnb.train._save_checkpoint import save, select_values
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.model import Model
     from msnb.train.recording import Recording
 
-_KEY = "training that can go on"  # of the text beside the Parameters
+_KEY = "training that can go on"  # of the JSON text among the Parameters
 
 
 class Resumption:
-    """Where a training goes on, and what is kept so that it can.
+    """The state of a training that can be resumed, and its checkpoint.
 
     Args:
-        folder (Path): That of the run.
-        every (int): Steps from one checkpoint to the next within an epoch; 0 for none but at its end. Default: 0.
+        folder (Path): The folder of the run.
+        every (int): Steps between checkpoints within an epoch; 0 saves at the end of an epoch only. Default: 0.
 
     Attributes:
         epoch (int): Epochs that are complete.
@@ -48,31 +48,31 @@ class Resumption:
     def __init__(self, folder: Path, every: int = 0) -> None:
         self.path = folder / "checkpoints" / "last.ckpt"
         self.epoch = self.batch = self.step = 0
-        self._every, self._told = every, None
+        self._every, self._state = every, None
 
     def load(self, model: "Model", batches: int) -> None:
-        """Give the networks of `model` what was kept, if something was.
+        """Load the checkpoint into the networks of `model`, if there is one.
 
         Raises:
-            ValueError: If the file is no checkpoint of such a training, or an epoch has another number of steps now.
+            ValueError: If the file is not a checkpoint of such a training, or the number of steps in an epoch differs.
         """
         if not self.path.exists():
             return
         values = load_checkpoint(str(self.path))
-        told = values.pop(_KEY, None)
-        if not isinstance(told, str):
+        state = values.pop(_KEY, None)
+        if not isinstance(state, str):
             raise ValueError(f"{self.path} is no checkpoint of a training that can go on.")
-        told = json.loads(told)
-        if told["batches"] != batches:
+        state = json.loads(state)
+        if state["batches"] != batches:
             raise ValueError(
-                f"The training in {self.path.parent.parent} had {told['batches']} steps in an epoch, but now there are "
-                f"{batches}: go on with the same dataset, batch size and sink_size, or record under another name."
+                f"The training in {self.path.parent.parent} had {state['batches']} steps in an epoch, but now there "
+                f"are {batches}: go on with the same dataset, batch size and sink_size, or record under another name."
             )
         load_param_into_net(model._train_network, values, strict_load=True)
-        if told["scaling"]:
-            vars(model._loss_scale_manager).update(told["scaling"])
-        self.epoch, self.batch, self.step = told["epoch"], told["batch"], told["step"]
-        self._told = told
+        if state["scaling"]:
+            vars(model._loss_scale_manager).update(state["scaling"])
+        self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
+        self._state = state
         log.info("Model.train goes on after step %d, from %s.", self.step, self.path)
         if self.step and seed.get_seed() is None:
             log.once(
@@ -81,38 +81,38 @@ class Resumption:
             )
 
     def pass_by(self, number: int, batches: Iterator[Any]) -> bool:
-        """Read past the batches of epoch `number` that were trained already; whether those were all."""
+        """Skip the batches of epoch `number` that were trained; return whether these were all."""
         trained = None if number <= self.epoch else self.batch if number == self.epoch + 1 else 0
         deque(islice(batches, trained), 0)
         return trained is None
 
     def go_on(self) -> None:
-        """The next step is one that was not trained: random numbers go on where they were."""
-        if self._told is not None:
-            random_stream.default.base, random_stream.default.count = self._told["stream"]
-            seed.go_on_with(self._told["operators"])
-            self._told = None
+        """Restore the random stream before the first step that was not trained."""
+        if self._state is not None:
+            random_stream.default.base, random_stream.default.count = self._state["stream"]
+            seed.restore_operator_seeds(self._state["operators"])
+            self._state = None
 
     def after_step(self, model: "Model", moment: Any) -> None:
-        """Keep where the training is within an epoch, if it is time."""
+        """Save the state within an epoch, if it is time."""
         if self._every and moment.cur_step_num % self._every == 0:
-            self._keep(model, moment, False)
+            self._save_state(model, moment, False)
 
     def after_epoch(self, model: "Model", moment: Any, stopped: bool) -> None:
-        """Keep where the training is at the end of an epoch, which may have been `stopped` before."""
-        self._keep(model, moment, not stopped)
+        """Save the state at the end of an epoch, which may have been `stopped` early."""
+        self._save_state(model, moment, not stopped)
 
-    def _keep(self, model, moment, whole):
-        values = gather_tensors(chosen(model._train_network), "a checkpoint of Model.train")
+    def _save_state(self, model, moment, is_complete):
+        values = gather_tensors(select_values(model._train_network), "a checkpoint of Model.train")
         if get_rank():
-            return  # the first process does
+            return  # the first process saves
         step, batches, epochs = moment.cur_step_num, moment.batch_num, moment.cur_epoch_num
-        batch = 0 if whole else step - (epochs - 1) * batches
+        batch = 0 if is_complete else step - (epochs - 1) * batches
         if batch == batches:
-            batch, whole = 0, True
+            batch, is_complete = 0, True
         manager = model._loss_scale_manager
-        told = {
-            "epoch": epochs if whole else epochs - 1,
+        state = {
+            "epoch": epochs if is_complete else epochs - 1,
             "batch": batch,
             "step": step,
             "batches": batches,
@@ -121,12 +121,12 @@ class Resumption:
             "scaling": {name: v for name, v in vars(manager).items() if type(v) in (int, float)} if manager else {},
         }
         try:
-            save(values, str(self.path), True, {_KEY: json.dumps(told)})
-        except OSError as error:  # of the file before; the training is worth more
+            save(values, str(self.path), True, {_KEY: json.dumps(state)})
+        except OSError as error:  # from the previous file; the training is worth more
             log.warning("%s could not be written: %s.", self.path, error.strerror or error)
 
     def wait(self) -> None:
-        """Return when what was kept is on the disk."""
+        """Return when the checkpoint is on disk."""
         try:
             writer.wait()
         except OSError as error:
@@ -134,11 +134,11 @@ class Resumption:
 
 
 def resumption_of(resume: bool | int | Resumption, record: "bool | str | Recording") -> Resumption | None:
-    """What `Model.train` is asked for; None where that is nothing.
+    """Return the `Resumption` for the arguments of `Model.train`, or None.
 
     Raises:
         TypeError: If `resume` is neither bool nor int.
-        ValueError: If it is a number that is not positive, or the record has no name to find it by.
+        ValueError: If it is not a positive number, or the record has no name.
     """
     if isinstance(resume, Resumption):
         return resume

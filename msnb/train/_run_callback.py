@@ -1,4 +1,4 @@
-"""What ``Model.train(record=...)`` records of a training."""
+"""The callback of ``Model.train(record=...)``."""
 
 import time
 from typing import TYPE_CHECKING, Any, Self
@@ -10,24 +10,24 @@ from msnb.train.callback._callback import Callback
 from msnb.train.recording import Recording, is_number, record
 from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._lineage import dataset_graph_of, eval_lineage_of, optimizer_of, train_lineage_of
-from msnb.train.summary._parameters import recorded
-from msnb.train.summary._writer import in_hosts_memory
+from msnb.train.summary._parameters import select_recorded
+from msnb.train.summary._writer import is_in_host_memory
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
 
 __all__ = ["RunCallback"]
 
-_OFTEN, _PICTURES = 10, 8  # steps from one histogram to the next; images of a batch
+_OFTEN, _PICTURES = 10, 8  # steps between histograms; images of a batch
 
 
 class RunCallback(Callback):
-    """What ``Model.train(record=...)`` adds to the callbacks: the loss of each step, in each tenth step how the
-    Parameters are distributed and the first images, the graphs, the lineage, and the metrics of evaluations.
+    """The callback of ``Model.train(record=...)``. It records the loss of each step, every tenth step the distributions
+    of the Parameters and the first images, the graphs, the lineage, and the metrics of evaluations.
 
     Args:
-        run (Union[bool, str, Recording]): True, the name of a run, or one that was begun, which then goes on.
-        resume (bool): Whether a run of that name is gone on with. Default: False.
+        run (Union[bool, str, Recording]): True, the name of a run, or a Recording, which is continued.
+        resume (bool): Whether a run of that name is continued. Default: False.
 
     Raises:
         TypeError: If `run` is none of these.
@@ -39,24 +39,24 @@ class RunCallback(Callback):
                 f"For 'Model.train', 'record' should be True, the name of a run, or a run that msnb.record has begun, "
                 f"but got {type(run).__name__}."
             )
-        self._given, self.run = run, run if isinstance(run, Recording) else None
+        self._argument, self.run = run, run if isinstance(run, Recording) else None
         self._resume = resume
-        self._inside = 0  # a training, and an evaluation within it
+        self._depth = 0  # nesting depth: a training, and an evaluation in it
 
     def __enter__(self) -> Self:
-        self._inside += 1
+        self._depth += 1
         return self
 
     def __exit__(self, *err: Any) -> None:
-        self._inside -= 1
-        if not self._inside and self.run is not None and self.run is not self._given:
+        self._depth -= 1
+        if not self._depth and self.run is not None and self.run is not self._argument:
             self.run.__exit__(*err)
 
     def on_train_begin(self, run_context: "RunContext") -> None:
         """Begin the run."""
         moment = run_context.original_args()
         if self.run is None:
-            name = self._given if isinstance(self._given, str) else None
+            name = self._argument if isinstance(self._argument, str) else None
             name = name or f"{type(moment.network).__name__}-{time.strftime('%Y%m%d-%H%M%S')}"
             self.run = record(name, resume=self._resume)
         self._first = self.run._step + 1
@@ -74,11 +74,11 @@ class RunCallback(Callback):
                 record_.add_value("graph", "train_network/auto", graph_of(program))
             record_.add_value("dataset_graph", "train_dataset", dataset_graph_of(moment.train_dataset))
         if number == 1 or number % _OFTEN == 0:
-            for parameter in recorded(self._optimizer.parameters if self._optimizer is not None else ()):
+            for parameter in select_recorded(self._optimizer.parameters if self._optimizer is not None else ()):
                 record_.add_value("histogram", parameter.name, parameter)
             images = moment.train_dataset_element[0] if moment.train_dataset_element else None
             if isinstance(images, Tensor) and len(images.shape) == 4 and images.shape[1] in (1, 3):
-                record_.add_value("image", "input", _first(images))
+                record_.add_value("image", "input", _first_images(images))
         outputs = moment.net_outputs
         loss = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
         if isinstance(loss, Tensor):
@@ -86,30 +86,30 @@ class RunCallback(Callback):
             record_._keep("scalar", "loss", self._loss)
         for name, value in self.run._system.look().items():
             record_._keep("scalar", name, value)
-        record_.record(self.run._at(self._first + number - 1))
+        record_.record(self.run._set_step(self._first + number - 1))
 
     def on_train_end(self, run_context: "RunContext") -> None:
-        """Record what the training was made of."""
+        """Record the lineage of the training."""
         loss = None if self._loss is None else float(np.mean(np.asarray(self._loss)))
-        self._told("train_lineage", train_lineage_of(run_context.original_args(), loss, self._optimizer))
+        self._record_lineage("train_lineage", train_lineage_of(run_context.original_args(), loss, self._optimizer))
 
     def on_eval_end(self, run_context: "RunContext") -> None:
-        """Record what an evaluation between epochs has found."""
+        """Record the metrics of an evaluation between epochs."""
         moment = run_context.original_args()
-        self._told("eval_lineage", eval_lineage_of(moment))
+        self._record_lineage("eval_lineage", eval_lineage_of(moment))
         if self.run is not None:
             numbers = {f"eval/{name}": value for name, value in moment.metrics.items() if is_number(value)}
             self.run.log(numbers, max(self.run._step, 0))
 
-    def _told(self, kind, lineage):
+    def _record_lineage(self, kind, lineage):
         if self.run is not None:
             self.run._record.add_value(kind, kind, lineage)
             self.run._record.record(max(self.run._step, 0))
 
 
-def _first(images):
-    """The first images of a batch; numpy copies them where it can, as JAX would run a program for them."""
+def _first_images(images):
+    """Return the first images of a batch. If they are in host memory, numpy copies them without a JAX program."""
     array = images._array
-    if isinstance(array, np.ndarray) or in_hosts_memory(array):
+    if isinstance(array, np.ndarray) or is_in_host_memory(array):
         return Tensor(np.array(np.asarray(array)[:_PICTURES]))
     return images[:_PICTURES]

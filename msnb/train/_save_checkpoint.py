@@ -1,4 +1,4 @@
-"""`save_checkpoint`: the Parameters of a network, or Tensors by name, to a file."""
+"""`save_checkpoint`: write the Parameters of a network, or Tensors by name, to a file."""
 
 import os
 import stat
@@ -39,7 +39,8 @@ def save_checkpoint(
 ) -> None:
     """Save Parameters to a file, which MindSpore reads too.
 
-    The file gets its name only when all of it is on the disk, and is read-only. What it replaces stays until then.
+    The file gets its name only when it is completely on disk, and is read-only. A file that it replaces stays until
+    then.
 
     Args:
         save_obj (Union[Cell, list, dict]): A network, all of whose Parameters are saved under their names; or a list of
@@ -47,13 +48,13 @@ def save_checkpoint(
             arrays by name.
         ckpt_file_name (str): File to write, usually ending in ".ckpt"; an existing one is replaced, a missing folder is
             made. In the format "safetensors" this ending is added where it is missing.
-        integrated_save (bool): Whether Parameters that lie on devices of several processes are saved whole, for which
-            all of these call together; False saves the part of each that this process has, for
-            `load_distributed_checkpoint`. Default: True.
-        async_save (Union[bool, str]): Whether the file is written by a thread while the program goes on: True or
-            "thread"; "process" is a thread here, too. What is written are the values of this moment. While one file is
-            written another one may wait; saving a third waits for its turn. An error is logged, and raised by the next
-            `save_checkpoint` or at the end of training. Default: False.
+        integrated_save (bool): Whether Parameters sharded over devices of several processes are gathered, for which all
+            processes call together; False saves the shards of this process, for `load_distributed_checkpoint`. Default:
+            True.
+        async_save (Union[bool, str]): Whether a thread writes the file while the program goes on: True or "thread";
+            "process" uses a thread, too. The values are those at the time of the call. While one file is written
+            another one may wait; saving a third blocks. An error is logged, and raised by the next `save_checkpoint` or
+            at the end of training. Default: False.
         append_dict (dict): Further values to save: int, float, bool, str, Parameter or Tensor by name. Default: None.
         enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which the file is encrypted. Default: None.
         enc_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
@@ -61,13 +62,13 @@ def save_checkpoint(
         crc_check (bool): Whether the file gets a checksum, which r1.1 cannot read; not together with `enc_key`.
             Default: False.
         format (str): "ckpt" or "safetensors", which holds arrays alone and is not encrypted. Default: "ckpt".
-        kwargs (dict): `remove_redundancy` (bool), which a "safetensors" file says of itself; `incremental`
-            and `global_step_num`, which have no effect here.
+        kwargs (dict): `remove_redundancy` (bool), which is written to the metadata of a "safetensors" file;
+            `incremental` and `global_step_num`, which have no effect here.
 
     Raises:
         TypeError: If an argument is of another type, or the format cannot hold a value.
         ValueError: If two Parameters have the same name, or arguments do not go together.
-        RuntimeError: If Parameters lie on devices of several processes, and another one does not call within a minute.
+        RuntimeError: If Parameters are sharded over several processes, and another one does not call within a minute.
         ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
         OSError: If the file, or an earlier one of a thread, cannot be written.
 
@@ -95,10 +96,10 @@ def save_checkpoint(
     for name in kwargs:
         if name not in ("incremental", "global_step_num", "remove_redundancy"):
             raise TypeError(f"For 'save_checkpoint', there is no argument '{name}'.")
-    lone = kwargs.pop("remove_redundancy", None)
-    if lone is not None:
-        check_flags("save_checkpoint", remove_redundancy=lone)
-    log.unused("save_checkpoint", "a checkpoint does not tell it", remove_redundancy=lone and format == "ckpt")
+    no_redundancy = kwargs.pop("remove_redundancy", None)
+    if no_redundancy is not None:
+        check_flags("save_checkpoint", remove_redundancy=no_redundancy)
+    log.unused("save_checkpoint", "a checkpoint does not tell it", remove_redundancy=no_redundancy and format == "ckpt")
     log.unused("save_checkpoint", "one device holds all Parameters, and none is a hash table", **kwargs)
     path = os.fspath(ckpt_file_name)
     if format == "safetensors":
@@ -110,8 +111,8 @@ def save_checkpoint(
         raise ValueError(
             "For 'save_checkpoint', a file has a checksum or is encrypted, not both: leave one of them out."
         )
-    texts = {} if lone is None else {"remove_redundancy": str(lone)}
-    values = chosen(save_obj, choice_func)
+    texts = {} if no_redundancy is None else {"remove_redundancy": str(no_redundancy)}
+    values = select_values(save_obj, choice_func)
     values = gather_tensors(values, "save_checkpoint") if integrated_save else local_parts(values)
     save(values, path, bool(async_save), append_dict, crc_check, None, cipher, format, texts)
 
@@ -127,20 +128,20 @@ def save(
     form: str = "ckpt",
     texts: dict[str, str] | None = None,
 ) -> None:
-    """`save_checkpoint` without its checks.
+    """Run `save_checkpoint` without its checks.
 
     Args:
-        values (dict): Tensors by name, whole: what `chosen` gives, `gathered`.
+        values (dict): Unsharded Tensors by name, from `select_values` and `gather_tensors`.
         path (str): The file.
         in_thread (bool): Whether a thread writes it. Default: False.
         append_dict (dict): As there.
         crc_check (bool): As there.
-        after (Callable): Called when the file is complete, where it was written. Default: None.
-        cipher (Cipher): What the file is encrypted with. Default: None.
+        after (Callable): Called when the file is complete, in the thread that wrote it. Default: None.
+        cipher (Cipher): Encrypts the file. Default: None.
         form (str): "ckpt" or "safetensors". Default: "ckpt".
-        texts (dict): What a safetensors file says of itself. Default: None.
+        texts (dict): Metadata of a safetensors file. Default: None.
     """
-    values = {**values, **appended(append_dict)}
+    values = {**values, **convert_appended(append_dict)}
 
     def prepared():
         # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
@@ -150,16 +151,16 @@ def save(
     if in_thread:
         writer.submit(prepared)
     else:
-        writer.wait()  # what was asked for before is written before
+        writer.wait()  # files of earlier calls are written first
         _exec_save(path, values, crc_check, after, cipher, form, texts)
 
 
-def chosen(save_obj: Any, choice_func: Callable[..., Any] | None = None) -> dict[str, Any]:
-    """What is saved under which name: ValueError where one name stands for two; see `save_checkpoint`."""
+def select_values(save_obj: Any, choice_func: Callable[..., Any] | None = None) -> dict[str, Any]:
+    """Return the values to save by name. ValueError if two have the same name; see `save_checkpoint`."""
     if isinstance(save_obj, nn.Cell):
         pairs = [(p.name, p) for p in save_obj.get_parameters()]
     else:
-        pairs = _of_dict(save_obj) if isinstance(save_obj, dict) else _of_list(save_obj)
+        pairs = _pairs_of_dict(save_obj) if isinstance(save_obj, dict) else _pairs_of_list(save_obj)
     values = {}
     for name, value in pairs:
         if values.setdefault(name, value) is not value:
@@ -170,15 +171,15 @@ def chosen(save_obj: Any, choice_func: Callable[..., Any] | None = None) -> dict
     return values if choice_func is None else {name: value for name, value in values.items() if choice_func(name)}
 
 
-def _of_dict(items):
+def _pairs_of_dict(items):
     for name, value in items.items():
         value = Tensor(value) if isinstance(value, np.ndarray) else value
         if not (isinstance(name, str) and isinstance(value, (str, Tensor))):
-            raise _no_entry("dict", name, value)
+            raise _entry_error("dict", name, value)
         yield name, value
 
 
-def _of_list(items):
+def _pairs_of_list(items):
     for item in items:
         if isinstance(item, Parameter):
             yield item.name, item
@@ -189,19 +190,19 @@ def _of_list(items):
                 f"but it holds {item!r:.80}."
             )
         if not (isinstance(item["name"], str) and isinstance(item["data"], Tensor)):
-            raise _no_entry("list", item["name"], item["data"])
+            raise _entry_error("list", item["name"], item["data"])
         yield item["name"], item["data"]
 
 
-def _no_entry(what, name, value):
+def _entry_error(what, name, value):
     return TypeError(
         f"For 'save_checkpoint', an entry of the {what} should be a name (str) with data (Tensor or Parameter), but "
         f"got {name!r} with {type(value).__name__}."
     )
 
 
-def appended(append_dict: dict[Any, Any] | None) -> dict[str, Any]:
-    """What a checkpoint holds in addition as Tensors and strings; TypeError for what it cannot hold."""
+def convert_appended(append_dict: dict[Any, Any] | None) -> dict[str, Any]:
+    """Return `append_dict` as Tensors and strings. TypeError for values that a checkpoint cannot hold."""
     if append_dict is None:
         return {}
     if not isinstance(append_dict, dict):
@@ -220,7 +221,7 @@ def _exec_save(ckpt_file_name, values, crc_check=False, after=None, cipher=None,
     folder = os.path.dirname(ckpt_file_name)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    # copies of Parameters: a step on another thread takes over their arrays
+    # copies of Parameters: a step on another thread donates their arrays
     arrays = {k: np.asarray(v) if isinstance(v, Tensor) else v for k, v in values.items()}
     if form == "safetensors":
         safetensors.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR, further=texts)

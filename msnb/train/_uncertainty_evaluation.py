@@ -1,4 +1,4 @@
-"""How far the outputs of a network can be trusted: the uncertainty of the model and that of the data."""
+"""Epistemic and aleatoric uncertainty of the outputs of a network."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -24,23 +24,23 @@ from msnb.train.model import Model
 
 __all__ = ["UncertaintyEvaluation"]
 
-_DRAWS = 10  # how often a network is run, and how often noise is drawn for a loss
+_SAMPLES = 10  # runs of a network, and samples of noise for a loss
 
 
 class UncertaintyEvaluation:
     """
     Evaluates how uncertain the outputs of a network are: because the network knows too little (epistemic uncertainty),
-    and because the data are noisy (aleatoric uncertainty). For each a network of its own is trained when it is first
-    asked for, or read from a checkpoint.
+        and because the data are noisy (aleatoric uncertainty). For each a separate network is trained on first use, or
+        read from a checkpoint.
 
     Args:
         model (Cell): The network. For the epistemic uncertainty it is changed: it gets a Dropout layer if it has none.
-        train_dataset (Dataset): What the two networks are trained with, batches of data and labels.
+        train_dataset (Dataset): Batches of data and labels to train the two networks with.
         task_type (str): "regression" or "classification".
         num_classes (int): The number of classes, for "classification". Default: None.
-        epochs (int): How often `train_dataset` is gone through. Default: 1.
-        epi_uncer_model_path (str): Of the network for the epistemic uncertainty: with `save_model` the folder that its
-            checkpoints are written to, else the checkpoint that is read. Default: None, it is trained and not kept.
+        epochs (int): Training epochs of each network. Default: 1.
+        epi_uncer_model_path (str): Of the network for the epistemic uncertainty: with `save_model` the folder for its
+            checkpoints, else the checkpoint to read. Default: None, it is trained and not saved.
         ale_uncer_model_path (str): The same for the aleatoric uncertainty. Default: None.
         save_model (bool): Whether the networks are saved. Default: False.
 
@@ -91,11 +91,11 @@ class UncertaintyEvaluation:
 
     def eval_epistemic_uncertainty(self, eval_data: Tensor) -> np.ndarray:
         """
-        The epistemic uncertainty: the variance of the outputs over ten runs with random Dropout (Gal and Ghahramani,
-        2015).
+        Return the epistemic uncertainty: the variance of the outputs over ten runs with random Dropout (Gal and
+            Ghahramani, 2015).
 
         Args:
-            eval_data (Tensor): The data, of shape (N, C, H, W) or whatever the network takes.
+            eval_data (Tensor): The data, of shape (N, C, H, W) or another shape that the network takes.
 
         Returns:
             numpy.ndarray of the shape of the network's output.
@@ -112,15 +112,15 @@ class UncertaintyEvaluation:
                 self._train(net, loss, self.epi_uncer_model_path, "checkpoint_epi_uncer_model")
             self.epi_uncer_model = net
         net = self.epi_uncer_model.draw()
-        return np.var([net(eval_data).asnumpy() for _ in range(_DRAWS)], axis=0)
+        return np.var([net(eval_data).asnumpy() for _ in range(_SAMPLES)], axis=0)
 
     def eval_aleatoric_uncertainty(self, eval_data: Tensor) -> np.ndarray:
         """
-        The aleatoric uncertainty: the sum of the squares of what the network has learnt as noise of its outputs
-        (Kendall and Gal, 2017).
+        Return the aleatoric uncertainty: the sum of the squares of the learnt noise of the outputs (Kendall and Gal,
+            2017).
 
         Args:
-            eval_data (Tensor): The data, of shape (N, C, H, W) or whatever the network takes.
+            eval_data (Tensor): The data, of shape (N, C, H, W) or another shape that the network takes.
 
         Returns:
             numpy.ndarray of shape (N,).
@@ -144,14 +144,14 @@ class UncertaintyEvaluation:
             return
         callbacks: list[Any] = [LossMonitor()]
         if self.save_model:
-            kept = CheckpointConfig(keep_checkpoint_max=self.epochs)
-            callbacks.insert(0, ModelCheckpoint(prefix=prefix, directory=path, config=kept))
+            config = CheckpointConfig(keep_checkpoint_max=self.epochs)
+            callbacks.insert(0, ModelCheckpoint(prefix=prefix, directory=path, config=config))
         model = Model(net, loss, Adam(net.trainable_params()))
         model.train(self.epochs, self.train_dataset, callbacks=callbacks, dataset_sink_mode=False)
 
 
 class EpistemicUncertaintyModel(Cell):
-    """A network with Dropout: its own, or else one that is put behind its first Dense or Conv2d layer.
+    """A network with Dropout. If it has no Dropout layer, one is inserted behind its first Dense or Conv2d layer.
 
     Args:
         epi_model (Cell): The network, which is changed.
@@ -159,8 +159,8 @@ class EpistemicUncertaintyModel(Cell):
 
     def __init__(self, epi_model: Cell) -> None:
         super().__init__()
-        self.drop_count: int = sum(1 for _ in _dropouts(epi_model))
-        if not self.drop_count and not _put_dropout(epi_model):
+        self.drop_count: int = sum(1 for _ in _iterate_dropouts(epi_model))
+        if not self.drop_count and not _insert_dropout(epi_model):
             raise ValueError(
                 "The epistemic uncertainty needs a network with a Dropout layer, or a Dense or Conv2d layer to put one "
                 "behind."
@@ -168,34 +168,34 @@ class EpistemicUncertaintyModel(Cell):
         self.epi_model = epi_model
 
     def draw(self) -> "EpistemicUncertaintyModel":
-        """Switch all to evaluation and Dropout to training. Returns self."""
+        """Set all Cells to evaluation and Dropout to training. Returns self."""
         self.set_train(False)
-        for cell in _dropouts(self):
+        for cell in _iterate_dropouts(self):
             cell.set_train(True)
         return self
 
     def construct(self, x: Tensor) -> Tensor:
-        """The network's output."""
+        """Return the network's output."""
         return self.epi_model(x)
 
 
-def _dropouts(net: Cell) -> Iterator[Cell]:
+def _iterate_dropouts(net: Cell) -> Iterator[Cell]:
     return (cell for _, cell in net.cells_and_names() if isinstance(cell, Dropout))
 
 
-def _put_dropout(net):
-    """Whether a layer was found to put a Dropout behind."""
+def _insert_dropout(net):
+    """Insert a Dropout behind the first Dense or Conv2d layer. Returns whether there is one."""
     for name, cell in net.name_cells().items():
         if isinstance(cell, (Conv2d, Dense)):
             setattr(net, name, SequentialCell([cell, Dropout(keep_prob=0.5)]))
             return True
-        if _put_dropout(cell):
+        if _insert_dropout(cell):
             return True
     return False
 
 
 class AleatoricUncertaintyModel(Cell):
-    """A network that says beside each output how noisy that is.
+    """A network that returns the noise of each output together with it.
 
     Args:
         ale_model (Cell): The network, which is changed for a regression.
@@ -220,7 +220,8 @@ class AleatoricUncertaintyModel(Cell):
         self.ale_model = ale_model
 
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """(output, its noise): for a classification its standard deviation, else the logarithm of its variance."""
+        """Return (output, its noise): for a classification its standard deviation, else the logarithm of its
+        variance."""
         features = self.ale_model(x)
         return self.pred_layer(features), self.var_layer(features)
 
@@ -238,9 +239,9 @@ class AleatoricLoss(Cell):
         self.entropy: Cell = SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 
     def construct(self, data_pred: tuple[Tensor, Tensor], y: Tensor) -> Tensor:
-        """The mean loss."""
+        """Return the mean loss."""
         pred, noise = data_pred
         if self.task == "classification":
-            drawn = StandardNormal.functional((_DRAWS,))
-            return sum(self.entropy(pred + drawn[i] * noise, y) for i in range(_DRAWS)) / _DRAWS
+            samples = StandardNormal.functional((_SAMPLES,))
+            return sum(self.entropy(pred + samples[i] * noise, y) for i in range(_SAMPLES)) / _SAMPLES
         return F.reduce_mean(0.5 * F.exp(-noise) * F.square(y - pred) + 0.5 * noise)

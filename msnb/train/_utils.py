@@ -25,17 +25,17 @@ def check_flags(function: str, **flags: object) -> None:
 
 
 def _convert_type(types):
-    """numpy dtypes as MindSpore dtypes."""
+    """Convert numpy dtypes to MindSpore dtypes."""
     return [pytype_to_dtype(t) for t in types]
 
 
 def _get_types_and_shapes(dataset):
-    """(dtypes, shapes) of the columns of a dataset."""
+    """Return (dtypes, shapes) of the columns of a dataset."""
     return _convert_type(dataset.output_types()), dataset.output_shapes()
 
 
 def _exec_datagraph(exec_dataset, dataset_size, phase="dataset", create_data_info_queue=False):
-    """Device queues do not exist here.
+    """Raise an error, as there are no device queues.
 
     Raises:
         NotImplementedError: Always.
@@ -44,7 +44,7 @@ def _exec_datagraph(exec_dataset, dataset_size, phase="dataset", create_data_inf
 
 
 def _make_directory(path):
-    """Absolute path of a folder, which is made if it does not exist.
+    """Return the absolute path of a folder, which is created if it does not exist.
 
     Raises:
         TypeError: If `path` is no string, is empty, or must not be written.
@@ -64,7 +64,7 @@ def _make_directory(path):
 
 
 def _construct_tensor_list(types, shapes, batch_expand_num=1):
-    """Zeros of the given dtypes and shapes, the first axis `batch_expand_num` times as long."""
+    """Return zeros of the given dtypes and shapes, with the first axis `batch_expand_num` times as long."""
     if len(shapes) != len(types):
         raise ValueError(f"There should be one shape per type, but got {len(types)} types and {len(shapes)} shapes.")
     longer = [(shape[0] * batch_expand_num, *shape[1:]) if len(shape) else () for shape in shapes]
@@ -72,10 +72,11 @@ def _construct_tensor_list(types, shapes, batch_expand_num=1):
 
 
 def _to_tensor(elem, scaling_sens=None):
-    """numpy arrays as Tensors, followed by the loss scale if there is one; a single one not in a tuple."""
-    given = elem if isinstance(elem, (tuple, list)) else (elem,)
+    """Convert numpy arrays to Tensors, followed by the loss scale if there is one. A single value is not put in a
+    tuple."""
+    elements = elem if isinstance(elem, (tuple, list)) else (elem,)
     scale = (Tensor(scaling_sens, mstype.float32),) if scaling_sens else ()
-    tensors = (*(Tensor(one) if isinstance(one, np.ndarray) else one for one in given), *scale)
+    tensors = (*(Tensor(element) if isinstance(element, np.ndarray) else element for element in elements), *scale)
     return tensors if len(tensors) > 1 else tensors[0]
 
 

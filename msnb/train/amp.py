@@ -1,4 +1,4 @@
-"""Mixed precision: `build_train_network` puts network, loss and optimizer together at a level of precision."""
+"""Mixed precision: `build_train_network` combines network, loss and optimizer at a level of precision."""
 
 import functools
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ __all__ = [
 
 _FLOAT32 = np.dtype(np.float32)
 _LEVELS = ("O0", "O1", "O2", "O3", "auto")
-# What 2.x computes in 16 bits at level O1, and what it keeps in float32 at level O2.
+# MindSpore 2 computes the white list in 16 bits at level O1, and keeps the black list in float32 at level O2.
 _WHITE_CELLS = (
     nn.Conv1d,
     nn.Conv2d,
@@ -83,10 +83,10 @@ _OPTIONS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
 
 
 class OutputTo16(nn.Cell):
-    """A Cell whose output is cast to float16: what keeps a float32 BatchNorm inside a float16 network.
+    """A Cell whose output is cast to float16, for a float32 BatchNorm in a float16 network.
 
     Args:
-        op (Cell): The Cell.
+        dtype (mindspore.dtype): Type of the output. Default: mindspore.float16.
         dtype (mindspore.dtype): What it is cast to instead. Default: mindspore.float16.
     """
 
@@ -133,49 +133,49 @@ class _WithLossCell(nn.WithLossCell):
 _WithLossCell.__name__ = _WithLossCell.__qualname__ = "WithLossCell"  # its name in the graph
 
 
-def _replaced(network, chosen, wrapped):
-    """Put `wrapped(cell)` in the place of every Cell below `network` for which `chosen(cell)` is true."""
+def _replace_cells(network, predicate, wrapper):
+    """Replace every Cell below `network` for which `predicate(cell)` is true by `wrapper(cell)`."""
     changed = False
     for name, cell in network.name_cells().items():
         if cell is network:
             continue
-        if chosen(cell):
-            stand_in = wrapped(cell)
+        if predicate(cell):
+            wrapper_cell = wrapper(cell)
             # Not through setattr, which would prefix the names of the Parameters once more.
-            network._cells[name] = stand_in
-            network.__dict__[name] = stand_in
-            stand_in.__dict__["_attr_name"] = name
+            network._cells[name] = wrapper_cell
+            network.__dict__[name] = wrapper_cell
+            wrapper_cell.__dict__["_attr_name"] = name
             changed = True
         else:
-            _replaced(cell, chosen, wrapped)
+            _replace_cells(cell, predicate, wrapper)
     if changed:
         if isinstance(network, nn.SequentialCell):
             network.cell_list = tuple(network.cells())
         trace_state.epoch.bump()
 
 
-def _in_float32(network, kinds, dtype=mstype.float16):
-    """Put every Cell of `kinds` below `network` back to float32; what comes out of it is of `dtype`."""
-    _replaced(network, lambda c: isinstance(c, kinds), lambda c: OutputTo16(c.to_float(mstype.float32), dtype))
+def _keep_in_float32(network, kinds, dtype=mstype.float16):
+    """Keep every Cell of `kinds` below `network` in float32, and cast its output to `dtype`."""
+    _replace_cells(network, lambda c: isinstance(c, kinds), lambda c: OutputTo16(c.to_float(mstype.float32), dtype))
 
 
 def _do_keep_batchnorm_fp32(network):
-    """Put every BatchNorm below `network` back to float32, in MindSpore 2 those of volumes and LayerNorm, too."""
-    _in_float32(network, _BLACK_CELLS if current_generation() == 2 else (nn.BatchNorm2d, nn.BatchNorm1d))
+    """Keep every BatchNorm below `network` in float32; in MindSpore 2 also BatchNorm3d and LayerNorm."""
+    _keep_in_float32(network, _BLACK_CELLS if current_generation() == 2 else (nn.BatchNorm2d, nn.BatchNorm1d))
 
 
-def _in_16(network, kinds, dtype):
-    """`network`, whose Cells of exactly `kinds` compute in `dtype` and give float32; not those whose precision the
-    program has chosen itself."""
+def _compute_in_16_bits(network, kinds, dtype):
+    """Return `network`, whose Cells of exactly `kinds` compute in `dtype` and return float32. Cells whose precision
+    the program has set are left alone."""
     plain = lambda c: type(c) in kinds and not (getattr(c, "fp16", False) or getattr(c, "fp32", False))  # noqa: E731
-    _replaced(network, plain, lambda c: _OutputTo32(c.to_float(dtype)))
+    _replace_cells(network, plain, lambda c: _OutputTo32(c.to_float(dtype)))
     return _OutputTo32(network.to_float(dtype)) if plain(network) else network
 
 
 class _Levels(Mapping):
-    """Options by level. Each look makes them anew, so that each network gets a loss scale manager of its own."""
+    """Options by level. Each look-up constructs them, so that each network gets its own loss scale manager."""
 
-    _MAKE = MappingProxyType(  # whether BatchNorm stays in float32, the type of the network, its loss scale manager
+    _MAKE = MappingProxyType(  # keep_batchnorm_fp32, cast_model_type, loss_scale_manager
         {
             "O0": lambda: (False, mstype.float32, None),
             "O2": lambda: (True, mstype.float16, DynamicLossScaleManager()),
@@ -194,7 +194,7 @@ class _Levels(Mapping):
         return len(self._MAKE)
 
 
-# This and the two functions behind are imported by libraries that put a training step together themselves.
+# Libraries that build a training step themselves import this and the next two functions.
 _config_level = _Levels()
 
 
@@ -216,21 +216,21 @@ def _check_kwargs(options):
 
 
 def check_boost(owner: str, boost_level: str) -> None:
-    """Check a `boost_level`, and say that it has no effect."""
+    """Check a `boost_level`, and log that it has no effect."""
     level = check(OneOf("O0", "O1", "O2"), boost_level, "boost_level", owner)
     log.unused(owner, "write mindspore.boost.GradientAccumulation into the step", boost_level=level != "O0")
 
 
 def _add_loss_network(network, loss_fn, cast_model_type):
-    """`network` with its loss, which is computed in float32."""
+    """Return `network` with its loss, which is computed in float32."""
     Validator.check_value_type("loss_fn", loss_fn, nn.Cell)
     return (_WithLossCell if cast_model_type == mstype.float16 else nn.WithLossCell)(network, loss_fn)
 
 
-def _level_of_auto():
-    """The level that "auto" stands for: r1.1 goes by the device, MindSpore 2 by what is computed."""
+def _resolve_auto_level():
+    """Return the level for "auto": r1.1 decides by the device, MindSpore 2 by the operators."""
     if current_generation() == 2:
-        _say_what_auto_does("build_train_network")
+        _log_auto_level("build_train_network")
         return "O1"
     target = context.get_context("device_target")
     if target not in ("GPU", "Ascend"):
@@ -241,7 +241,7 @@ def _level_of_auto():
     return "O2" if target == "GPU" else "O3"
 
 
-def _say_what_auto_does(function):
+def _log_auto_level(function):
     log.once(
         f"{function}: level 'auto' computes convolutions and dense layers in 16 bits; operators that construct calls "
         "itself stay in float32."
@@ -249,7 +249,7 @@ def _say_what_auto_does(function):
 
 
 def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.Type = mstype.float16) -> "Cell":
-    """A network in mixed precision, for training functions that users write.
+    """Return a network in mixed precision, for training functions that users write.
 
     Args:
         network (Cell): The network; it is changed by levels other than O0.
@@ -259,7 +259,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
             - O1: convolutions and dense layers in `dtype`. Operators that `construct` calls itself stay in float32.
             - O2: `dtype`, BatchNorm and LayerNorm in float32.
             - O3: `dtype`.
-            - auto: as O1, which is said once; MindSpore chooses for operators, too.
+            - auto: as O1, which is logged once; MindSpore decides for operators, too.
         dtype (mindspore.dtype): mindspore.float16 or mindspore.bfloat16. Default: mindspore.float16.
 
     Returns:
@@ -267,7 +267,7 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
 
     Raises:
         TypeError: If `network` is no Cell.
-        ValueError: If `amp_level` or `dtype` is another one.
+        ValueError: If `amp_level` or `dtype` is not one of these.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -281,12 +281,12 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
     if amp_level == "O0":
         return network
     if amp_level == "auto":
-        _say_what_auto_does("auto_mixed_precision")
+        _log_auto_level("auto_mixed_precision")
     if amp_level in ("O1", "auto"):
-        return _in_16(network, _WHITE_CELLS, dtype)
+        return _compute_in_16_bits(network, _WHITE_CELLS, dtype)
     network.to_float(dtype)
     if amp_level == "O2":
-        _in_float32(network, _BLACK_CELLS, dtype)
+        _keep_in_float32(network, _BLACK_CELLS, dtype)
     return _OutputTo32(network)
 
 
@@ -299,10 +299,10 @@ def _check_16(dtype, function):
 
 def get_white_list() -> list[type]:
     """
-    What level O1 computes in 16 bits.
+    Return the classes that level O1 computes in 16 bits.
 
     Returns:
-        list[type], of classes of Cells and operators; one's own, to be changed.
+        list[type], of classes of Cells and operators; a new list, which may be changed.
 
     Examples:
         >>> nn.Dense in amp.get_white_list()
@@ -313,10 +313,10 @@ def get_white_list() -> list[type]:
 
 def get_black_list() -> list[type]:
     """
-    What level O2 keeps in float32.
+    Return the classes that level O2 keeps in float32.
 
     Returns:
-        list[type], of classes of Cells; one's own, to be changed.
+        list[type], of classes of Cells; a new list, which may be changed.
 
     Examples:
         >>> nn.BatchNorm2d in amp.get_black_list()
@@ -332,20 +332,21 @@ def custom_mixed_precision(
     black_list: list[type] | None = None,
     dtype: mstype.Type = mstype.float16,
 ) -> "Cell":
-    """A network in mixed precision, by classes of Cells; classes of operators have no effect, which is said once.
+    """Return a network in mixed precision, by classes of Cells. Classes of operators have no effect, which is logged
+    once.
 
     Args:
         network (Cell): The network; it is changed.
-        white_list (list[type]): What computes in `dtype`. Default: None.
-        black_list (list[type]): What stays in float32, while all else computes in `dtype`. Default: None.
+        white_list (list[type]): Classes that compute in `dtype`. Default: None.
+        black_list (list[type]): Classes that stay in float32, while all others compute in `dtype`. Default: None.
         dtype (mindspore.dtype): mindspore.float16 or mindspore.bfloat16. Default: mindspore.float16.
 
     Returns:
         Cell.
 
     Raises:
-        TypeError: If `network` is no Cell, or a list holds something else than classes of Cells and operators.
-        ValueError: If not exactly one of the lists is given, or `dtype` is another one.
+        TypeError: If `network` is no Cell, or a list has elements other than classes of Cells and operators.
+        ValueError: If both or none of the lists is given, or `dtype` is not one of these.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -359,16 +360,16 @@ def custom_mixed_precision(
     _check_16(dtype, "custom_mixed_precision")
     if (white_list is None) == (black_list is None):
         raise ValueError("For 'custom_mixed_precision', one of 'white_list' and 'black_list' should be given.")
-    given = white_list if white_list is not None else black_list
-    for kind in given or ():
+    classes = white_list if white_list is not None else black_list
+    for kind in classes or ():
         if not isinstance(kind, type) or not issubclass(kind, (nn.Cell, Primitive)):
             raise TypeError(f"'custom_mixed_precision' takes classes of Cells and of operators, but got {kind!r}.")
-    cells = tuple(kind for kind in given or () if issubclass(kind, nn.Cell))
-    log.unused("custom_mixed_precision", "Cells alone are told apart", operators=len(cells) < len(given or ()))
+    cells = tuple(kind for kind in classes or () if issubclass(kind, nn.Cell))
+    log.unused("custom_mixed_precision", "Cells alone are told apart", operators=len(cells) < len(classes or ()))
     if white_list is not None:
-        return _in_16(network, cells, dtype)
+        return _compute_in_16_bits(network, cells, dtype)
     network.to_float(dtype)
-    _in_float32(network, cells, dtype)
+    _keep_in_float32(network, cells, dtype)
     return _OutputTo32(network)
 
 
@@ -380,7 +381,7 @@ def build_train_network(
     boost_level: str = "O0",
     **kwargs: Any,
 ) -> "Cell":
-    """A training step of a network in mixed precision.
+    """Return a training step of a network in mixed precision.
 
     Args:
         network (Cell): The network; it is changed by levels other than O0.
@@ -392,19 +393,19 @@ def build_train_network(
             - O1: convolutions and dense layers in float16.
             - O2: the network in float16, BatchNorm and `loss_fn` in float32, with a dynamic loss scale.
             - O3: the network in float16, `loss_fn` in float32.
-            - auto: in r1.1 O2 on GPU and O3 on Ascend; in MindSpore 2 as O1, which is said once.
+            - auto: in r1.1 O2 on GPU and O3 on Ascend; in MindSpore 2 as O1, which is logged once.
 
-        boost_level (str): "O0"; what "O1" and "O2" do in MindSpore has no effect here. Default: "O0".
+        boost_level (str): "O0"; "O1" and "O2" have no effect here. Default: "O0".
         cast_model_type (mindspore.dtype): mindspore.float16 or mindspore.float32, instead of the level's.
         keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
-        loss_scale_manager (Union[None, LossScaleManager]): What scales the loss, instead of the level's.
+        loss_scale_manager (Union[None, LossScaleManager]): Scales the loss, instead of the level's.
 
     Returns:
         Cell, called with a batch it trains one step and returns the loss; with a loss scale that drops steps, the loss,
         whether the step overflowed, and the loss scale.
 
     Raises:
-        ValueError: If `level` or an option is unknown, or r1.1's "auto" meets a device it says nothing about.
+        ValueError: If `level` or an option is unknown, or r1.1's "auto" has no level for the device.
         TypeError: If an argument is of another type.
 
     Supported Platforms:
@@ -416,7 +417,7 @@ def build_train_network(
     check_boost("build_train_network", boost_level)
     _check_kwargs(kwargs)
     if level == "auto":
-        level = _level_of_auto()
+        level = _resolve_auto_level()
     options = {**_config_level["O0" if level == "O1" else level], **kwargs}
     if level == "O1":
         network = auto_mixed_precision(network, "O1")
@@ -439,11 +440,11 @@ def build_train_network(
     return nn.TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()
 
 
-KEEPS_MORE = "level 'O2' keeps BatchNorm3d and LayerNorm in float32, too"
+MORE_IN_FLOAT32 = "level 'O2' keeps BatchNorm3d and LayerNorm in float32, too"
 
 
-@replaces_in_api2(build_train_network, KEEPS_MORE, given="level")
+@replaces_in_api2(build_train_network, MORE_IN_FLOAT32, given="level")
 @functools.wraps(build_train_network)
-def _build_train_network_in_second(*args: Any, **kwargs: Any) -> "Cell":
+def _build_train_network_api2(*args: Any, **kwargs: Any) -> "Cell":
     with generation_scope(2):
         return build_train_network(*args, **kwargs)

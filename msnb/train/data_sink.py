@@ -1,4 +1,4 @@
-"""`data_sink`: a function that takes its batches by itself."""
+"""`data_sink`: a function that reads its batches from a dataset."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -23,23 +23,23 @@ def data_sink(
     input_signature: Tensor | MetaTensor | Sequence[Any] | None = None,
 ) -> Callable[[], Any]:
     """
-    A function that runs `fn` on the next batches of a dataset, which begins anew when it ends.
+    Return a function that runs `fn` on the next batches of a dataset, which restarts when it ends.
 
-    There is no queue on the device: each batch goes there when its turn comes, on any device.
+    There is no queue on the device: each batch goes there when it is used.
 
     Args:
-        fn (Callable): What is run, on the columns of a batch.
-        dataset (Dataset): Where the batches come from.
-        sink_size (int): How many batches one call takes. Default: 1.
-        jit_config (JitConfig): Given, `fn` is compiled. Default: None, it runs as the mode says.
-        input_signature (Union[Tensor, tuple[Tensor]]): What the columns have to look like. Default: None.
+        fn (Callable): The function, called with the columns of a batch.
+        dataset (Dataset): The dataset.
+        sink_size (int): The number of batches in one call. Default: 1.
+        jit_config (JitConfig): If given, `fn` is compiled. Default: None, it runs in the current mode.
+        input_signature (Union[Tensor, tuple[Tensor]]): Shapes and dtypes of the columns. Default: None.
 
     Returns:
-        Callable, takes nothing and returns what `fn` returned for the last of its batches.
+        Callable, without arguments; it returns the result of `fn` for the last of its batches.
 
     Raises:
         TypeError: If `sink_size` is no int, `jit_config` no JitConfig, or `dataset` no dataset.
-        ValueError: If `sink_size` is not positive, or a batch does not look like `input_signature`.
+        ValueError: If `sink_size` is not positive, or a batch does not match `input_signature`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -61,5 +61,5 @@ def data_sink(
             result = run(*batch)
         return result
 
-    del sink_process.__wrapped__  # it takes nothing, whatever `fn` takes
+    del sink_process.__wrapped__  # `sink_process` has no arguments, whatever those of `fn` are
     return sink_process

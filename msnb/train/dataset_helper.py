@@ -18,7 +18,7 @@ __all__ = ["DatasetHelper", "connect_network_with_dataset"]
 def connect_network_with_dataset(network: "Cell", dataset_helper: "DatasetHelper") -> "Cell":
     """Connect a network with the device queue of a dataset.
 
-    There are no device queues here: iterating over the helper gives the batches, and the network stays what it is.
+    There are no device queues here: iterating over the helper gives the batches, and the network is unchanged.
 
     Args:
         network (Cell): The network.
@@ -53,7 +53,7 @@ class DatasetHelper:
         dataset (Dataset): The dataset.
         dataset_sink_mode (bool): Whether an epoch may be shorter or longer than the dataset, see `sink_size`. Batches
             go to the device one by one in either case. Default: True.
-        sink_size (int): Batches per epoch in sink mode, taken on from where the epoch before ended; -1 for the whole
+        sink_size (int): Batches per epoch in sink mode, continued where the previous epoch ended; -1 for the complete
             dataset. Default: -1.
         epoch_num (int): Number of epochs, -1 for any. Default: 1.
 
@@ -93,38 +93,38 @@ class DatasetHelper:
         return iter(self.iter)
 
     def types_shapes(self) -> tuple[list[Any], list[Any]]:
-        """(dtypes, shapes) of the columns."""
+        """Return (dtypes, shapes) of the columns."""
         return _get_types_and_shapes(self.iter.dataset)
 
     def sink_size(self) -> int:
-        """Batches that one call of the network consumes: 1."""
+        """Return 1, the number of batches that one call of the network consumes."""
         return 1
 
     def stop_send(self) -> None:
-        """Nothing to do: there is no device queue."""
+        """Do nothing: there is no device queue."""
 
     def release(self) -> None:
-        """Let go of the dataset's iterator."""
+        """Close the dataset's iterator."""
         self.iter.close()
 
     def continue_send(self) -> None:
-        """Nothing to do: there is no device queue."""
+        """Do nothing: there is no device queue."""
 
     def get_data_info(self) -> tuple[list[Any], list[Any]]:
-        """(dtypes, shapes) of the columns, as numpy dtypes."""
+        """Return (dtypes, shapes) of the columns, with numpy dtypes."""
         return self.iter.dataset.output_types(), self.iter.dataset.output_shapes()
 
 
 class _Batches:
-    """An iterator over a dataset that can be let go of."""
+    """An iterator over a dataset that can be closed."""
 
     def __init__(self, dataset: Any, passes: int) -> None:
         self.dataset = dataset
         self.iter = dataset.create_tuple_iterator(num_epochs=passes, do_copy=True)
 
     def close(self) -> None:
-        """Let go of the iterator, and of the threads and processes that work for it: a loop may have ended early."""
-        stop = getattr(self.iter, "stop", None)  # datasets of other libraries have iterators of their own
+        """Close the iterator and the threads and processes that work for it, as a loop may have ended early."""
+        stop = getattr(self.iter, "stop", None)  # datasets of other libraries have other iterators
         self.iter = iter(())
         if stop is not None:
             stop()
@@ -141,7 +141,7 @@ class _DatasetIterNormal(_Batches):
 
 
 class _DatasetIterSink(_Batches):
-    """`sink_size` batches per `for` loop, going on where the loop before ended."""
+    """`sink_size` batches per `for` loop, continued where the previous loop ended."""
 
     def __init__(self, dataset: Any, sink_size: int, epoch_num: int) -> None:
         size = dataset.get_dataset_size()

@@ -1,4 +1,4 @@
-"""Loss scale managers: what the loss is multiplied by in mixed precision, and how that moves."""
+"""Loss scale managers: the factor of the loss in mixed precision, and its updates."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ __all__ = ["LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager
 _PATIENCE = 1000  # steps that may overflow in a row
 
 
-def _number(manager, argument, value, at_least=None, above=None):
-    """`value`, when it is a finite number within its bound."""
+def _check_number(manager, argument, value, at_least=None, above=None):
+    """Return `value` if it is a finite number within its bound."""
     Validator.check_finite(value, argument, manager)
     if at_least is not None and value < at_least:
         raise ValueError(f"For '{manager}', '{argument}' should be at least {at_least}, but got {value}.")
@@ -25,28 +25,28 @@ def _number(manager, argument, value, at_least=None, above=None):
 
 
 class LossScaleManager:
-    """Base class: a subclass says what the loss scale is and what an overflow does to it.
+    """Base class. A subclass defines the loss scale and the effect of an overflow on it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
 
     def get_loss_scale(self) -> float:
-        """The loss scale."""
+        """Return the loss scale."""
 
     def update_loss_scale(self, overflow: bool) -> None:
-        """Note the outcome of a step.
+        """Update the loss scale after a step.
 
         Args:
             overflow (bool): Whether it overflowed.
         """
 
     def get_update_cell(self) -> "Cell | None":
-        """The Cell that does the same inside the training graph, None where nothing is to be done."""
+        """Return the Cell that does the same inside the training graph, or None."""
 
 
 class FixedLossScaleManager(LossScaleManager):
-    """The same loss scale in all steps.
+    """A constant loss scale.
 
     Args:
         loss_scale (float): The loss scale, at least 1. When `drop_overflow_update` is False, give the optimizer the
@@ -66,26 +66,26 @@ class FixedLossScaleManager(LossScaleManager):
 
     @answered
     def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True) -> None:
-        self._loss_scale = _number("FixedLossScaleManager", "loss_scale", loss_scale, at_least=1)
+        self._loss_scale = _check_number("FixedLossScaleManager", "loss_scale", loss_scale, at_least=1)
         self._drop_overflow_update = drop_overflow_update
 
     def get_loss_scale(self) -> float:
-        """The loss scale."""
+        """Return the loss scale."""
         return self._loss_scale
 
     def get_drop_overflow_update(self) -> bool:
-        """Whether a step that overflows is skipped."""
+        """Return whether a step that overflows is skipped."""
         return self._drop_overflow_update
 
     def update_loss_scale(self, overflow: bool) -> None:
-        """Nothing: the loss scale is fixed.
+        """Do nothing: the loss scale is fixed.
 
         Args:
             overflow (bool): Whether the step overflowed.
         """
 
     def get_update_cell(self) -> "Cell | None":
-        """The Cell for `TrainOneStepWithLossScaleCell`, None when steps that overflow are not skipped."""
+        """Return the Cell for `TrainOneStepWithLossScaleCell`, or None if steps that overflow are not skipped."""
         return FixedLossScaleUpdateCell(self._loss_scale) if self._drop_overflow_update else None
 
 
@@ -112,17 +112,17 @@ class DynamicLossScaleManager(LossScaleManager):
     @answered
     def __init__(self, init_loss_scale: float = 2**24, scale_factor: int = 2, scale_window: int = 2000) -> None:
         name = "DynamicLossScaleManager"
-        self.loss_scale: int = _number(name, "init_loss_scale", init_loss_scale, at_least=1)
-        self.scale_factor: float = _number(name, "scale_factor", scale_factor, above=0)
+        self.loss_scale: int = _check_number(name, "init_loss_scale", init_loss_scale, at_least=1)
+        self.scale_factor: float = _check_number(name, "scale_factor", scale_factor, above=0)
         self.scale_window: int = Validator.check_positive_int(scale_window, "scale_window", name)
         self._good = self._bad = 0  # steps in a row without, and with, overflow
 
     def get_loss_scale(self) -> float:
-        """The loss scale."""
+        """Return the loss scale."""
         return self.loss_scale
 
     def update_loss_scale(self, overflow: bool) -> None:
-        """Move the loss scale after a step.
+        """Update the loss scale after a step.
 
         Args:
             overflow (bool): Whether the step overflowed.
@@ -142,9 +142,9 @@ class DynamicLossScaleManager(LossScaleManager):
             )
 
     def get_drop_overflow_update(self) -> bool:
-        """Whether a step that overflows is skipped: always."""
+        """Return True: a step that overflows is always skipped."""
         return True
 
     def get_update_cell(self) -> "Cell | None":
-        """The Cell for `TrainOneStepWithLossScaleCell`."""
+        """Return the Cell for `TrainOneStepWithLossScaleCell`."""
         return DynamicLossScaleUpdateCell(self.loss_scale, self.scale_factor, self.scale_window)

@@ -1,4 +1,4 @@
-"""Loss scalers of 2.x: scale the loss and unscale the gradients in training functions that users write."""
+"""Loss scalers of MindSpore 2: scale the loss and unscale the gradients in training functions that users write."""
 
 import abc
 from typing import Any
@@ -17,7 +17,8 @@ __all__ = ["LossScaler", "StaticLossScaler", "DynamicLossScaler", "all_finite", 
 
 
 def init_status() -> Tensor:
-    """2.0's: what an Ascend chip is to note an overflow in, for `all_finite`; zeros, as gradients tell here.
+    """Return 8 zeros. In MindSpore 2.0 an Ascend chip notes an overflow in them, for `all_finite`; here the gradients
+    are checked.
 
     Returns:
         Tensor, float32 of shape (8,).
@@ -30,11 +31,10 @@ def init_status() -> Tensor:
 
 
 def all_finite(inputs: tuple[Tensor, ...] | list[Tensor], status: Tensor | None = None) -> Tensor:
-    """Whether no Tensor holds an infinite value or NaN.
+    """Return whether no Tensor holds an infinite value or NaN.
 
     Args:
-        inputs (Union[tuple[Tensor], list[Tensor]]): The Tensors.
-        status (Tensor): 2.0's, what `init_status` gave; no effect, as the Tensors themselves are looked at.
+        status (Tensor): The result of `init_status` in MindSpore 2.0; no effect, as the Tensors themselves are checked.
             Default: None.
 
     Returns:
@@ -59,7 +59,7 @@ class LossScaler(abc.ABC):
 
     @abc.abstractmethod
     def scale(self, inputs: Tensor | tuple[Tensor, ...]) -> Any:
-        """`inputs` multiplied by the loss scale.
+        """Return `inputs` multiplied by the loss scale.
 
         Args:
             inputs (Union[Tensor, tuple[Tensor]]): The loss.
@@ -67,7 +67,7 @@ class LossScaler(abc.ABC):
 
     @abc.abstractmethod
     def unscale(self, inputs: Tensor | tuple[Tensor, ...]) -> Any:
-        """`inputs` divided by the loss scale.
+        """Return `inputs` divided by the loss scale.
 
         Args:
             inputs (Union[Tensor, tuple[Tensor]]): The gradients.
@@ -75,31 +75,31 @@ class LossScaler(abc.ABC):
 
     @abc.abstractmethod
     def adjust(self, grads_finite: Tensor) -> Any:
-        """Move the loss scale after a step.
+        """Update the loss scale after a step.
 
         Args:
             grads_finite (Tensor): bool, whether the gradients were finite.
         """
 
 
-def _times(inputs, factor):
+def _multiply(inputs, factor):
     if isinstance(inputs, (tuple, list)):
-        return type(inputs)(_times(x, factor) for x in inputs)
-    return map_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
+        return type(inputs)(_multiply(x, factor) for x in inputs)
+    return on_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
 
 
 def _grad_scale_map(scale_value: Tensor, inputs: Any) -> Any:
-    """Tensors times a scale; programs that derive from `LossScaler` import it."""
-    return _times(inputs, scale_value)
+    """Multiply Tensors by a scale; programs that derive from `LossScaler` import it."""
+    return _multiply(inputs, scale_value)
 
 
 def _grad_unscale_map(scale_value: Tensor, inputs: Any) -> Any:
-    """Tensors divided by a scale; programs that derive from `LossScaler` import it."""
-    return _times(inputs, P.Reciprocal()(scale_value))
+    """Divide Tensors by a scale; programs that derive from `LossScaler` import it."""
+    return _multiply(inputs, P.Reciprocal()(scale_value))
 
 
 class StaticLossScaler(LossScaler):
-    """The same loss scale in all steps.
+    """A constant loss scale.
 
     Args:
         scale_value (Union[int, float]): The loss scale.
@@ -120,15 +120,15 @@ class StaticLossScaler(LossScaler):
         )
 
     def scale(self, inputs: Any) -> Any:
-        """`inputs` multiplied by the loss scale."""
-        return _times(inputs, self.scale_value)
+        """Return `inputs` multiplied by the loss scale."""
+        return _multiply(inputs, self.scale_value)
 
     def unscale(self, inputs: Any) -> Any:
-        """`inputs` divided by the loss scale."""
-        return _times(inputs, P.Reciprocal()(self.scale_value))
+        """Return `inputs` divided by the loss scale."""
+        return _multiply(inputs, P.Reciprocal()(self.scale_value))
 
     def adjust(self, grads_finite: Tensor) -> bool:
-        """Nothing: the loss scale is fixed; returns False."""
+        """Return False: the loss scale is fixed."""
         return False
 
 
@@ -162,7 +162,7 @@ class DynamicLossScaler(StaticLossScaler):
         self.counter: Parameter = Parameter(Tensor(0, mstype.int32), name="counter", requires_grad=False)
 
     def adjust(self, grads_finite: Tensor) -> bool:
-        """Move the loss scale: down (never below 1) when the gradients were not finite; returns True."""
+        """Update the loss scale: lower it (never below 1) if the gradients were not finite. Returns True."""
         select, assign = P.Select(), P.Assign()
         up = self.scale_value * float(self.scale_factor)
         full = P.Equal()(self.counter, self.scale_window - 1)

@@ -1,4 +1,4 @@
-"""Protobuf's classes of a MINDIR file by MindSpore's path: the names import, and say on use what to do instead."""
+"""Protobuf's classes of a MINDIR file at MindSpore's path. The names can be imported, and raise an error on use."""
 
 import functools
 

@@ -25,9 +25,9 @@ from msnb.parallel._utils import (
 from msnb.parallel.auto_parallel import in_own_settings, settings_of
 from msnb.train import _column_check, amp
 from msnb.train._evaluate_callback import Evaluation
-from msnb.train._local_batch import with_rows_of_all
+from msnb.train._local_batch import with_global_batch
 from msnb.train._model_networks import AUTO_PARALLEL, Assembly
-from msnb.train._no_optimizer_warning import Idle
+from msnb.train._no_optimizer_warning import IdleCheck
 from msnb.train._progress import Progress, prints
 from msnb.train._resume import resumption_of
 from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
@@ -41,9 +41,9 @@ if TYPE_CHECKING:  # named in annotations alone
 __all__ = ["Model"]
 
 
-@differs_in_api2(amp.KEEPS_MORE, given="amp_level")
+@differs_in_api2(amp.MORE_IN_FLOAT32, given="amp_level")
 class Model(Assembly):
-    """Puts network, loss, optimizer and metrics together for training and evaluation.
+    """Combines network, loss, optimizer and metrics for training and evaluation.
 
     Args:
         network (Cell): The network.
@@ -51,11 +51,11 @@ class Model(Assembly):
         optimizer (Optimizer): Updates the Parameters. Default: None, the network trains itself when it is called.
         metrics (Union[dict, set]): Metrics of evaluation, for example {"accuracy", "recall"}. Default: None.
         eval_network (Cell): Network for evaluation. Default: None, `network` and `loss_fn`.
-        eval_indexes (list): Places of loss, prediction and label in the outputs of `eval_network`; the loss goes to the
-            metric Loss, the other two to all others. Default: None, all outputs go to all metrics.
+        eval_indexes (list): Indexes of loss, prediction and label in the outputs of `eval_network`; the loss goes to
+            the metric Loss, the other two to all others. Default: None, all outputs go to all metrics.
         amp_level (str): Precision "O0", "O1", "O2", "O3" or "auto", see :func:`build_train_network`. Default: "O0".
-        boost_level (str): "O0"; "O1" and "O2" are taken, and have no effect here. Default: "O0".
-        loss_scale_manager (Union[None, LossScaleManager]): What scales the loss, instead of the level's.
+        boost_level (str): "O0"; "O1" and "O2" are accepted, and have no effect here. Default: "O0".
+        loss_scale_manager (Union[None, LossScaleManager]): Scales the loss, instead of the level's.
         keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
 
     Raises:
@@ -74,9 +74,9 @@ class Model(Assembly):
         >>> model.eval(unseen_digits)
     """
 
-    # What there is before the first training, in a derived class without this constructor too.
+    # Class attributes, as a derived class may lack this constructor.
     _epochs_done = 0
-    _progress: Any = None  # of the training that is going on
+    _progress: Any = None  # the progress line of the current training
 
     @answered
     def __init__(
@@ -105,25 +105,25 @@ class Model(Assembly):
             self._build_predict_network()
 
     def __repr__(self):
-        parts = {"network": self._network, "loss_fn": self._loss_fn, "optimizer": self._optimizer}
-        shown = [f"{name}={type(cell).__name__}" for name, cell in parts.items() if cell is not None]
+        cells = {"network": self._network, "loss_fn": self._loss_fn, "optimizer": self._optimizer}
+        texts = [f"{name}={type(cell).__name__}" for name, cell in cells.items() if cell is not None]
         if self._metric_fns:
-            shown.append(f"metrics={', '.join(self._metric_fns)}")
-        return f"Model<{', '.join(shown)}, epochs trained: {self._epochs_done}>"
+            texts.append(f"metrics={', '.join(self._metric_fns)}")
+        return f"Model<{', '.join(texts)}, epochs trained: {self._epochs_done}>"
 
     @property
     def train_network(self) -> "Cell | None":
-        """The network that `train` calls: with loss, gradient and optimizer."""
+        """Return the network that `train` calls: with loss, gradient and optimizer."""
         return self._train_network
 
     @property
     def eval_network(self) -> "Cell | None":
-        """The network that `eval` calls, None without metrics."""
+        """Return the network that `eval` calls, None without metrics."""
         return self._eval_network
 
     @property
     def predict_network(self) -> "Cell | None":
-        """The network that `predict` calls."""
+        """Return the network that `predict` calls."""
         return self._predict_network
 
     # ------------------------------------------------------------------ training
@@ -143,36 +143,36 @@ class Model(Assembly):
     ) -> None:
         """Train the network.
 
-        A line below the cell, or in the terminal, shows how far it is, unless a callback prints. Interrupting it leaves
-        the Parameters as the last complete step left them.
+        A line below the cell, or in the terminal, shows the progress, unless a callback prints. After an interrupt the
+        Parameters are those of the last complete step.
 
         Args:
             epoch (int): Number of epochs, positive.
             train_dataset (Dataset): Batches. With a `loss_fn` each has two columns, data and label; otherwise the
                 columns are the inputs of the network.
-            callbacks (Union[Callback, list[Callback]]): What is called between steps and epochs. Default: None.
-            dataset_sink_mode (bool): Whether `sink_size` counts. There are no device queues here: batches go to the
-                device one by one in either case. Default: True.
-            sink_size (int): Steps per epoch in sink mode, each epoch going on in the dataset where the one before
-                ended; -1 for the whole dataset. Default: -1.
-            initial_epoch (int): How many epochs an earlier training has done: this one begins with the next, and ends
-                with number `epoch`. Steps are counted from 1. Default: 0.
+            callbacks (Union[Callback, list[Callback]]): Callbacks between steps and epochs. Default: None.
+            dataset_sink_mode (bool): Whether `sink_size` has an effect. There are no device queues here:
+                batches go to the device one by one in either case. Default: True.
+            sink_size (int): Steps per epoch in sink mode, each epoch continuing in the dataset where the previous one
+                ended; -1 for the complete dataset. Default: -1.
+            initial_epoch (int): The number of epochs of an earlier training: this one begins with the next,
+                and ends with number `epoch`. Steps are counted from 1. Default: 0.
             display (bool): Whether the line is shown; ``context.set_context(show_progress=False)`` and
                 ``MSNB_PROGRESS=0`` in the environment switch all of them off. Default: True.
             record (Union[bool, str, Recording]): Whether the training is recorded in a folder below ``runs``: True, the
-                name of the run, or one that `msnb.record` has begun. Default: False.
-            resume (Union[bool, int]): Whether the training can go on when it breaks off: the same program, run again,
-                goes on behind the last complete epoch, or with a number behind the last step that it divides. Kept in
-                the folder of the run are the Parameters, the optimizer's too, the stream of random numbers and the
-                loss scale. The batches before are read once more and left out, so it ends with the bits that it would
-                have had, if a seed is set. What callbacks count, and what they draw from `numpy.random`, begins anew.
-                Default: False.
+                name of the run, or a Recording that `msnb.record` has returned. Default: False.
+            resume (Union[bool, int]): Whether an interrupted training can be resumed: the same program, run
+                again, continues after the last complete epoch, or with a number after the last step that it divides.
+                The folder of the run stores the Parameters, the optimizer's too, the random stream and the loss scale.
+                The batches before are read once more and skipped, so the result is bitwise equal to that of an
+                uninterrupted training, if a seed is set. Counters of callbacks and random numbers from `numpy.random`
+                start again. Default: False.
 
         Raises:
             TypeError: If an argument is of another type.
             ValueError: If the dataset is empty, its columns do not fit, `epoch`, `sink_size` or `initial_epoch` is out
-                of range, `resume` comes with an `initial_epoch` or without the name of a run, or what is there is of
-                another training.
+                of range, `resume` comes with an `initial_epoch` or without the name of a run, or the checkpoint belongs
+                to another training.
 
         Examples:
             >>> model = Model(net, loss_fn=loss, optimizer=optim)
@@ -182,7 +182,7 @@ class Model(Assembly):
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.train")
         Validator.check_is_int(sink_size, "sink_size", "Model.train")
         Validator.check_bool(display, "display", "Model.train")
-        dataset_size = _size_of(train_dataset, "train_dataset")
+        dataset_size = _dataset_size(train_dataset, "train_dataset")
         if dataset_size == 0:
             raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
         if sink_size < -1 or sink_size == 0:
@@ -198,13 +198,13 @@ class Model(Assembly):
         self._parallel.check()
         self._parallel.begin(self._train_network)
         resumption = resumption_of(resume, record)
-        # what one process keeps, all have
-        callbacks = _with_record(callbacks, record, bool(resume)) if record and get_rank() == 0 else callbacks
+        # The record of one process suffices.
+        callbacks = _add_run_callback(callbacks, record, bool(resume)) if record and get_rank() == 0 else callbacks
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
 
-        cb_params = self._moment(
+        cb_params = self._callback_params(
             "train",
             callbacks,
             batch_num=sink_size if sink else dataset_size,
@@ -220,26 +220,26 @@ class Model(Assembly):
         )
         with _CallbackManager(callbacks) as list_callback:
             helper, _ = self._exec_preprocess(self._train_network, True, "train", train_dataset, sink, sink_size, epoch)
-            around = self._progress  # where a callback trains
+            outer_progress = self._progress  # not None if a callback trains
             with Progress(epoch, cb_params.batch_num, cb_params.list_callback, display) as self._progress:
                 try:
                     numbers = range(initial_epoch + 1, epoch + 1)
                     self._train_process(numbers, train_dataset, helper, list_callback, cb_params, resumption)
                 finally:
-                    self._progress = around
+                    self._progress = outer_progress
 
-    def _moment(self, mode, callbacks, **values):
-        """What callbacks are told, at the beginning."""
+    def _callback_params(self, mode, callbacks, **values):
+        """Return the parameters that callbacks read."""
         return _InternalCallbackParam(
             mode=mode, network=self._network, list_callback=_as_list(callbacks), cur_step_num=0, **values
         )
 
     def _train_process(self, numbers, train_dataset, helper, callbacks, cb_params, resumption=None):
-        network = with_rows_of_all(self._train_network)
+        network = with_global_batch(self._train_network)
         follow_overflow = self._follows_overflow()
         columns = None
         run_context, progress = RunContext(cb_params), self._progress
-        idle = Idle(self._train_network) if self._optimizer is None else None
+        idle = IdleCheck(self._train_network) if self._optimizer is None else None
         if resumption is not None:
             resumption.load(self, cb_params.batch_num)
             cb_params.cur_step_num = progress.done = resumption.step
@@ -311,7 +311,7 @@ class Model(Assembly):
         record: "bool | str | Recording" = False,
         resume: bool | int = False,
     ) -> None:
-        """Train the network and evaluate it between epochs, and print the metrics each time.
+        """Train the network, evaluate it between epochs, and print the metrics each time.
 
         Args:
             epoch (int): Number of epochs, positive.
@@ -319,13 +319,13 @@ class Model(Assembly):
             valid_dataset (Dataset): Batches for evaluation. Default: None, only train.
             valid_frequency (Union[int, list[int]]): Epochs from one evaluation to the next, or the epochs to evaluate
                 after. Default: 1.
-            callbacks (Union[Callback, list[Callback]]): As in `train`; those with `on_eval_*` methods serve evaluation
-                too. Default: None.
+            callbacks (Union[Callback, list[Callback]]): As in `train`; those with `on_eval_*` methods are called in
+                evaluation too. Default: None.
             dataset_sink_mode (bool): As in `train`. Default: False.
             valid_dataset_sink_mode (bool): As in `eval`. Default: False.
             sink_size (int): As in `train`. Default: -1.
             initial_epoch (int): As in `train`. Default: 0.
-            display (bool): As in `train`; False keeps the metrics back too. Default: True.
+            display (bool): As in `train`; False suppresses the metrics too. Default: True.
             record (Union[bool, str, Recording]): As in `train`; the metrics are recorded, too. Default: False.
             resume (Union[bool, int]): As in `train`. Default: False.
 
@@ -346,7 +346,7 @@ class Model(Assembly):
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
             going_on: Any = resumption_of(resume, record)
-            others = _with_record(callbacks, record, bool(resume)) if get_rank() == 0 else _as_list(callbacks)
+            others = _add_run_callback(callbacks, record, bool(resume)) if get_rank() == 0 else _as_list(callbacks)
             record, resume = False, going_on or False
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(
@@ -400,7 +400,7 @@ class Model(Assembly):
             if dataset:
                 helper, _ = self._exec_preprocess(network, phase == "train", phase, dataset, False)
                 for inputs in helper:
-                    with_rows_of_all(network).compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
+                    with_global_batch(network).compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
                     break
 
     # ------------------------------------------------------------------ evaluation
@@ -413,11 +413,11 @@ class Model(Assembly):
         *,
         display: bool = True,
     ) -> dict[str, Any]:
-        """Evaluate the network. A line shows how far it is, where it takes longer than a second.
+        """Evaluate the network. A line shows the progress if it takes longer than a second.
 
         Args:
             valid_dataset (Dataset): Batches.
-            callbacks (Union[Callback, list[Callback]]): What is called between steps. Default: None.
+            callbacks (Union[Callback, list[Callback]]): Callbacks between steps. Default: None.
             dataset_sink_mode (bool): Accepted; batches go to the device one by one in either case. Default: True.
             display (bool): Whether the line is shown, see `train`. Default: True.
 
@@ -440,28 +440,28 @@ class Model(Assembly):
                 "Model.eval needs metrics, for example Model(net, loss_fn, metrics={'accuracy'}), "
                 "but this Model has none."
             )
-        cb_params = self._moment(
+        cb_params = self._callback_params(
             "eval",
             callbacks,
-            batch_num=_size_of(valid_dataset, "valid_dataset"),
+            batch_num=_dataset_size(valid_dataset, "valid_dataset"),
             eval_network=self._eval_network,
             valid_dataset=valid_dataset,
         )
         self._clear_metrics()
         if dataset_sink_mode:
             log.info("Model.eval: there are no device queues here, the dataset is not sunk.")
-        with _CallbackManager(callbacks) as list_callback, self._evaluation(cb_params, display) as work:
+        with _CallbackManager(callbacks) as list_callback, self._show_evaluation(cb_params, display) as work:
             return self._eval_process(valid_dataset, list_callback, cb_params, work)
 
-    def _evaluation(self, cb_params, display):
-        """What shows how far an evaluation is: in the line of the training around it, if there is one."""
+    def _show_evaluation(self, cb_params, display):
+        """Return the progress display of an evaluation: in the line of the surrounding training, if there is one."""
         if self._progress is not None:
             return self._progress.validation(cb_params.batch_num)
         quiet = not display or any(map(prints, cb_params.list_callback))
         return Work("evaluating", cb_params.batch_num, quiet=quiet)
 
     def _eval_process(self, valid_dataset, callbacks, cb_params, work):
-        run_context, network = RunContext(cb_params), with_rows_of_all(self._eval_network)
+        run_context, network = RunContext(cb_params), with_global_batch(self._eval_network)
         callbacks.on_eval_begin(run_context)
         helper, _ = self._exec_preprocess(self._eval_network, False, "eval", valid_dataset, False)
         try:
@@ -488,14 +488,14 @@ class Model(Assembly):
     # ------------------------------------------------------------------ prediction
     @in_own_settings
     def predict(self, *predict_data: Any) -> Any:
-        """Outputs of the network for some inputs.
+        """Return the outputs of the network for some inputs.
 
         Args:
             predict_data (Tensor): Inputs of the network; also numbers, strings, None, and lists, tuples and dicts of
                 these.
 
         Returns:
-            Tensor, or what else the network returns.
+            Tensor, or another output of the network.
 
         Raises:
             ValueError: If an input is of another type.
@@ -512,7 +512,7 @@ class Model(Assembly):
 
     @in_own_settings
     def infer_predict_layout(self, *predict_data: Any) -> dict[str, Any]:
-        """How the Parameters lie for prediction on several devices, which need not be there.
+        """Return the layouts of the Parameters for prediction on several devices, which need not exist.
 
         Args:
             predict_data (Tensor): Inputs of the network.
@@ -523,7 +523,7 @@ class Model(Assembly):
 
         Raises:
             RuntimeError: If the mode is not GRAPH, the parallel mode neither semi-automatic nor automatic, the batch
-                not the whole one, or a strategy does not fit.
+                not the global one, or a strategy does not fit.
         """
         self._check_layout("infer_predict_layout")
         _parallel_predict_check()
@@ -534,7 +534,7 @@ class Model(Assembly):
 
     @in_own_settings
     def infer_train_layout(self, train_dataset: "Dataset", dataset_sink_mode: bool = True, sink_size: int = -1) -> None:
-        """Placement of the Parameters for training on several devices; comes later.
+        """Raise an error: layouts of the Parameters for training are not implemented.
 
         Args:
             train_dataset (Dataset): Batches.
@@ -562,15 +562,15 @@ class Model(Assembly):
 
 
 class _StepSync(Callback):
-    """What libraries that drive a training of their own put among the callbacks: a step ends when it is computed."""
+    """A callback with which libraries that drive a training end each step when it is computed."""
 
     def step_end(self, run_context: RunContext) -> None:
-        """Wait until all that was asked for is computed."""
+        """Wait until all pending computation is done."""
         _pynative_executor.sync()
 
 
 def _transfer_tensor_to_tuple(inputs):
-    """One Tensor as the tuple of it; anything else as it is."""
+    """Return a single Tensor as a tuple, and anything else unchanged."""
     return (inputs,) if isinstance(inputs, Tensor) else inputs
 
 
@@ -580,8 +580,8 @@ def _as_list(callbacks):
     return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
 
 
-def _with_record(callbacks, record, resume=False):
-    """The list of callbacks, and what records the training if that is wanted."""
+def _add_run_callback(callbacks, record, resume=False):
+    """Return the list of callbacks, with a RunCallback if `record` is set."""
     if not record:
         return _as_list(callbacks)
     from msnb.train._run_callback import RunCallback  # spares it to who does not record
@@ -589,7 +589,7 @@ def _with_record(callbacks, record, resume=False):
     return [*_as_list(callbacks), RunCallback(record, resume)]
 
 
-def _size_of(dataset, argument):
+def _dataset_size(dataset, argument):
     if not hasattr(dataset, "get_dataset_size"):
         raise TypeError(f"'{argument}' should be a mindspore.dataset Dataset, but got {type(dataset).__name__}.")
     return dataset.get_dataset_size()

@@ -1,6 +1,6 @@
-"""`msnb.record`: a folder for each training, with its curves, settings and state, that the dashboard opens.
+"""`msnb.record`: a folder for each training, with its curves, settings and state, which the dashboard shows.
 
-The folder holds `run.json`, which is written at the beginning and at the end, and MindSpore's event files.
+The folder holds `run.json`, written at the beginning and at the end, and MindSpore's event files.
 """
 
 import atexit
@@ -43,17 +43,17 @@ def record(
     tensorboard: bool = False,
     code: bool = False,
 ) -> "Recording":
-    """Record a run: numbers, images and histograms of any loop, and what summary operators see meanwhile.
+    """Record a run: numbers, images and histograms of any loop, and the values of summary operators.
 
     Args:
-        name (str): What the run is called, and its folder; one that exists gets a number behind its name.
-            Default: None, the time.
-        folder (str): Where the folders of runs are. Default: "runs".
+        name (str): Name of the run and of its folder; if it exists, a number is appended. Default: None, the time.
+        folder (str): The parent folder of all runs. Default: "runs".
         config (Mapping): Hyper-parameters: plain values by name. Default: None.
-        resume (bool): Whether a run of that name is gone on with. Default: False.
-        tensorboard (bool): Whether TensorBoard's event files are written beside MindSpore's. Default: False.
-        code (bool): Whether the text of the cell, or of the program, is kept in the folder. Whoever gets the folder
-            reads it: it should hold no passwords. Default: False.
+        resume (bool): Whether a run of that name is continued. Default: False.
+        tensorboard (bool): Whether TensorBoard's event files are written in addition to MindSpore's. Default:
+            False.
+        code (bool): Whether the text of the cell, or of the program, is stored in the folder. Everyone with
+            access to the folder can read it: it should contain no passwords. Default: False.
 
     Returns:
         Recording, which ends with its `with` block, with `finish`, or with the program.
@@ -76,12 +76,12 @@ def record(
 
 
 class Recording:
-    """A run that is being recorded; :func:`record` makes it.
+    """A run in progress, created by :func:`record`.
 
     Attributes:
-        name, id (str): What it is called, and what no other run is called.
-        folder (Path): Where it is written.
-        config (dict): Hyper-parameters; what is put in is kept with the run.
+        name, id (str): Name of the run, and its unique identifier.
+        folder (Path): Folder of the run.
+        config (dict): Hyper-parameters; changes are stored with the run.
         state (str): "running", "finished", "failed" or "interrupted".
         summary (dict): The last value of each number.
     """
@@ -99,16 +99,16 @@ class Recording:
         name = time.strftime("%Y%m%d-%H%M%S") if name is None else name
         if not isinstance(name, str) or not name.strip(" .") or _FORBIDDEN & set(name):
             raise ValueError(f"For 'record', 'name' should be the name of a folder, but got {name!r}.")
-        self.folder: Path = _made(Path(folder), name, resume)
-        told = _told(self.folder) if resume else {}
+        self.folder: Path = _create_folder(Path(folder), name, resume)
+        state = _read_run_file(self.folder) if resume else {}
         self.name: str = self.folder.name
-        self.id: str = told.get("id") or secrets.token_hex(8)
-        self.config: dict[str, Any] = {**told.get("config", {}), **(config or {})}
-        self.summary: dict[str, Any] = dict(told.get("summary", {}))
+        self.id: str = state.get("id") or secrets.token_hex(8)
+        self.config: dict[str, Any] = {**state.get("config", {}), **(config or {})}
+        self.summary: dict[str, Any] = dict(state.get("summary", {}))
         self.state: str = "running"
-        self._started, self._ended = told.get("started") or now(), None
+        self._started, self._ended = state.get("started") or now(), None
         self._step, self._process = -1, os.getpid()
-        self._code = _code() if code else None
+        self._code = _read_code() if code else None
         self._record = SummaryRecord(str(self.folder))
         self._record.takers.append(self._take)
         if tensorboard:
@@ -128,20 +128,20 @@ class Recording:
     def __repr__(self) -> str:
         return f"Recording({str(self.folder)!r}, {self.state})"
 
-    # ------------------------------------------------------------------ what is recorded
+    # ------------------------------------------------------------------ values
     def log(self, values: Mapping[str, Any], step: int | None = None) -> None:
-        """Keep numbers of a step.
+        """Record numbers of a step.
 
         Args:
             values (Mapping): Numbers, or Tensors of one element, by name; a dict inside gives "outer/inner".
-            step (int): Its number. Default: None, one more than the last.
+            step (int): Number of the step. Default: None, one more than the last.
 
         Raises:
             TypeError: If a value is no number.
             RuntimeError: If the run has ended.
         """
-        numbers = dict(_flat(values))
-        step = self._at(step, later=True)
+        numbers = dict(_flatten(values))
+        step = self._set_step(step, increments=True)
         for name, value in {**numbers, **self._system.look()}.items():
             self._record._keep("scalar", name, value)
         self._record.record(step)
@@ -149,58 +149,59 @@ class Recording:
             self._save()
 
     def image(self, name: str, images: Any, step: int | None = None) -> None:
-        """Keep images, (N, 1 or 3, H, W).
+        """Record images, (N, 1 or 3, H, W).
 
         Args:
-            name (str): What they are called.
-            images (Union[Tensor, numpy.ndarray]): uint8, or numbers from 0 to 1, or any, which are spread.
+            name (str): Name of the images.
+            images (Union[Tensor, numpy.ndarray]): uint8, numbers from 0 to 1, or any numbers, which are scaled to that
+                range.
             step (int): Number of the step. Default: None, that of the last `log`.
 
         Raises:
-            ValueError: If there are other axes.
+            ValueError: If the shape is another one.
         """
         self._add("image", name, images, step)
 
     def histogram(self, name: str, values: Any, step: int | None = None) -> None:
-        """Keep how numbers are distributed; see `image` for the arguments."""
+        """Record a histogram of numbers; see `image` for the arguments."""
         self._add("histogram", name, values, step)
 
     def tensor(self, name: str, values: Any, step: int | None = None) -> None:
-        """Keep all numbers of a Tensor; see `image` for the arguments."""
+        """Record all numbers of a Tensor; see `image` for the arguments."""
         self._add("tensor", name, values, step)
 
     def _add(self, plugin, name, values, step):
-        step = self._at(step)
+        step = self._set_step(step)
         self._record.add_value(plugin, name, values if isinstance(values, Tensor) else Tensor(np.asarray(values)))
         self._record.record(step)
 
-    def _at(self, step, later=False):
+    def _set_step(self, step, increments=False):
         if self.state != "running":
             raise RuntimeError(f"The run {self.name!r} has ended ({self.state}): begin another one with msnb.record.")
         if step is None:
-            step = self._step + 1 if later else max(self._step, 0)
+            step = self._step + 1 if increments else max(self._step, 0)
         self._step = int(step)
         return self._step
 
     def _take(self, wall_time, step, values):
-        """In the thread that writes: the last value of each number."""
+        """Update `summary` with the last value of each number; called in the thread that writes."""
         for tag, kind, content in values:
             if kind == "scalar" and not tag.startswith(SYSTEM):
                 self.summary[tag] = content
 
     # ------------------------------------------------------------------ the run itself
     def flush(self) -> None:
-        """Return when all that was recorded has been written."""
+        """Return when all recorded values are written."""
         self._record.flush()
 
     def finish(self, state: str = "finished") -> None:
-        """End the run. Calling it again changes nothing.
+        """End the run. Further calls do nothing.
 
         Args:
             state (str): "finished", "failed" or "interrupted". Default: "finished".
 
         Raises:
-            ValueError: If it is another.
+            ValueError: If `state` is another one.
         """
         if state not in _STATES[1:]:
             raise ValueError(f"For 'finish', 'state' should be one of {_STATES[1:]}, but got {state!r}.")
@@ -216,7 +217,7 @@ class Recording:
         self._save()
 
     def _save(self):
-        """Write `run.json`; a disk that is full does not end the training."""
+        """Write `run.json`. A full disk does not end the training."""
         try:
             self._write()
         except OSError as error:
@@ -224,7 +225,7 @@ class Recording:
 
     def _write(self):
         self._written = dict(self.config)
-        told = {
+        content = {
             "format": FORMAT,
             "name": self.name,
             "id": self.id,
@@ -233,19 +234,19 @@ class Recording:
             "state": self.state,
             "config": self.config,
             "summary": dict(self.summary),
-            "versions": _versions(),
+            "versions": _list_versions(),
             "seed": get_seed(),
             "pid": self._process,
             "host": platform.node(),
         }
         if self._code is not None:
-            told["code"] = self._code
+            content["code"] = self._code
         with writing(self.folder / "run.json", "w", durable=False, encoding="utf-8") as file:
-            file.write(run_file.text_of(_plain(told)))
+            file.write(run_file.text_of(_to_plain(content)))
 
 
 class _TensorBoard:
-    """Writes the values of a run in TensorBoard's form."""
+    """Writes the values of a run as TensorBoard's event file."""
 
     def __init__(self, folder):
         name = f"events.out.tfevents.{int(now())}.{platform.node()}.{os.getpid()}.0"
@@ -262,8 +263,8 @@ class _TensorBoard:
 
 
 # ---------------------------------------------------------------------- helpers
-def _made(folder, name, resume):
-    """The folder of a run, which is new unless it is gone on with."""
+def _create_folder(folder, name, resume):
+    """Create the folder of a run and return it; with `resume` it may exist."""
     folder.mkdir(parents=True, exist_ok=True)
     number, path = 1, folder / name
     while True:
@@ -277,26 +278,26 @@ def _made(folder, name, resume):
             path = folder / f"{name}-{number}"
 
 
-def _told(folder):
-    """What `run.json` of a run says that is gone on with."""
+def _read_run_file(folder):
+    """Return the content of `run.json` of a run to continue."""
     try:
-        told = run_file.read((folder / "run.json").read_text(encoding="utf-8"))
+        content = run_file.read((folder / "run.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except ValueError as error:
         raise ValueError(f"{folder / 'run.json'} is no JSON: {error}.") from None
-    return told if isinstance(told, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def _flat(values, prefix=""):
+def _flatten(values, prefix=""):
     for name, value in values.items():
         name = f"{prefix}{name}"
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{name}/")
-        elif isinstance(value, Parameter):  # the next step writes over its array
-            yield name, _single(name, value.asnumpy())
+            yield from _flatten(value, f"{name}/")
+        elif isinstance(value, Parameter):  # the next step donates its array
+            yield name, _check_single(name, value.asnumpy())
         elif isinstance(value, Tensor):
-            yield name, _single(name, value._array)
+            yield name, _check_single(name, value._array)
         elif is_number(value):
             yield name, float(value)
         else:
@@ -306,7 +307,7 @@ def _flat(values, prefix=""):
             )
 
 
-def _single(name, array):
+def _check_single(name, array):
     if array.size != 1:
         raise TypeError(f"For 'log', {name!r} should be one number, but has the shape {array.shape}; use 'histogram'.")
     return array
@@ -318,28 +319,28 @@ def is_number(value):
     return isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "biuf"
 
 
-def _plain(value):
-    """What JSON can hold, besides NaN and infinity; objects become text."""
+def _to_plain(value):
+    """Convert a value to one that JSON can store, NaN and infinity included; objects become text."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): _to_plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_to_plain(item) for item in value]
     if isinstance(value, (np.ndarray, np.generic, Tensor)):
-        return _plain(value.tolist() if not isinstance(value, Tensor) else value.asnumpy().tolist())
+        return _to_plain(value.tolist() if not isinstance(value, Tensor) else value.asnumpy().tolist())
     if isinstance(value, float):
         return float(value)
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
-def _versions():
-    found = {"python": platform.python_version(), "msnb": __version__}
+def _list_versions():
+    versions = {"python": platform.python_version(), "msnb": __version__}
     for name in ("jax", "numpy"):
-        found[name] = metadata.version(name)
-    return found
+        versions[name] = metadata.version(name)
+    return versions
 
 
-def _code():
-    """The text of the cell that runs, or of the program."""
+def _read_code():
+    """Return the text of the current cell, or of the program."""
     log.once("The code is kept in the run's folder, and whoever gets the folder reads it: it should hold no passwords.")
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     cells = shell.user_ns.get("In", []) if shell is not None else []

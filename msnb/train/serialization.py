@@ -1,4 +1,4 @@
-"""What of networks is in files, under the names that r1.1 has for it here, and tables of element types."""
+"""Reading and writing of networks, under r1.1's names, and tables of element types."""
 
 from typing import Any
 
@@ -79,7 +79,7 @@ SLICE_SIZE = 512 * 1024 * 1024
 
 
 def async_ckpt_thread_status() -> bool:
-    """Whether a thread is writing a checkpoint.
+    """Return whether a thread is writing a checkpoint.
 
     Returns:
         bool.
@@ -88,7 +88,7 @@ def async_ckpt_thread_status() -> bool:
 
 
 def parse_print(print_file_name: str) -> list[Any]:
-    """Read what programs printed to the file that ``context.set_context(print_file_path=...)`` names.
+    """Read the output of Print from the file that ``context.set_context(print_file_path=...)`` names.
 
     Args:
         print_file_name (str): The file.

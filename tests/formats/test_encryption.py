@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from msnb.formats import checkpoint, encryption
-from msnb.formats.encryption import MODES, Cipher, Own, sealing
+from msnb.formats.encryption import MODES, Cipher, CustomCipher, encrypting
 from msnb.formats.text_files import BadFileError
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -21,7 +21,7 @@ from make_files import MODES as LENGTHS  # noqa: E402
 
 def sealed(cipher, *parts):
     file = io.BytesIO()
-    with sealing(file, cipher) as out:
+    with encrypting(file, cipher) as out:
         for part in parts:
             out.write(part)
     return file.getvalue()
@@ -77,7 +77,7 @@ def test_another_key_another_mode_and_a_plain_file_are_told(mode, monkeypatch):
     with pytest.raises(BadFileError, match="is not encrypted"):
         Cipher(KEY[:16], mode).opened(b"the plain text", "a")
     with pytest.raises(BadFileError, match=f"encrypted with {mode}; pass its key as dec_key, and dec_mode='{mode}'"):
-        encryption.plain(data, None, "a")
+        encryption.decrypt_if_encrypted(data, None, "a")
 
 
 def test_a_byte_that_was_changed_is_noticed_by_gcm():
@@ -132,10 +132,10 @@ def test_without_the_package_one_sentence_says_what_to_install(monkeypatch):
 def test_functions_of_the_user_see_everything_at_once_and_give_bytes(monkeypatch):
     monkeypatch.setattr(encryption, "BLOCK", 2)
     seen = []
-    own = Own(b"k", lambda data, key: seen.append((data, key)) or data[::-1])
+    own = CustomCipher(b"k", lambda data, key: seen.append((data, key)) or data[::-1])
     assert sealed(own, b"abc", b"", b"def") == b"fedcba" and seen == [(b"abcdef", b"k")]
     with pytest.raises(TypeError, match="'enc_mode' should return bytes, but it returned str"):
-        sealed(Own(b"k", lambda data, key: "text"), b"abc")
+        sealed(CustomCipher(b"k", lambda data, key: "text"), b"abc")
 
 
 def test_a_file_is_encrypted_or_has_a_checksum(tmp_path):

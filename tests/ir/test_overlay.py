@@ -9,7 +9,7 @@ import pytest
 from msnb import ir
 from msnb.ir.hierarchy import Hierarchy
 from msnb.ir.layered import layered
-from msnb.ir.overlay import LEVELS, Scale, carried, checked, human, over_scopes, packed
+from msnb.ir.overlay import LEVELS, Scale, check_column, fold_over_scopes, human, pack_column, transfer_column
 from msnb.ir.picture import to_svg
 
 
@@ -40,8 +40,8 @@ def test_numbers_are_written_as_people_write_them(value, unit, text):
 
 
 def test_what_json_does_not_know_crosses_as_text():
-    column = checked("x", {"values": [math.nan, math.inf, None, 1 / 3]}, 4)
-    assert json.loads(json.dumps(packed(column), allow_nan=False))["values"] == ["nan", "inf", None, 0.3333]
+    column = check_column("x", {"values": [math.nan, math.inf, None, 1 / 3]}, 4)
+    assert json.loads(json.dumps(pack_column(column), allow_nan=False))["values"] == ["nan", "inf", None, 0.3333]
 
 
 def test_scopes_show_sums_or_the_largest():
@@ -49,12 +49,14 @@ def test_scopes_show_sums_or_the_largest():
     tree = Hierarchy(graph)
     values = [float(node.id) for node in tree.nodes]
     values[0] = None
-    total = over_scopes(tree, checked("x", {"values": values}, len(graph)))
+    total = fold_over_scopes(tree, check_column("x", {"values": values}, len(graph)))
     assert total[tree.root.index] == sum(values[1:])
-    largest = over_scopes(tree, checked("x", {"values": values, "fold": "max"}, len(graph)))
+    largest = fold_over_scopes(tree, check_column("x", {"values": values, "fold": "max"}, len(graph)))
     assert largest[tree.root.index] == len(graph) - 1
     values[1] = math.nan
-    assert math.isnan(over_scopes(tree, checked("x", {"values": values, "fold": "max"}, len(graph)))[tree.root.index])
+    assert math.isnan(
+        fold_over_scopes(tree, check_column("x", {"values": values, "fold": "max"}, len(graph)))[tree.root.index]
+    )
 
 
 def test_scales_are_linear_logarithmic_or_two_sided():
@@ -72,7 +74,7 @@ def test_scales_are_linear_logarithmic_or_two_sided():
 
 def test_the_picture_is_coloured_and_says_by_what():
     graph = graph_of()
-    column = checked("time", {"label": "time & more", "unit": "s", "values": [1e-3] * len(graph)}, len(graph))
+    column = check_column("time", {"label": "time & more", "unit": "s", "values": [1e-3] * len(graph)}, len(graph))
     drawn = to_svg(graph, column=column)
     assert "time &amp; more" in drawn and "1 ms" in drawn and 'class="v8"' in drawn
     assert 'class="v8"' not in to_svg(graph)
@@ -80,8 +82,8 @@ def test_the_picture_is_coloured_and_says_by_what():
 
 def test_values_stay_with_the_nodes_that_compute_the_same():
     old, new = graph_of(3, "forward"), graph_of(4, "forward")
-    column = checked("x", {"values": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "note": list("abcdef")}, 6)
-    moved = carried(old, new, column)
+    column = check_column("x", {"values": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "note": list("abcdef")}, 6)
+    moved = transfer_column(old, new, column)
     assert moved["values"] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, None, None] and moved["note"][:3] == ["a", "b", "c"]
 
 

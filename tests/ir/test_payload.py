@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb import ir
 from msnb.ir.hierarchy import Hierarchy
-from msnb.ir.overlay import checked
+from msnb.ir.overlay import check_column
 from msnb.ir.payload import pack, stage
 
 
@@ -77,6 +77,6 @@ def test_a_folded_copy_stands_for_every_node_and_keeps_the_sums():
 
 def test_a_folded_copy_keeps_the_sums_of_columns():
     graph = graph_of(200)
-    column = checked("time", {"values": [1.0] * len(graph)}, len(graph))
+    column = check_column("time", {"values": [1.0] * len(graph)}, len(graph))
     made = stage(graph, columns={"time": column}, folded=True)["columns"]["time"]
     assert made["scopes"][0] == len(graph) > 10 * len(made["values"])

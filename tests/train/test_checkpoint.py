@@ -11,7 +11,7 @@ import pytest
 import msnb as ms
 from msnb import Parameter, Tensor
 from msnb.formats import checkpoint as format_of_checkpoints
-from msnb.train._async_writer import Writer
+from msnb.train._async_writer import JobThread
 from msnb.train.callback import Callback, CheckpointConfig, ModelCheckpoint, _CheckpointManager
 
 
@@ -92,7 +92,7 @@ def test_one_checkpoint_is_written_and_one_waits(make_model, batches, tmp_path, 
 
 
 def test_jobs_run_in_order_and_no_third_is_prepared_while_two_are_open():
-    writer, release, order, prepared = Writer(), threading.Event(), [], []
+    writer, release, order, prepared = JobThread(), threading.Event(), [], []
 
     def job(number):
         def prepare():
@@ -170,7 +170,7 @@ def test_the_longest_file_name_can_be_saved(tmp_path):
 
 
 def test_a_job_that_is_done_is_let_go_of_while_the_next_one_runs():
-    writer, started, release = Writer(), threading.Event(), threading.Event()
+    writer, started, release = JobThread(), threading.Event(), threading.Event()
 
     class Copies:
         pass

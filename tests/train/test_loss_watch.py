@@ -67,7 +67,7 @@ class Pending:
 
 
 def test_a_look_reads_the_newest_loss_that_is_computed_and_waits_for_none(monkeypatch):
-    monkeypatch.setattr(_loss_monitoring, "_arrays", lambda outputs: (outputs,))
+    monkeypatch.setattr(_loss_monitoring, "_select_arrays", lambda outputs: (outputs,))
     watch, losses = LossWatch(), [Pending(loss) for loss in (5, 4, 3)]
     for step, loss in enumerate(losses, 1):
         watch.step(loss, 1, step)
@@ -86,7 +86,7 @@ def test_more_losses_of_a_look_lie_at_even_distances_and_end_with_the_newest():
 
 
 def test_a_first_look_that_comes_late_says_that_it_may_have_been_earlier(said, monkeypatch):
-    monkeypatch.setattr(_loss_monitoring, "_KEPT", 4)
+    monkeypatch.setattr(_loss_monitoring, "_QUEUE_LENGTH", 4)
     watch = LossWatch()
     for step in range(1, 9):
         watch.step(Tensor(np.nan, ms.float32), 1, step)

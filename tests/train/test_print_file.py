@@ -16,7 +16,7 @@ def file(tmp_path):
     context.set_context(print_file_path=str(path))
     yield path
     context._state.print_file_path = before
-    _print_file.follow(before)
+    _print_file.redirect_to(before)
 
 
 class Speaking(nn.Cell):
@@ -50,7 +50,7 @@ def test_the_operator_prints_to_the_file_without_a_graph_too(file):
 def test_a_file_that_is_there_is_left_alone(file):
     file.parent.mkdir()
     file.write_bytes(b"mine")
-    _print_file.follow(str(file))
+    _print_file.redirect_to(str(file))
     ops.Print()("other")
     (other,) = file.parent.glob("print.pb.*")
     assert file.read_bytes() == b"mine" and parse_print(str(other)) == ["other"]

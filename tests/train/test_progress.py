@@ -172,7 +172,7 @@ def test_an_evaluation_that_takes_long_has_a_line_too(terminal, monkeypatch, mak
     model = make_model(metrics={"acc"})
     model.eval(batches())
     assert terminal.getvalue() == ""
-    monkeypatch.setattr(progress, "_LATE", 0)
+    monkeypatch.setattr(progress, "_DELAY", 0)
     monkeypatch.setattr(progress, "EVERY", 0)
     model.eval(batches(steps=5))
     assert "evaluating: 4 of 5 steps, " in terminal.getvalue()
@@ -280,7 +280,7 @@ def test_a_line_that_was_left_behind_is_in_nobodys_way(terminal):
 
 
 def test_what_cannot_be_counted_shows_its_seconds(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "_LATE", 0.02)
+    monkeypatch.setattr(progress, "_DELAY", 0.02)
     with progress.Wait("compiling", about=60):
         for _ in range(6000):  # a minute at most
             if "of about" in terminal.getvalue():
@@ -298,7 +298,7 @@ def test_what_takes_less_than_a_second_leaves_nothing(terminal):
 
 
 def test_rows_are_counted_with_an_estimate_where_their_number_is_known(terminal, monkeypatch):
-    monkeypatch.setattr(progress, "_LATE", 0)
+    monkeypatch.setattr(progress, "_DELAY", 0)
     monkeypatch.setattr(progress, "EVERY", 0)
     assert sum(progress.follow(iter(range(5)), "writing", 5)) == 10
     assert re.search(r"writing: 4 of 5 rows, [\d,.]+ rows/s, \d+ s left", terminal.getvalue())

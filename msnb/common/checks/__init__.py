@@ -1,1 +1,1 @@
-"""Checks of arguments as r1.1 has them: `msnb._checkparam` is their public place."""
+"""r1.1's argument checks; `msnb._checkparam` is their public module."""

@@ -1,4 +1,4 @@
-"""Checks of MindSpore types: element types, families of types, and that they are the same."""
+"""Checks of MindSpore types: element types, families of types, and equality."""
 
 from msnb.common import dtype as mstype
 from msnb.common.checks.words import as_tuple, names_of
@@ -15,7 +15,7 @@ def check_subclass(arg_name, type_, template_types, prim_name, addition_error_in
 
 
 def check_type_name(arg_name, arg_type, valid_types, prim_name):
-    """Element type of `arg_type`, when it is one of `valid_types`; TypeError otherwise."""
+    """Return the element type of `arg_type` if it is one of `valid_types`; TypeError otherwise."""
     valid_types = as_tuple(valid_types)
     arg_type = _element(arg_type)
     if arg_type not in valid_types:
@@ -54,7 +54,8 @@ def check_tensor_dtype_valid(arg_name, arg_type, valid_dtypes, prim_name):
 
 
 def check_scalar_or_tensor_types_same(args, valid_values, prim_name, allow_mix=False):
-    """Check that element types are valid and the same (Tensors beside scalars: `allow_mix`); TypeError otherwise."""
+    """Check that element types are valid and equal (also of Tensors and scalars with `allow_mix`); TypeError
+    otherwise."""
     for name, type_ in args.items():
         if _element(type_) not in valid_values:
             raise refusal(TypeError, prim_name, name, " or ".join(map(str, valid_values)), str(type_))

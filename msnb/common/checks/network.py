@@ -1,11 +1,11 @@
-"""Checks of what goes into a network and what comes out."""
+"""Checks of the inputs and outputs of a network."""
 
 from msnb.common.checks.words import names_of
 from msnb.common.kinds import refusal
 
 
 def check_input_format(input_param):
-    """`input_param`, when it is "NCHW"; ValueError otherwise."""
+    """Return `input_param` if it is "NCHW"; ValueError otherwise."""
     if input_param != "NCHW":
         raise refusal(ValueError, None, "input_format", "'NCHW'", repr(input_param))
     return input_param

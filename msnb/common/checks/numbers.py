@@ -1,4 +1,4 @@
-"""Checks of numbers: of what type, how large, in which interval."""
+"""Checks of numbers: type, size and interval."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from msnb.common.kinds import refusal
 
 
 def check_finite(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """`arg_value`, unless it is a NaN or infinite number, which is a ValueError. What is no number passes."""
+    """Return `arg_value`, unless it is NaN or infinite, which is a ValueError. Values that are not numbers pass."""
     if isinstance(arg_value, (float, np.floating)) and not math.isfinite(arg_value):
         raise refusal(ValueError, prim_name, arg_name, "a finite number", got(arg_value))
     return arg_value
@@ -26,7 +26,8 @@ def check_number(
     arg_name: str | None = None,
     prim_name: str | None = None,
 ) -> Any:
-    """`arg_value`, when it is a finite `arg_type` in relation `rel` to `value`; TypeError or ValueError otherwise."""
+    """Return `arg_value` if it is a finite `arg_type` in relation `rel` to `value`; TypeError or ValueError
+    otherwise."""
     check_is_number(arg_value, arg_type, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
         raise refusal(
@@ -40,7 +41,7 @@ def check_number(
 
 
 def check_is_number(arg_value: Any, arg_type: type, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """`arg_value`, when it is a finite `arg_type` (a bool is no number); TypeError or ValueError otherwise."""
+    """Return `arg_value` if it is a finite `arg_type` (a bool is not a number); TypeError or ValueError otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, arg_type) or isinstance(arg_value, bool):
         raise refusal(TypeError, prim_name, arg_name, arg_type.__name__, got(arg_value))
@@ -87,27 +88,27 @@ check_non_negative_float: Callable[..., Any] = _comparing(float, Rel.GE, "not ne
 
 
 def check_int(arg_value: Any, value: Any, rel: Rel, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """`arg_value`, when it is an int in relation `rel` to `value`."""
+    """Return `arg_value` if it is an int in relation `rel` to `value`."""
     return check_number(arg_value, value, rel, int, arg_name, prim_name)
 
 
 def check_float(arg_value: Any, value: Any, rel: Rel, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """`arg_value`, when it is a float in relation `rel` to `value`."""
+    """Return `arg_value` if it is a float in relation `rel` to `value`."""
     return check_number(arg_value, value, rel, float, arg_name, prim_name)
 
 
 def check_equal_int(arg_value: Any, value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """`arg_value`, when it is an int equal to `value`."""
+    """Return `arg_value` if it is an int equal to `value`."""
     return check_number(arg_value, value, Rel.EQ, int, arg_name, prim_name)
 
 
 def check_is_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """`arg_value`, when it is an int."""
+    """Return `arg_value` if it is an int."""
     return check_is_number(arg_value, int, arg_name, prim_name)
 
 
 def check_is_float(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """`arg_value`, when it is a finite float."""
+    """Return `arg_value` if it is a finite float."""
     return check_is_number(arg_value, float, arg_name, prim_name)
 
 
@@ -119,7 +120,7 @@ def check_int_range(
     arg_name: str | None = None,
     prim_name: str | None = None,
 ) -> Any:
-    """`arg_value`, when it is an int inside the interval."""
+    """Return `arg_value` if it is an int inside the interval."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, int, arg_name, prim_name)
 
 
@@ -131,7 +132,7 @@ def check_float_range(
     arg_name: str | None = None,
     prim_name: str | None = None,
 ) -> Any:
-    """`arg_value`, when it is a float inside the interval."""
+    """Return `arg_value` if it is a float inside the interval."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, float, arg_name, prim_name)
 
 

@@ -1,4 +1,4 @@
-"""What messages say of values and types."""
+"""Texts of values and types for messages."""
 
 from collections.abc import Iterable
 
@@ -6,15 +6,15 @@ from msnb.common.arguments import uncalled
 
 
 def got(value):
-    """A value, and its type."""
+    """Return the text of a value and its type."""
     return uncalled(value) or f"{value!r} ({type(value).__name__})"
 
 
 def names_of(types):
-    """The names of some types, joined by "or"."""
+    """Return the names of types, joined by "or"."""
     return " or ".join(getattr(t, "__name__", str(t)) for t in types)
 
 
 def as_tuple(types):
-    """A tuple of types from one or several."""
+    """Return a tuple of types from one or several."""
     return tuple(types) if isinstance(types, Iterable) else (types,)

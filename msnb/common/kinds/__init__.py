@@ -1,13 +1,13 @@
-"""What an argument may be: the face of Kinds. Each checks a value once and brings it to a hashable normal form.
+"""Kinds of arguments. A Kind checks a value and returns its hashable normal form.
 
-Kinds serve operators, layers, optimizers, datasets and settings. They stand in annotations, beside the Python type
-that an editor reads: ``PositiveInt`` is ``Annotated[int, Kind(...)]``, ``Bool | None`` allows None, and what is
-composed is written ``Annotated[str, OneOf("same", "valid")]``. `checked` makes a function or a constructor check what
-it is given; `check` checks one value.
+Operators, layers, optimizers, datasets and settings use Kinds. They are written in annotations, together with the
+Python type that an editor reads: ``PositiveInt`` is ``Annotated[int, Kind(...)]``, ``Bool | None`` allows None, and
+composed Kinds are written ``Annotated[str, OneOf("same", "valid")]``. `checked` makes a function or a constructor check
+its arguments; `check` checks one value.
 
 A number is traced: as an attribute of an operator it is an input of the operator's program, so that one program serves
-every value (`core.traced`), and the declared function gets a scalar without a value to branch on. `ConstantAt` and
-`Static` are the words for a number on which more depends than arithmetic.
+    every value (`core.traced`), and the declared function gets a scalar without a concrete value. `ConstantAt` and
+    `Static` declare numbers that are needed as Python values.
 """
 
 from .checked import checked

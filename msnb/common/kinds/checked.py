@@ -1,11 +1,11 @@
-"""`checked`: a function or a constructor whose annotated arguments are checked when it is called."""
+"""`checked`: a decorator that checks annotated arguments."""
 
 import functools
 import inspect
 import sys
 from typing import TypeVar
 
-from msnb.common.arguments import misfit
+from msnb.common.arguments import explain_misfit
 from msnb.common.kinds.kind import kind_of
 from msnb.common.kinds.readable import readable
 
@@ -13,32 +13,34 @@ _Function = TypeVar("_Function")
 
 
 def checked(function: _Function) -> _Function:
-    """Decorator: each argument whose annotation declares a Kind is checked, and handed on in its normal form.
+    """Decorator: each argument whose annotation declares a Kind is checked, and passed on in its normal form.
 
-    In messages a constructor goes by the name of its class, a function by its own. A default is taken as it stands.
-    A wrong number or name of arguments is answered as `arguments.answered` does.
+    Messages use the class name for a constructor, and the name of a function. Defaults are not checked. Errors for a
+    wrong number or name of arguments are those of `arguments.answered`.
     """
     kinds = []
-    for place, p in enumerate(inspect.signature(function, eval_str=True).parameters.values()):
+    for index, p in enumerate(inspect.signature(function, eval_str=True).parameters.values()):
         kind = kind_of(p.annotation)
         if kind is not None:
-            kinds.append((sys.maxsize if p.kind is p.KEYWORD_ONLY else place, p.name, kind))
+            kinds.append((sys.maxsize if p.kind is p.KEYWORD_ONLY else index, p.name, kind))
     constructor = function.__name__ == "__init__"
 
     @functools.wraps(function)
     def call(*args, **kwargs):
         op = type(args[0]).__name__ if constructor else function.__name__
         try:
-            given = list(args)
-            for place, name, kind in kinds:
-                if place < len(given):
-                    given[place] = kind(given[place], name, op)
+            checked_args = list(args)
+            for index, name, kind in kinds:
+                if index < len(checked_args):
+                    checked_args[index] = kind(checked_args[index], name, op)
                 elif name in kwargs:
                     kwargs[name] = kind(kwargs[name], name, op)
-            return function(*given, **kwargs)
+            return function(*checked_args, **kwargs)
         except (TypeError, ValueError):
-            sentence = misfit(function, call, args, kwargs)
-            if sentence is None:  # the arguments fit: a value was refused, or the error comes from within
+            sentence = explain_misfit(function, call, args, kwargs)
+            if (
+                sentence is None
+            ):  # the arguments fit: a Kind refused a value, or the error comes from the function's body
                 raise
         raise TypeError(sentence)
 

@@ -1,4 +1,5 @@
-"""Kinds made of others, or of values: one of a few, between two numbers, a tuple of them, a constant of the program."""
+"""Kinds composed of other Kinds or of values: one of several, between two numbers, a tuple, a constant of the
+program."""
 
 import functools
 import math
@@ -14,14 +15,14 @@ _OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
 
 
 def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among: Any = None) -> Kind:
-    """One of a few values; with `fold`, strings are compared without regard to case.
+    """One of several values; with `fold`, strings are compared without regard to case.
 
-    A single value with `otherwise` declares an argument that has no effect here: other values of its type (or those
-    of the Kind `among`) are taken, and the reason `otherwise` is said once when the operator is made with one.
+    A single value with `otherwise` declares an argument that has no effect here: other values of its type (or those of
+    the Kind `among`) are accepted, and the reason `otherwise` is logged once.
     """
     if otherwise is not None:
-        (meant,) = choices
-        return _OneMeant(required(among or _OF_TYPE[type(meant)]), meant, otherwise)
+        (effective,) = choices
+        return _OneEffective(required(among or _OF_TYPE[type(effective)]), effective, otherwise)
 
     def accept(value):
         if isinstance(value, str) and fold:
@@ -37,13 +38,13 @@ def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among
     return Kind(
         f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}",
         accept,
-        python=_literal(choices),
+        python=_literal_type(choices),
         examples=choices,
     )
 
 
-class _OneMeant(Kind):
-    """A Kind of which a single value has a meaning here: another is taken, and said to have no effect, once."""
+class _OneEffective(Kind):
+    """A Kind with a single effective value: others are accepted, and logged once as having no effect."""
 
     __slots__ = ("meant", "otherwise")
 
@@ -65,16 +66,16 @@ class _OneMeant(Kind):
         return value
 
 
-def _literal(choices):
-    """The type of one of `choices`; a float is none that a Literal takes."""
+def _literal_type(choices):
+    """Return the Python type of one of `choices`; Literal does not support floats."""
     if all(type(c) in (str, int, bool, type(None)) for c in choices):
         return Literal[tuple(choices)]
     return type(choices[0]) if len({type(c) for c in choices}) == 1 else Any
 
 
 def Between(kind: Any, low: float, high: float, low_in: bool = True, high_in: bool = True) -> Kind:
-    """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise; `low` or `high` may
-    be None, where there is no such end."""
+    """`kind` between two numbers, inclusive unless `low_in` or `high_in` is False; `low` or `high` may be None for
+    an open end."""
     python, kind = python_type(kind), required(kind)
 
     def accept(value):
@@ -86,16 +87,16 @@ def Between(kind: Any, low: float, high: float, low_in: bool = True, high_in: bo
         return value
 
     if high is None:
-        where = f"of at least {low}" if low_in else f"above {low}"
+        bounds = f"of at least {low}" if low_in else f"above {low}"
     elif low is None:
-        where = f"of at most {high}" if high_in else f"below {high}"
+        bounds = f"of at most {high}" if high_in else f"below {high}"
     else:
-        where = f"in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
-    return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants, python=python)
+        bounds = f"in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
+    return Kind(f"{kind.expects} {bounds}", accept, traced=kind.traced, constants=kind.constants, python=python)
 
 
 def Finite(kind: Any) -> Kind:
-    """`kind`, neither infinite nor NaN."""
+    """`kind` without infinity and NaN."""
     kind = required(kind)
 
     def accept(value):
@@ -108,20 +109,21 @@ def Finite(kind: Any) -> Kind:
 
 
 def ConstantAt(kind: Any, *values: float) -> Kind:
-    """`kind`, traced, but a constant of the program where it is one of `values`: where the mathematics is another (no
-    smoothing, nothing dropped), or much cheaper (a power of one half). The function asks `is_constant` first."""
+    """`kind`, traced, but a constant of the program if it is one of `values`: there the computation differs (no
+    smoothing, nothing dropped) or is much cheaper (a power of one half). The function tests for that with
+    `is_constant`."""
     python, kind = python_type(kind), required(kind)
     return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values), python=python)
 
 
 def Static(kind: Any) -> Kind:
-    """`kind`, a constant of the program whatever its value: one program for each. The declaration says why."""
+    """`kind`, always a constant of the program: one program for each value. The declaration gives the reason."""
     python, kind = python_type(kind), required(kind)
     return Kind(kind.expects, kind.accept, python=python)
 
 
 def Each(kind: Any, length: int | None = None) -> Kind:
-    """A tuple or list whose members are each of `kind`, `length` of them unless that is None."""
+    """A tuple or list of `kind`, with `length` elements unless that is None."""
     kind = required(kind)
 
     def accept(value):
@@ -139,7 +141,7 @@ def Each(kind: Any, length: int | None = None) -> Kind:
 
 
 def OneOrEach(kind: Any, length: int | None = None) -> Kind:
-    """`kind`, or a tuple or list of it; a single value stays single."""
+    """`kind`, or a tuple or list of it; a single value is not wrapped."""
     python, kind, many = python_type(kind), required(kind), Each(kind, length)
 
     def accept(value):
@@ -150,7 +152,7 @@ def OneOrEach(kind: Any, length: int | None = None) -> Kind:
 
 
 def Instance(*classes: type) -> Kind:
-    """An object of one of `classes`, as it is."""
+    """An object of one of `classes`, unchanged."""
 
     def accept(value):
         if not isinstance(value, classes):

@@ -1,4 +1,4 @@
-"""A Kind: a named check, which brings a value to a hashable normal form; and the annotations that declare one."""
+"""A Kind: a named check that returns a hashable normal form; and the annotations that declare one."""
 
 import types
 from collections.abc import Callable
@@ -9,23 +9,23 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.arguments import uncalled
 
-# What a Kind's example is looked for among.
+# Candidates for a Kind's example.
 _PLAIN = (1, 1.0, -0.5, True, 2, (1,), (1, 1), ((1, 1), (1, 1)), (1.0,) * 4, "name", mstype.int32)
 _ATOMS = frozenset((int, bool, str, type(None)))
 
 
 class Kind:
-    """A named check. `accept(value)` returns the normal form, or raises TypeError / ValueError with no message.
+    """A named check. `accept(value)` returns the normal form, or raises TypeError or ValueError without a message.
 
     Args:
-        expects (str): What is accepted, in words.
+        expects (str): Description of accepted values.
         accept (Callable): The check.
         many (bool): Whether it holds Tensors and is not static. Default: False.
         traced (bool): Whether, as an attribute, it is an input of the operator's program. Default: False.
-        constants (tuple): Values for which it is none although it is traced. Default: ().
-        python (type): What an editor shows for it. Default: Any.
+        constants (tuple): Values that are constants of the program although it is traced. Default: ().
+        python (type): The type for editors. Default: Any.
         whole (bool): Whether `accept` gets a Tensor itself rather than its value. Default: False.
-        examples (tuple): Values that it accepts, where no plain one is; see `example`. Default: ().
+        examples (tuple): Accepted values, if no plain value is accepted; see `example`. Default: ().
     """
 
     __slots__ = ("expects", "accept", "many", "traced", "constants", "python", "whole", "examples")
@@ -52,7 +52,7 @@ class Kind:
 
     @property
     def example(self) -> Any:
-        """A value in normal form, for who needs one and does not care which: of plain values the first that fits.
+        """Return an accepted value in normal form, the first of the plain values that fits.
 
         Raises:
             ValueError: If none fits; then the Kind has to name `examples`.
@@ -65,16 +65,16 @@ class Kind:
         raise ValueError(f"{self!r} accepts no plain value; give it `examples`.")
 
     def __call__(self, value: Any, argument: str, op: str) -> Any:
-        """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
-        attribute whose number is not known yet or is to get a gradient: that stays a Tensor."""
-        stays = self.traced and _varies(value)
-        if stays and _traced(value._array):
+        """Return the normal form of `value`, passed for `argument` of operator `op`. A Tensor is replaced by its
+        number, except for a traced attribute whose number is unknown or needs a gradient: that stays a Tensor."""
+        stays = self.traced and _is_dynamic(value)
+        if stays and _is_traced(value._array):
             return value
         try:
             number = self.accept(value if self.whole else concrete(value))
         except (TypeError, ValueError) as problem:
             detail = f" ({problem})" if problem.args else ""
-            raise refusal(type(problem), op, argument, self.expects, f"{_show(value)}{detail}") from None
+            raise refusal(type(problem), op, argument, self.expects, f"{_describe_value(value)}{detail}") from None
         return value if stays else number
 
     def __repr__(self) -> str:
@@ -82,12 +82,12 @@ class Kind:
 
 
 class Worded(Kind):
-    """A Kind that refuses in sentences of its own: those that programs written for MindSpore match on.
+    """A Kind with its own error messages: those that programs written for MindSpore match.
 
     Args:
-        expects (str): What is accepted, in words.
+        expects (str): Description of accepted values.
         judge (Callable): Takes the value and the argument's name. Returns the normal form, or raises TypeError or
-            ValueError with the sentence.
+            ValueError with a message.
     """
 
     __slots__ = ("judge",)
@@ -100,33 +100,33 @@ class Worded(Kind):
         return self.judge(value, argument)
 
 
-def _traced(array):
+def _is_traced(array):
     from jax.core import Tracer  # spares jax at start-up: settings are checked by Kinds, and stand below it
 
     return isinstance(array, Tracer)
 
 
-def _varies(value):
-    """Whether `value` is a Tensor of one real number that the number cannot replace."""
+def _is_dynamic(value):
+    """Return whether `value` is a Tensor of one real number that the number cannot replace."""
     array = getattr(value, "_array", None)
     return (
         array is not None
         and array.ndim == 0
         and array.dtype.kind in "iufV"  # V: bfloat16
-        and (_traced(array) or value._node is not None)
+        and (_is_traced(array) or value._node is not None)
     )
 
 
-def _show(value):
-    if said := uncalled(value):
-        return said
+def _describe_value(value):
+    if description := uncalled(value):
+        return description
     text = repr(value)
     text = text if len(text) < 80 else text[:77] + "..."
     return f"{text} of type {type(value).__name__}"
 
 
 def concrete(value: Any) -> Any:
-    """A Tensor given where a Python value is meant becomes that value."""
+    """Return the value of a Tensor passed for a Python value; anything else is unchanged."""
     array = getattr(value, "_array", None)
     if array is None:
         return value.item() if isinstance(value, np.generic) else value
@@ -137,15 +137,15 @@ def concrete(value: Any) -> Any:
 
 
 def refusal(error: type[Exception], op: str | None, argument: str, expects: str, got: object) -> Exception:
-    """The error that says what an argument should be; `op` and `argument` may be None, where there is no name."""
+    """Return the error for a refused argument; `op` and `argument` may be None if they have no name."""
     subject = f"'{argument}'" if argument else "the argument"
     subject = f"For '{op}', {subject}" if op else subject[:1].upper() + subject[1:]
     return error(f"{subject} should be {expects}, but got {got}.")
 
 
 def hashable(value: Any) -> Any:
-    """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes), and the two
-    zeros, which are equal, into two; a tuple that has a hash of its own stays."""
+    """Return a hashable form of `value`: lists become tuples, dicts sorted items, arrays (dtype, shape, bytes), and
+    the two zeros, which are equal, differ. A tuple subclass with its own hash is unchanged."""
     kind = type(value)
     if kind is float:
         return value or str(value)
@@ -161,12 +161,12 @@ def hashable(value: Any) -> Any:
 
 
 def is_constant(value: Any, number: float) -> bool:
-    """Whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
+    """Return whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
     return isinstance(value, (int, float)) and value == number
 
 
 def kind_of(annotation: Any) -> "Kind | None":
-    """The Kind that an annotation declares, None where it declares none."""
+    """Return the Kind that an annotation declares, or None."""
     if isinstance(annotation, Kind):
         return annotation
     if get_origin(annotation) is Annotated:
@@ -179,7 +179,7 @@ def kind_of(annotation: Any) -> "Kind | None":
 
 
 def required(annotation: Any) -> "Kind":
-    """The Kind that an annotation declares; TypeError where it declares none."""
+    """Return the Kind that an annotation declares; TypeError if it declares none."""
     kind = kind_of(annotation)
     if kind is None:
         raise TypeError(f"{annotation!r} declares no Kind.")
@@ -187,7 +187,7 @@ def required(annotation: Any) -> "Kind":
 
 
 def python_type(annotation: Any) -> Any:
-    """What an editor shows for an annotation or a Kind."""
+    """Return the type that an editor shows for an annotation or a Kind."""
     if isinstance(annotation, Kind):
         return annotation.python
     return annotation.__origin__ if get_origin(annotation) is Annotated else annotation
@@ -210,7 +210,7 @@ def Optional(kind: Any) -> Kind:
 
 
 def check(kind: Any, value: Any, argument: str, op: str) -> Any:
-    """Normal form of `value`, given for `argument` of `op`, by a Kind or an annotation that declares one.
+    """Return the normal form of `value`, passed for `argument` of `op`, by a Kind or an annotation that declares one.
 
     Raises:
         TypeError: If it is of another type.
@@ -220,6 +220,7 @@ def check(kind: Any, value: Any, argument: str, op: str) -> Any:
 
 
 def accept_value(kind: Any, value: Any) -> Any:
-    """Normal form of a part of an argument, for a Kind's own `accept`: it raises with no message, as that does."""
+    """Return the normal form of an element of an argument, for a Kind's `accept`; raises without a message, as that
+    does."""
     kind = required(kind)
     return kind.accept(value if kind.whole else concrete(value))

@@ -1,7 +1,7 @@
-"""Signatures that people read: `kernel_size: int | tuple[int, int]` where an annotation declares a Kind.
+"""Signatures for readers: `kernel_size: int | tuple[int, int]` where an annotation declares a Kind.
 
-An annotation keeps its Kind, which checks and dispatch read. A signature with a Kind prints the Python type instead, in
-`inspect.signature`, in IPython's `?` and in the tool-tips of Jupyter.
+The annotation keeps its Kind, which checks and dispatch read. A signature with a Kind prints the Python type instead,
+in `inspect.signature`, in IPython's `?` and in the tool-tips of Jupyter.
 """
 
 import inspect
@@ -14,12 +14,12 @@ from msnb.common.kinds.kind import Kind
 
 _Function = TypeVar("_Function")
 
-# What a container holds, where its Kind does not say.
+# Element types of containers whose Kind has none.
 _OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 
 
 def type_text(annotation: Any) -> str:
-    """The Python type that an annotation or a Kind stands for, as it is written."""
+    """Return the text of the Python type of an annotation or a Kind."""
     if annotation is inspect.Parameter.empty:
         return "Any"
     if annotation is None or annotation is types.NoneType:
@@ -47,7 +47,7 @@ def type_text(annotation: Any) -> str:
 
 
 class ReadableParameter(inspect.Parameter):
-    """A parameter that prints the Python type of its annotation. `annotation` stays as it was declared."""
+    """A parameter that prints the Python type of its annotation. `annotation` is unchanged."""
 
     __slots__ = ()
 
@@ -66,7 +66,7 @@ def readable_parameter(parameter: inspect.Parameter) -> ReadableParameter:
 
 
 class ReadableSignature(inspect.Signature):
-    """A signature of readable parameters, which are made when somebody looks: most functions are never looked at.
+    """A signature of readable parameters, which are built on first access: most are never shown.
 
     Args:
         function (Callable): The function whose arguments it shows.
@@ -102,7 +102,7 @@ class ReadableSignature(inspect.Signature):
 
 
 def _written_signature(function):
-    """The signature of a function as its `def` has it, without regard to a `__signature__` that it was given."""
+    """Return the signature of a function's `def`, ignoring its `__signature__`."""
     function = inspect.unwrap(function, stop=lambda f: f is not function and hasattr(f, "__signature__"))
     if getattr(function, "__signature__", None) is None or not isinstance(function, types.FunctionType):
         return inspect.signature(function)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from msnb.core.errors.cell_path import attribute_path
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.ir.hlo import work_inside
+from msnb.ir.hlo import count_work
 from msnb.nn.optim import Optimizer
 
 from . import attribute, kernel_end_times, wall_time
@@ -38,7 +38,7 @@ def choose_program(profile: "Profile") -> None:
     elif profile.mode == "GRAPH" and profile.recording.programs:
         profile.program = next(reversed(profile.recording.programs))
     if profile.program is not None:
-        profile.graph = profile._stages_of(profile.program).whole
+        profile.graph = profile._stages_of(profile.program).full_graph
         profile.times = [None] * len(profile.graph)
 
 
@@ -69,8 +69,8 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
     owners, opcodes, inside = {}, {}, {}
     for key, program in profile._modules.items():
         stages = profile._stages_of(program)
-        owners[key] = attribute.owners(stages.whole, stages["optimised"])
-        inside[key] = work_inside(program.compiled().as_text())
+        owners[key] = attribute.owners(stages.full_graph, stages["optimised"])
+        inside[key] = count_work(program.compiled().as_text())
         opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
     profile._owners = {program: owners[key] for key, program in profile._modules.items()}
     runs = kernel_end_times.settle(
@@ -172,7 +172,7 @@ def _add(rows, key, row, seconds, how, kernels=1):
 def _count_work(profile, rows):
     by_program = {}
     for program, stages in profile._stages.items():
-        by_program[program.name] = {node.id: node for node in stages.whole.all_nodes()}
+        by_program[program.name] = {node.id: node for node in stages.full_graph.all_nodes()}
     for row in rows.values():
         known = by_program.get(row.program, {})
         for ident in row.nodes:

@@ -1,4 +1,4 @@
-"""What the converters share."""
+"""Functions and the base class shared by the converters."""
 
 import fnmatch
 import os
@@ -12,7 +12,7 @@ from msnb.mindrecord.shardutils import SUCCESS, check_filename
 
 
 def write(path, rows, schema, description, index=None, shards=1, total=None):
-    """Write rows, `total` of them where that is known, to a MindRecord file, 256 at a time."""
+    """Write `total` rows, if that is known, to a MindRecord file, 256 at a time."""
     writer = FileWriter(path, shards)
     writer.set_page_size(1 << 26)
     writer.add_schema(schema, description)
@@ -35,14 +35,15 @@ class TwoParts:
     def __init__(self, source: str, destination: str) -> None:
         for path in (source, destination):
             check_filename(path)
-        there = os.listdir(source)
-        for pattern, shown in self.needed:
-            if not fnmatch.filter(there, pattern):
-                raise PathNotExistsError(shown)
+        names = os.listdir(source)
+        for pattern, label in self.needed:
+            if not fnmatch.filter(names, pattern):
+                raise PathNotExistsError(label)
         self.source, self.destination = source, destination
 
     def _parts(self):
-        """The train part and the test part: the number of rows, and an iterable of them as dicts without ``id``."""
+        """Yield the train part and the test part: the number of rows, and an iterable of them as dicts without
+        ``id``."""
         raise NotImplementedError
 
     def run(self, fields: list[str] | None = None) -> int:
@@ -63,18 +64,18 @@ class TwoParts:
         return SUCCESS
 
     def transform(self, fields: list[str] | None = None) -> int:
-        """The same as :meth:`run`."""
+        """Run the conversion, like :meth:`run`."""
         return self.run(fields)
 
 
 def check_partitions(partition_number):
-    """ValueError unless it is an int."""
+    """Raise ValueError unless it is an int."""
     if not isinstance(partition_number, int) or isinstance(partition_number, bool):
         raise ValueError(f"The parameter partition_number must be int, but got {partition_number!r}.")
 
 
-def jpeg(image):
-    """The bytes of an image as a JPEG; OpenCV's order of colours."""
+def encode_jpeg(image):
+    """Encode an image, with OpenCV's channel order, as JPEG."""
     try:
         import cv2
     except ImportError:

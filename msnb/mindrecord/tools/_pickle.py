@@ -1,7 +1,7 @@
-"""Pickled batches of numbers, text and numpy arrays, read without the machinery that can run any code.
+"""Safe reader of pickled batches of numbers, text and numpy arrays.
 
-A pickle is a program for a machine with a stack. This one knows the instructions that build lists, tuples, dicts, text,
-numbers and numpy arrays, and no others: nothing in a file is called, and what is damaged is named with its byte.
+A pickle is a program for a stack machine. This one supports only the instructions that build lists, tuples, dicts,
+text, numbers and numpy arrays: nothing in a file is called, and errors name the byte.
 """
 
 import math
@@ -17,10 +17,10 @@ _NAMES = ("ndarray", "dtype", "_reconstruct", "encode")
 
 
 class _BrokenError(Exception):
-    """What is wrong with an instruction."""
+    """An error in an instruction; its text describes it."""
 
 
-def _need(fits, what):
+def _require(fits, what):
     if not fits:
         raise _BrokenError(what)
 
@@ -30,76 +30,76 @@ class _Function(str):
 
 
 class _Type:
-    """A dtype in the making: its order of bytes comes after its name."""
+    """A dtype under construction: its byte order comes after its name."""
 
     def __init__(self, name):
-        _need(isinstance(name, str | bytes), "a type has no name")
+        _require(isinstance(name, str | bytes), "a type has no name")
         name = name.decode("latin-1") if isinstance(name, bytes) else name
-        _need(name in _TYPES, f"arrays of type {name[:20]!r} are not supported")
+        _require(name in _TYPES, f"arrays of type {name[:20]!r} are not supported")
         self.dtype = np.dtype(name)
 
     def build(self, state):
-        """Take the order of bytes from the state of a numpy dtype."""
-        _need(isinstance(state, tuple) and len(state) >= 2, "a type has no order of bytes")
+        """Set the byte order from the state of a numpy dtype."""
+        _require(isinstance(state, tuple) and len(state) >= 2, "a type has no order of bytes")
         order = state[1].decode("latin-1") if isinstance(state[1], bytes) else state[1]
-        _need(isinstance(order, str) and order in ("<", ">", "|", "="), "a type has no order of bytes")
+        _require(isinstance(order, str) and order in ("<", ">", "|", "="), "a type has no order of bytes")
         self.dtype = self.dtype.newbyteorder(order)
 
 
-def _fill(array, state):
-    """Give an array the state that numpy pickled: version, shape, dtype, order, bytes."""
-    _need(isinstance(state, tuple) and len(state) == 5, "an array has no shape, type and bytes")
+def _fill_array(array, state):
+    """Set the state of an array as numpy pickled it: version, shape, dtype, order, bytes."""
+    _require(isinstance(state, tuple) and len(state) == 5, "an array has no shape, type and bytes")
     version, shape, kind, fortran, raw = state
-    _need(version == 1 and isinstance(kind, _Type) and isinstance(raw, bytes), "an array has no type and bytes")
-    _need(isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape), "an array has no shape")
+    _require(version == 1 and isinstance(kind, _Type) and isinstance(raw, bytes), "an array has no type and bytes")
+    _require(isinstance(shape, tuple) and all(type(n) is int and n >= 0 for n in shape), "an array has no shape")
     size = math.prod(shape) * kind.dtype.itemsize
-    _need(size == len(raw) and len(shape) < 32 and raw, f"an array of shape {shape} has {len(raw)} bytes")
+    _require(size == len(raw) and len(shape) < 32 and raw, f"an array of shape {shape} has {len(raw)} bytes")
     array.__setstate__((1, shape, kind.dtype, bool(fortran), raw))
 
 
-def _call(what, args):
-    """What a call in the pickle stands for; the few that are known build types, arrays and bytes."""
-    _need(isinstance(what, _Function) and isinstance(args, tuple), "something else than a function is called")
+def _apply_function(what, args):
+    """Return the result of a call in the pickle; the supported functions build types, arrays and bytes."""
+    _require(isinstance(what, _Function) and isinstance(args, tuple), "something else than a function is called")
     name = str(what)
     if name == "_reconstruct":
         return np.ndarray((0,), np.int8)
     if name == "dtype" and args:
         return _Type(args[0])
     encoding = args[1] if len(args) > 1 else "latin1"
-    _need(
+    _require(
         name == "encode" and args and isinstance(args[0], str) and encoding in ("latin1", b"latin1"),
         f"the function {name!r} is not supported with these arguments",
     )
-    _need(args[0].isascii() or max(args[0]) < "\u0100", "bytes are expected, but there is text")
+    _require(args[0].isascii() or max(args[0]) < "\u0100", "bytes are expected, but there is text")
     return args[0].encode("latin-1")
 
 
 class _Machine:
-    """The stack, and what was remembered."""
+    """The stack machine with its memo."""
 
     def __init__(self):
         self.stack, self.marks, self.memo = [], [], {}
 
     def pop(self):
-        """The topmost value, which must lie above the last mark."""
-        _need(len(self.stack) > (self.marks[-1] if self.marks else 0), "a value is missing")
+        """Remove and return the top value, which must be above the last mark."""
+        _require(len(self.stack) > (self.marks[-1] if self.marks else 0), "a value is missing")
         return self.stack.pop()
 
     def top(self, kind):
-        """The topmost value where it stays, of type `kind`."""
-        _need(self.stack and isinstance(self.stack[-1], kind), f"no {kind.__name__} is there to be filled")
+        """Return the top value, of type `kind`, without removing it."""
+        _require(self.stack and isinstance(self.stack[-1], kind), f"no {kind.__name__} is there to be filled")
         return self.stack[-1]
 
     def since_mark(self):
-        """The values after the last mark, which is removed with them."""
-        _need(self.marks, "a mark is missing")
+        """Remove and return the values after the last mark, and the mark."""
+        _require(self.marks, "a mark is missing")
         at = self.marks.pop()
         values = self.stack[at:]
         del self.stack[at:]
         return values
 
     def run(self, name, arg):
-        """Do one instruction."""
+        """Run one instruction."""
         push = self.stack.append
         if name in _CONSTANTS:
             push(_CONSTANTS[name])
@@ -113,7 +113,7 @@ class _Machine:
             self.marks.append(len(self.stack))
         elif name in ("LIST", "TUPLE", "DICT"):
             values = self.since_mark()
-            push(tuple(values) if name == "TUPLE" else values if name == "LIST" else _update({}, values))
+            push(tuple(values) if name == "TUPLE" else values if name == "LIST" else _update_dict({}, values))
         elif name in ("TUPLE1", "TUPLE2", "TUPLE3"):
             push(tuple([self.pop() for _ in range(int(name[-1]))][::-1]))
         elif name in ("APPEND", "APPENDS"):
@@ -121,33 +121,35 @@ class _Machine:
             self.top(list).extend(values)
         elif name in ("SETITEM", "SETITEMS"):
             values = [self.pop() for _ in range(2)][::-1] if name == "SETITEM" else self.since_mark()
-            _update(self.top(dict), values)
+            _update_dict(self.top(dict), values)
         elif name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"):
             self.memo[len(self.memo) if name == "MEMOIZE" else arg] = self.top(object)
         elif name in ("GET", "BINGET", "LONG_BINGET"):
-            _need(arg in self.memo, f"value {arg} was not remembered")
+            _require(arg in self.memo, f"value {arg} was not remembered")
             push(self.memo[arg])
         elif name in ("GLOBAL", "STACK_GLOBAL"):
             parts = tuple(arg.split(" ")) if name == "GLOBAL" else tuple([self.pop() for _ in range(2)][::-1])
-            _need(len(parts) == 2 and parts[0] in _MODULES and parts[1] in _NAMES, f"global {parts!r:.80} is forbidden")
+            _require(
+                len(parts) == 2 and parts[0] in _MODULES and parts[1] in _NAMES, f"global {parts!r:.80} is forbidden"
+            )
             push(_Function(parts[1]))
         elif name == "REDUCE":
             args = self.pop()
-            push(_call(self.pop(), args))
+            push(_apply_function(self.pop(), args))
         elif name == "BUILD":
             state, built = self.pop(), self.top(object)
-            _need(isinstance(built, _Type | np.ndarray), "something else than an array is built")
-            built.build(state) if isinstance(built, _Type) else _fill(built, state)
+            _require(isinstance(built, _Type | np.ndarray), "something else than an array is built")
+            built.build(state) if isinstance(built, _Type) else _fill_array(built, state)
         elif name == "POP":
             self.pop()
         elif name not in ("PROTO", "FRAME"):
             raise _BrokenError(f"the instruction {name} is not supported")
 
 
-def _update(target, values):
-    _need(len(values) % 2 == 0, "a value is missing")
+def _update_dict(target, values):
+    _require(len(values) % 2 == 0, "a value is missing")
     for key, value in zip(values[::2], values[1::2], strict=True):
-        _need(isinstance(key, str | bytes | int), f"a {type(key).__name__} is no key")
+        _require(isinstance(key, str | bytes | int), f"a {type(key).__name__} is no key")
         target[key] = value
     return target
 
@@ -161,11 +163,11 @@ _PLAIN = {
 
 
 def load(path):
-    """The value in a pickle; text of Python 2 is bytes.
+    """Return the value in a pickle; text of Python 2 is bytes.
 
     Raises:
         OSError: If the file cannot be opened.
-        BadFileError: If it is no pickle, damaged, or holds something else than numbers, text and arrays.
+        BadFileError: If it is not a pickle, damaged, or contains anything but numbers, text and arrays.
     """
     with open(path, "rb") as file:
         data = file.read()

@@ -13,17 +13,17 @@ _PIXELS = 3 * 32 * 32
 
 
 def read_batch(path: str, **classes: int) -> list[np.ndarray]:
-    """What a batch file holds.
+    """Return the content of a batch file.
 
     Args:
         path (str): The file.
-        classes (int): How many classes there are, by the name of the labels.
+        classes (int): Number of classes, by the name of the labels.
 
     Returns:
         list of numpy.ndarray: the images (n, 32, 32, 3), and the labels (n, 1) of each name.
 
     Raises:
-        BadFileError: If the file is no such batch.
+        BadFileError: If the file is not such a batch.
     """
 
     def need(fits, what):
@@ -39,9 +39,9 @@ def read_batch(path: str, **classes: int) -> list[np.ndarray]:
     out = [images.transpose(0, 2, 3, 1)]
     for name, count in classes.items():
         labels = content.get(name.encode())
-        whole = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu"
-        whole = whole or isinstance(labels, list) and all(type(label) is int for label in labels)
-        need(whole and len(labels) == len(images), f"b{name!r} is no list of {len(images)} whole numbers")
+        is_int_list = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu"
+        is_int_list = is_int_list or isinstance(labels, list) and all(type(label) is int for label in labels)
+        need(is_int_list and len(labels) == len(images), f"b{name!r} is no list of {len(images)} whole numbers")
         inside = len(labels) == 0 or 0 <= min(labels) <= max(labels) < count
         need(inside, f"b{name!r} has labels outside of 0 to {count - 1}")
         out.append(np.array(labels).reshape(-1, 1))
@@ -49,7 +49,7 @@ def read_batch(path: str, **classes: int) -> list[np.ndarray]:
 
 
 def one_hot(labels: np.ndarray, num: int) -> np.ndarray:
-    """Rows with a 1 at the label's place."""
+    """Return one-hot rows for labels."""
     return np.eye(num)[np.asarray(labels).ravel()]
 
 

@@ -1,6 +1,6 @@
 """CIFAR-100 to MindRecord."""
 
-from msnb.mindrecord.tools._convert import TwoParts, jpeg
+from msnb.mindrecord.tools._convert import TwoParts, encode_jpeg
 from msnb.mindrecord.tools.cifar100 import Cifar100
 
 __all__ = ["Cifar100ToMR"]
@@ -29,7 +29,7 @@ class Cifar100ToMR(TwoParts):
         columns = Cifar100(self.source, False).load_data()
         for part in (columns[:3], columns[3:]):
             rows = (
-                {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
+                {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": encode_jpeg(image[..., ::-1])}
                 for image, fine, coarse in zip(*part, strict=True)
             )
             yield len(part[0]), rows

@@ -1,6 +1,6 @@
 """CIFAR-10 to MindRecord."""
 
-from msnb.mindrecord.tools._convert import TwoParts, jpeg
+from msnb.mindrecord.tools._convert import TwoParts, encode_jpeg
 from msnb.mindrecord.tools.cifar10 import Cifar10
 
 __all__ = ["Cifar10ToMR"]
@@ -28,4 +28,7 @@ class Cifar10ToMR(TwoParts):
         train, labels, test, test_labels = Cifar10(self.source, False).load_data()
         for part in ((train, labels), (test, test_labels)):
             pairs = zip(*part, strict=True)
-            yield len(part[0]), ({"label": int(label[0]), "data": jpeg(image[..., ::-1])} for image, label in pairs)
+            yield (
+                len(part[0]),
+                ({"label": int(label[0]), "data": encode_jpeg(image[..., ::-1])} for image, label in pairs),
+            )

@@ -9,7 +9,7 @@ import numpy as np
 from msnb import log
 from msnb.formats.text_files import BadFileError, gunzip
 from msnb.mindrecord.shardutils import SUCCESS, check_filename
-from msnb.mindrecord.tools._convert import check_partitions, jpeg, write
+from msnb.mindrecord.tools._convert import check_partitions, encode_jpeg, write
 
 __all__ = ["MnistToMR"]
 
@@ -38,17 +38,17 @@ class MnistToMR:
         self.partition_number = partition_number
 
     def _read(self, name, axes):
-        """The array in a file: the entries that are there, whatever their number in the header."""
+        """Return the array in a file: all complete entries, whatever number the header has."""
         path = os.path.join(self.source, name)
         data, start = gunzip(path), 4 + 4 * axes
         if len(data) < start:
             raise BadFileError(f"Invalid file, {path!r} ends inside its header of {start} bytes.")
         size = math.prod(shape := struct.unpack_from(f">{axes - 1}I", data, 8))
-        there = (len(data) - start) // size if size else 0
-        return np.frombuffer(data, np.uint8, there * size, start).reshape(there, *shape)
+        count = (len(data) - start) // size if size else 0
+        return np.frombuffer(data, np.uint8, count * size, start).reshape(count, *shape)
 
     def _rows(self, part):
-        """How many rows a part has, and an iterator over them."""
+        """Return the number of rows of a part, and an iterator over them."""
         images = self._read(f"{part}-images-idx3-ubyte.gz", 3)
         labels = self._read(f"{part}-labels-idx1-ubyte.gz", 1)
         if len(images) != len(labels):
@@ -60,7 +60,9 @@ class MnistToMR:
                 len(labels),
             )
         pairs = zip(images, labels, strict=False)
-        return min(len(images), len(labels)), ({"label": int(label), "data": jpeg(image)} for image, label in pairs)
+        return min(len(images), len(labels)), (
+            {"label": int(label), "data": encode_jpeg(image)} for image, label in pairs
+        )
 
     def run(self) -> int:
         """Convert.

@@ -1,6 +1,6 @@
-"""A face: `mindspore.mint.nn`, layers with PyTorch's arguments, defaults and names of Parameters.
+"""Re-export module: `mindspore.mint.nn`, layers with PyTorch's arguments, defaults and names of Parameters.
 
-What `mindspore.nn` has with the same meaning is that class; the others stand in `layer`.
+Layers that `mindspore.nn` has with the same meaning are those classes; the others are in `layer`.
 """
 
 from msnb.mint.nn import functional, layer

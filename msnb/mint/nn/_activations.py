@@ -1,4 +1,4 @@
-"""Activations of mint: `dim` and `dtype`, and those that write into what they are given."""
+"""Activations of mint, with `dim` and `dtype`, and those that modify their argument."""
 
 import inspect
 from collections.abc import Callable
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def _in_place(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The function that writes what `fn` gives into its first argument."""
+    """Return a function that writes the result of `fn` into its first argument."""
 
     def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return take_over(name, input, fn(input, *args, **kwargs))
@@ -47,26 +47,26 @@ def _in_place(name: str, fn: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return function
 
 
-def _given(name, input, result, inplace):
+def _write_if_inplace(name, input, result, inplace):
     return take_over(name, input, result) if inplace else result
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x for positive numbers, else alpha (exp(x) - 1).
+    """Return x for positive numbers, else alpha (exp(x) - 1).
 
     Args:
         input (Tensor): Floating point numbers.
-        alpha (float): What negative numbers approach. Default: 1.0.
+        alpha (float): Limit of negative numbers, negated. Default: 1.0.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
         Tensor.
     """
-    return _given("elu", input, F.elu(input, float(alpha)), inplace)
+    return _write_if_inplace("elu", input, F.elu(input, float(alpha)), inplace)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """Every element brought into a range.
+    """Limit every element to a range.
 
     Args:
         input (Tensor): Numbers.
@@ -77,11 +77,11 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     Returns:
         Tensor.
     """
-    return _given("hardtanh", input, F.hardtanh(input, min_val, max_val), inplace)
+    return _write_if_inplace("hardtanh", input, F.hardtanh(input, min_val, max_val), inplace)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """x for positive numbers, else x times a slope.
+    """Return x for positive numbers, else x times a slope.
 
     Args:
         input (Tensor): Floating point numbers.
@@ -94,7 +94,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """x where x > 0, weight * x elsewhere.
+    """Return x where x > 0, else weight * x.
 
     Args:
         input (Tensor): Floating point.
@@ -107,7 +107,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The larger of 0 and each element.
+    """Return the maximum of 0 and each element.
 
     Args:
         input (Tensor): Numbers.
@@ -116,11 +116,11 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     Returns:
         Tensor.
     """
-    return _given("relu", input, F.relu(input), inplace)
+    return _write_if_inplace("relu", input, F.relu(input), inplace)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Each element brought into [0, 6].
+    """Limit each element to [0, 6].
 
     Args:
         input (Tensor): Floating point numbers.
@@ -129,11 +129,11 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     Returns:
         Tensor.
     """
-    return _given("relu6", input, F.relu6(input), inplace)
+    return _write_if_inplace("relu6", input, F.relu6(input), inplace)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x times its sigmoid.
+    """Return x times its sigmoid.
 
     Args:
         input (Tensor): Floating point numbers.
@@ -142,22 +142,22 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     Returns:
         Tensor.
     """
-    return _given("silu", input, F.silu(input), inplace)
+    return _write_if_inplace("silu", input, F.silu(input), inplace)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Elements above a threshold, and `value` in place of the others.
+    """Replace elements up to a threshold by `value`.
 
     Args:
         input (Tensor): Numbers.
         threshold (Union[int, float]): The threshold.
-        value (Union[int, float]): What the others become.
+        value (Union[int, float]): Replacement of the others.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
     Returns:
         Tensor.
     """
-    return _given("threshold", input, F.threshold(input, threshold, value), inplace)
+    return _write_if_inplace("threshold", input, F.threshold(input, threshold, value), inplace)
 
 
 elu_, hardtanh_, relu_, threshold_ = (_in_place(f"{fn.__name__}_", fn) for fn in (elu, hardtanh, relu, threshold))
@@ -165,13 +165,13 @@ sigmoid_ = F.inplace_sigmoid
 
 
 def _usual_dim(input):
-    """The dimension of a softmax that is given none: 0 of scalars, vectors and volumes, else 1."""
+    """Return the default dimension of a softmax: 0 for scalars, vectors and volumes, else 1."""
     return 0 if input.ndim in (0, 1, 3) else 1
 
 
 @readable
 def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -> Tensor:
-    """Exponentials, divided by their sum.
+    """Return exponentials divided by their sum.
 
     Args:
         input (Tensor): Numbers.
@@ -186,7 +186,7 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DType | None = None) -
 
 @readable
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
-    """The logarithm of the softmax.
+    """Return the logarithm of the softmax.
 
     Args:
         input (Tensor): Numbers.
@@ -201,7 +201,7 @@ def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = 
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Elements at random set to 0, the others divided by how many stay.
+    """Set random elements to 0, and divide the others by the probability that they stay.
 
     Args:
         input (Tensor): Floating point numbers.
@@ -212,11 +212,11 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     Returns:
         Tensor.
     """
-    return _given("dropout", input, F.dropout(input, p, training), inplace)
+    return _write_if_inplace("dropout", input, F.dropout(input, p, training), inplace)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Channels at random set to 0, the others divided by how many stay.
+    """Set random channels to 0, and divide the others by the probability that they stay.
 
     Args:
         input (Tensor): (N, C, H, W) or (C, H, W).
@@ -227,17 +227,17 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     Returns:
         Tensor.
     """
-    return _given("dropout2d", input, F.dropout2d(input, p, training), inplace)
+    return _write_if_inplace("dropout2d", input, F.dropout2d(input, p, training), inplace)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """Vectors divided by their norm.
+    """Divide vectors by their norm.
 
     Args:
         input (Tensor): Floating point numbers.
         p (float): The order of the norm. Default: 2.0.
         dim (int): The dimension that makes up a vector. Default: 1.
-        eps (float): What the norm is at least. Default: 1e-12.
+        eps (float): Lower bound of the norm. Default: 1e-12.
 
     Returns:
         Tensor.
@@ -246,7 +246,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """1 at the place that each element names, 0 elsewhere.
+    """Return 1 at the index that each element names, 0 elsewhere.
 
     Args:
         tensor (Tensor): Whole numbers from 0 on.

@@ -1,4 +1,4 @@
-"""Losses and normalisation of mint: `input` and `target`, and the order of arguments that PyTorch has."""
+"""Losses and normalisation of mint, with `input` and `target` and PyTorch's order of arguments."""
 
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Each channel with mean 0 and deviation 1 over the batch, then scaled and shifted.
+    """Normalise each channel to mean 0 and deviation 1 over the batch, then scale and shift it.
 
     Args:
         input (Tensor): (N, C, ...).
@@ -38,7 +38,7 @@ def batch_norm(
         bias (Tensor): Its shift. Default: None, 0.
         training (bool): Whether mean and variance are those of the batch. Default: False.
         momentum (float): By how much the kept ones move towards those of the batch. Default: 0.1.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added to the variance under the root. Default: 1e-5.
 
     Returns:
         Tensor of the shape of `input`.
@@ -54,7 +54,7 @@ def batch_norm(
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The binary cross entropy of shares; unlike that of `mindspore.ops`, `target` takes a gradient, too.
+    """Return the binary cross entropy of probabilities; unlike in `mindspore.ops`, `target` has a gradient, too.
 
     Args:
         input (Tensor): Shares in (0, 1).
@@ -75,7 +75,7 @@ def binary_cross_entropy_with_logits(
     reduction: Reduction = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """The binary cross entropy of the sigmoid of `input`.
+    """Return the binary cross entropy of the sigmoid of `input`.
 
     Args:
         input (Tensor): The logits.
@@ -91,7 +91,7 @@ def binary_cross_entropy_with_logits(
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: bool = False) -> Tensor:
-    """The divergence of Kullback and Leibler of a distribution from another, whose logarithm is given.
+    """Return the Kullback-Leibler divergence of a distribution from another, given by its logarithm.
 
     Args:
         input (Tensor): Logarithms of shares.
@@ -108,7 +108,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: b
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: Reduction = "mean"
 ) -> Tensor:
-    """The negative logarithms of the shares of the right classes.
+    """Return the negative log-probabilities of the target classes.
 
     Args:
         input (Tensor): Logarithms of shares, (N, C, ...) or (C,).
@@ -124,7 +124,7 @@ def nll_loss(
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean", beta: float = 1.0) -> Tensor:
-    """Squares of small differences, and the size of large ones.
+    """Return squares of small differences, and absolute values of large ones.
 
     Args:
         input (Tensor): Floating point numbers.

@@ -1,4 +1,4 @@
-"""Convolutions, pools and borders of mint: `padding` is a number for each dimension, or "same" and "valid"."""
+"""Convolutions, pools and padding of mint: `padding` is a number for each dimension, or "same" or "valid"."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def _convolved(name, fn, dims, input, weight, bias, stride, padding, dilation, g
 
 
 def _one(value, dims):
-    """A tuple of one number as that number, which a convolution of one dimension wants."""
+    """Convert a tuple of one number to the number, which a one-dimensional convolution needs."""
     value = _tuple(value)
     return value[0] if isinstance(value, tuple) and (dims == 1 or len(value) == 1) else value
 
@@ -58,7 +58,7 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Cross-correlation of sequences with a bank of filters.
+    """Cross-correlate sequences with a bank of filters.
 
     Args:
         input (Tensor): (N, C, L) or (C, L).
@@ -84,7 +84,7 @@ def conv2d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Cross-correlation of images with a bank of filters.
+    """Cross-correlate images with a bank of filters.
 
     Args:
         input (Tensor): (N, C, H, W) or (C, H, W).
@@ -110,7 +110,7 @@ def conv3d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Cross-correlation of volumes with a bank of filters.
+    """Cross-correlate volumes with a bank of filters.
 
     Args:
         input (Tensor): (N, C, D, H, W) or (C, D, H, W).
@@ -135,7 +135,7 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of a sequence.
+    """Return the mean of each window of a sequence.
 
     Args:
         input (Tensor): (N, C, L) or (C, L).
@@ -164,7 +164,7 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """The mean of each window of an image.
+    """Return the mean of each window of an image.
 
     Args:
         input (Tensor): (N, C, H, W) or (C, H, W).
@@ -191,7 +191,7 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """The mean of each window of a volume.
+    """Return the mean of each window of a volume.
 
     Args:
         input (Tensor): (N, C, D, H, W) or (C, D, H, W).
@@ -224,13 +224,13 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest value of each window.
+    """Return the largest value of each window.
 
     Args:
         input (Tensor): (N, C, H, W) or (C, H, W).
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): What is added at each side. Default: 0.
+        padding (Union[int, tuple[int]]): Padding on each side. Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the elements of a window. Default: 1.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
         return_indices (bool): Whether the places of the values come as well. Default: False.
@@ -250,14 +250,14 @@ def max_unpool2d(
     padding: Sizes = 0,
     output_size: tuple[int, ...] | None = None,
 ) -> Tensor:
-    """The values that a `max_pool2d` gave, at their places, and 0 elsewhere.
+    """Put the values of a `max_pool2d` at their original positions, and 0 elsewhere.
 
     Args:
         input (Tensor): The values, (N, C, H, W) or (C, H, W).
         indices (Tensor): Their places.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): What was added at each side. Default: 0.
+        padding (Union[int, tuple[int]]): Padding on each side of the pool. Default: 0.
         output_size (tuple[int]): The shape of the result. Default: None, the smallest that gives such a pool.
 
     Returns:
@@ -269,7 +269,7 @@ def max_unpool2d(
 def adaptive_max_pool1d(
     input: Tensor, output_size: int, return_indices: bool = False
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest values of as many parts of a sequence as are asked for.
+    """Return the largest value of each part of a sequence, for a given number of parts.
 
     Args:
         input (Tensor): (N, C, L) or (C, L).
@@ -280,14 +280,14 @@ def adaptive_max_pool1d(
         Tensor of as many dimensions, or a tuple of it and the places, int64.
     """
     size = output_size[0] if isinstance(output_size, (tuple, list)) else output_size
-    found = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
-    if isinstance(found, tuple):
-        return F.squeeze(found[0], -2), F.squeeze(found[1], -2)
-    return F.squeeze(found, -2)
+    result = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
+    if isinstance(result, tuple):
+        return F.squeeze(result[0], -2), F.squeeze(result[1], -2)
+    return F.squeeze(result, -2)
 
 
 def pad(input: Tensor, pad: tuple[int, ...] | list[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Extends a Tensor at its borders.
+    """Extend a Tensor at its borders.
 
     Args:
         input (Tensor): Any shape.
@@ -309,7 +309,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """A Tensor resized, see `interpolate`.
+    """Resize a Tensor, see `interpolate`.
 
     Args:
         input (Tensor): (N, C, ...).
@@ -332,7 +332,7 @@ def interpolate(
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
 ) -> Tensor:
-    """A Tensor resized.
+    """Resize a Tensor.
 
     Args:
         input (Tensor): (N, C, ...), with one to three further dimensions.
@@ -369,14 +369,14 @@ def interpolate(
 def fold(
     input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
-    """Images made of their windows, which are columns: where windows meet, they are added.
+    """Sum windows, given as columns, into images; overlapping windows are added.
 
     Args:
         input (Tensor): (N, C * window, number of windows), or the same without N.
         output_size (Union[int, tuple[int]]): Height and width of the images.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
-        padding (Union[int, tuple[int]]): What is cut off at each side. Default: 0.
+        padding (Union[int, tuple[int]]): Border removed on each side. Default: 0.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
 
     Returns:

@@ -1,4 +1,4 @@
-"""A face: `mindspore.mint.nn.functional`, what networks are made of as functions under PyTorch's names."""
+"""Re-export module: `mindspore.mint.nn.functional`, functions for networks under PyTorch's names."""
 
 from msnb.mint._arrangement import flatten as flatten
 from msnb.mint._rows import renamed as _renamed

@@ -1,4 +1,4 @@
-"""A face: the optimizers of mint, of which AdamW and SGD are those of `mindspore.experimental.optim`."""
+"""Re-export module: the optimizers of mint; AdamW and SGD are those of `mindspore.experimental.optim`."""
 
 from msnb.experimental.optim import SGD, AdamW
 from msnb.mint.optim.adam import Adam

@@ -1,4 +1,4 @@
-"""Adam as mint means it."""
+"""The optimizer Adam of mint."""
 
 from msnb.experimental import optim
 from msnb.experimental.optim.moments import moments

@@ -245,7 +245,9 @@ def _show_anew(followed, net, space):
 def _show(followed, net, args, kwargs):
     program = program_cache.program_of(net, *args, **kwargs)
     stages = Stages(program, name_of(net))
-    followed.view().update(stages.whole, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params)
+    followed.view().update(
+        stages.full_graph, stages.main, stages.__getitem__, stages.offered, stages.wait, program.params
+    )
 
 
 def _pause_where_slow(followed, name, started):

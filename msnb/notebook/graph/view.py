@@ -10,7 +10,7 @@ from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, text
 from msnb.ir.compare import compare
 from msnb.ir.hierarchy import Hierarchy
-from msnb.ir.overlay import carried, checked, packed
+from msnb.ir.overlay import check_column, pack_column, transfer_column
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import Pictures
 from msnb.ir.table import of_cells, of_nodes
@@ -161,7 +161,7 @@ class GraphView(Renewed):
             self._columns.pop((stage, key), None)
             self._measured.pop((stage, key), None)
         else:
-            self._columns[stage, key] = checked(key, column, len(self.graphs[stage]))
+            self._columns[stage, key] = check_column(key, column, len(self.graphs[stage]))
             self._measured[stage, key] = self.graphs[stage], self._columns[stage, key]
         self._payload = self._saved = None
         choice = key if colour and new and column is not None else None
@@ -177,7 +177,7 @@ class GraphView(Renewed):
     def _packed_columns(self):
         """{"stage/key": bytes}: what crosses to a widget, which has the graph itself already."""
         return {
-            f"{stage}/{key}": gzipped({"stage": stage, "key": key, **packed(column)})
+            f"{stage}/{key}": gzipped({"stage": stage, "key": key, **pack_column(column)})
             for (stage, key), column in self._columns.items()
         }
 
@@ -318,7 +318,9 @@ class GraphView(Renewed):
         self._measured = {
             (stage or first, key): known for (where, key), known in self._measured.items() if where == first
         }
-        self._columns = {place: carried(graph, func_graph, column) for place, (graph, column) in self._measured.items()}
+        self._columns = {
+            place: transfer_column(graph, func_graph, column) for place, (graph, column) in self._measured.items()
+        }
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():

@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 from msnb.core.program.program_cache import program_of
-from msnb.ir.collectives import KINDS, group_of, made_by, sent_by
+from msnb.ir.collectives import KINDS, group_size, result_bytes, sent_bytes
 from msnb.ir.hlo import ARRAY, COMPUTATION, TYPES
 
 _CALL = re.compile(rf"^\s*(?:ROOT )?%?[\w.\-]+ = (.+?) ({'|'.join(KINDS)})(-start)?\((.*)$")
@@ -52,9 +52,9 @@ def collectives(hlo: str, devices: int) -> list[Collective]:
         if call is None:
             continue
         result_type, kind, is_async_start, rest = call.groups()
-        group, runs = group_of(kind, rest, devices), times.get(computation, 1)
-        size = made_by(kind, [_array_bytes(*array) for array in ARRAY.findall(result_type)], bool(is_async_start))
-        operations.append(Collective(kind, group, runs * sent_by(kind, size, group), runs))
+        group, runs = group_size(kind, rest, devices), times.get(computation, 1)
+        size = result_bytes(kind, [_array_bytes(*array) for array in ARRAY.findall(result_type)], bool(is_async_start))
+        operations.append(Collective(kind, group, runs * sent_bytes(kind, size, group), runs))
     return operations
 
 

@@ -1,4 +1,4 @@
-"""Callbacks: what happens between the steps and epochs of training and evaluation."""
+"""Callbacks: actions between the steps and epochs of training and evaluation."""
 
 from typing import Any
 

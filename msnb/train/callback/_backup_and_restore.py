@@ -16,12 +16,12 @@ if TYPE_CHECKING:  # named in annotations alone
 
 class BackupAndRestore(Callback):
     """
-    Saves the network that is trained after epochs, and goes on from there when a training that broke off is begun anew.
+    Saves the network after training epochs, and restores it when an interrupted training is started again.
 
     Args:
-        backup_dir (str): Folder of the file, ``backup.ckpt``; is made when not there.
-        save_freq (Union[int, str]): Epochs from one to the next, or "epoch" for each. Default: "epoch".
-        delete_checkpoint (bool): Whether the file goes when training has come to its end. Default: True.
+        backup_dir (str): Folder of the file, ``backup.ckpt``; it is created if it does not exist.
+        save_freq (Union[int, str]): Epochs between saves, or "epoch" for each. Default: "epoch".
+        delete_checkpoint (bool): Whether the file is deleted at the end of the training. Default: True.
 
     Raises:
         TypeError: If `delete_checkpoint` is no bool, or `save_freq` neither "epoch" nor an int.

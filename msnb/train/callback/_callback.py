@@ -1,4 +1,4 @@
-"""What runs callbacks: their list, their context, the values they see."""
+"""The list of callbacks, their context, and the values that they read."""
 
 from contextlib import ExitStack
 from typing import Any
@@ -40,7 +40,7 @@ def checkpoint_cb_for_save_op(parameter_list):
 
 
 def _handle_loss(outputs):
-    """The first Tensor of a step's outputs as one number; other outputs as they are."""
+    """Return the first Tensor of a step's outputs as one number, and other outputs unchanged."""
     first = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
     return np.mean(first.asnumpy()) if isinstance(first, Tensor) else outputs
 
@@ -72,26 +72,26 @@ class CallbackManager(Callback):
     def __enter__(self):
         if self._stack is None:
             self._stack = ExitStack()
-            self._callbacks = [self._entered(callback) for callback in self._callbacks]
+            self._callbacks = [self._enter_callback(callback) for callback in self._callbacks]
         return self
 
-    def _entered(self, callback):
-        """What `__enter__` of a callback says is to be called from now on."""
-        stand_in = self._stack.enter_context(callback)
-        if isinstance(stand_in, Callback):
-            return stand_in
+    def _enter_callback(self, callback):
+        """Return the callback to call from now on: the result of `__enter__`, if that is a callback."""
+        entered = self._stack.enter_context(callback)
+        if isinstance(entered, Callback):
+            return entered
         log.warning(
             "__enter__ of %s should return a Callback, but returned %s.",
             type(callback).__name__,
-            type(stand_in).__name__,
+            type(entered).__name__,
         )
         return callback
 
     def __exit__(self, *err):
         return self._stack.__exit__(*err)
 
-    def _steps(self, phase, moment):
-        """The bound methods to call in each step: only of callbacks that do something then."""
+    def _step_methods(self, phase, moment):
+        """Return the bound methods to call in each step, only of callbacks that override them."""
         name = f"on_{phase}_{moment}"
         return [
             getattr(c, name)
@@ -99,13 +99,13 @@ class CallbackManager(Callback):
             if any(getattr(type(c), n) is not getattr(Callback, n) or n in c.__dict__ for n in (name, moment))
         ]
 
-    train_step_begin = property(lambda self: self._steps("train", "step_begin"))
-    train_step_end = property(lambda self: self._steps("train", "step_end"))
-    eval_step_begin = property(lambda self: self._steps("eval", "step_begin"))
-    eval_step_end = property(lambda self: self._steps("eval", "step_end"))
+    train_step_begin = property(lambda self: self._step_methods("train", "step_begin"))
+    train_step_end = property(lambda self: self._step_methods("train", "step_end"))
+    eval_step_begin = property(lambda self: self._step_methods("eval", "step_begin"))
+    eval_step_end = property(lambda self: self._step_methods("eval", "step_end"))
 
 
-def _of_all(name):
+def _call_all(name):
     def call(self, run_context):
         for callback in self._callbacks:
             getattr(callback, name)(run_context)
@@ -117,11 +117,11 @@ def _of_all(name):
 
 for _moment in MOMENTS:
     for _name in (_moment, f"on_train_{_moment}", f"on_eval_{_moment}"):
-        setattr(CallbackManager, _name, _of_all(_name))
+        setattr(CallbackManager, _name, _call_all(_name))
 
 
 class InternalCallbackParam(dict):
-    """A dict whose keys are attributes as well."""
+    """A dict whose keys are also attributes."""
 
     def __getattr__(self, key):
         if key in self:
@@ -135,7 +135,7 @@ class InternalCallbackParam(dict):
 
 
 class RunContext:
-    """What a callback is told, and how it stops training.
+    """The values of a training for callbacks, and their means to stop it.
 
     Args:
         original_args (dict): The values.
@@ -153,11 +153,11 @@ class RunContext:
         self._original_args = Validator.check_value_type("original_args", original_args, dict, "RunContext")
 
     def request_stop(self) -> None:
-        """Ask for training to stop after this step."""
+        """Request that training stops after this step."""
         self._stop_requested = True
 
     def get_stop_requested(self) -> bool:
-        """Whether a stop was asked for.
+        """Return whether a stop was requested.
 
         Returns:
             bool.
@@ -165,7 +165,7 @@ class RunContext:
         return self._stop_requested
 
     def original_args(self) -> Any:
-        """The values, also readable as attributes.
+        """Return the values, which are also attributes.
 
         Returns:
             dict.

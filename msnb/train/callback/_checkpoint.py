@@ -14,7 +14,7 @@ from msnb.common.arguments import answered
 from msnb.exchange.api import cipher_of
 from msnb.parallel.modes.multiprocess_mesh import gather_tensors, local_parts
 from msnb.train._async_writer import writer
-from msnb.train._save_checkpoint import FORMATS, appended, chosen, save, save_graph
+from msnb.train._save_checkpoint import FORMATS, convert_appended, save, save_graph, select_values
 from msnb.train._utils import _make_directory, check_flags
 from msnb.train.callback._callback import Callback
 
@@ -22,74 +22,74 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
     from msnb.train.callback._callback import RunContext
 
-_cur_dir = os.getcwd()  # networks import it as the folder that the program was started in
+_cur_dir = os.getcwd()  # imported by networks as the folder that the program was started in
 _COUNTS = ("epoch_num", "step_num")
-_ENDING = r"-[0-9]+_[0-9]+\.(?:ckpt|safetensors)"  # of a checkpoint's name, after its prefix
+_ENDING = r"-[0-9]+_[0-9]+\.(?:ckpt|safetensors)"  # ending of a checkpoint's name, after its prefix
 
 
 def _check_file_name_prefix(file_name_prefix):
-    """Whether it is a string without "/"."""
+    """Return whether the prefix is a string without "/"."""
     return isinstance(file_name_prefix, str) and "/" not in file_name_prefix
 
 
 def _chg_ckpt_file_name_if_same_exist(directory, prefix):
-    """`prefix`, or `prefix` and the next number when checkpoints of an earlier run have it."""
+    """Return `prefix`, with the next number appended if checkpoints of an earlier run have it."""
     name = re.compile(re.escape(prefix) + r"(?:_([0-9]+))?" + _ENDING)
-    runs = [int(found[1] or 0) for found in map(name.fullmatch, os.listdir(directory)) if found]
+    runs = [int(match[1] or 0) for match in map(name.fullmatch, os.listdir(directory)) if match]
     return f"{prefix}_{max(runs) + 1}" if runs else prefix
 
 
-def _appended(append_info):
-    """What checkpoints hold in addition, with what the counts begin at; None for nothing."""
+def _parse_append_info(append_info):
+    """Return the additional values of checkpoints, with the initial counts; None if there are none."""
     if not append_info:
         return None
     if not isinstance(append_info, list):
         raise TypeError(
             f"For 'CheckpointConfig', 'append_info' should be a list, but got {type(append_info).__name__}."
         )
-    found = {}
+    values = {}
     for entry in append_info:
         if isinstance(entry, str) and entry in _COUNTS:
-            found.setdefault(entry, 0)
+            values.setdefault(entry, 0)
         elif isinstance(entry, dict):
-            appended(entry)  # says what is wrong with it
-            found.update(entry)
+            convert_appended(entry)  # raises an error for a wrong entry
+            values.update(entry)
         else:
             raise (ValueError if isinstance(entry, str) else TypeError)(
                 f"For 'CheckpointConfig', 'append_info' should hold {', '.join(map(repr, _COUNTS))}, or dicts of "
                 f"values by name, but it holds {entry!r:.80}."
             )
-    return found
+    return values
 
 
-def _setting(name, doc):
+def _setting_property(name, doc):
     return property(lambda self: self._settings[name], doc=doc)
 
 
 class CheckpointConfig:
-    """When checkpoints are saved, and how many are kept.
+    """Times at which checkpoints are saved, and the number of them that remain.
 
-    `save_checkpoint_steps` goes before `save_checkpoint_seconds`, and `keep_checkpoint_max` before
+    `save_checkpoint_steps` takes precedence over `save_checkpoint_seconds`, and `keep_checkpoint_max` over
     `keep_checkpoint_per_n_minutes`.
 
     Args:
-        save_checkpoint_steps (int): Steps from one checkpoint to the next. Default: 1.
-        save_checkpoint_seconds (int): Seconds from one checkpoint to the next. Default: 0.
-        keep_checkpoint_max (int): Most checkpoints kept; the oldest one is removed. Default: 5.
-        keep_checkpoint_per_n_minutes (int): Minutes of which one checkpoint is kept. Default: 0.
-        integrated_save (bool): Whether Parameters that lie on devices of several processes are saved whole; see
+        save_checkpoint_steps (int): Steps between checkpoints. Default: 1.
+        save_checkpoint_seconds (int): Seconds between checkpoints. Default: 0.
+        keep_checkpoint_max (int): The largest number of files; the oldest one is removed. Default: 5.
+        keep_checkpoint_per_n_minutes (int): Interval in minutes from which one checkpoint remains. Default: 0.
+        integrated_save (bool): Whether Parameters sharded over devices of several processes are gathered; see
             `save_checkpoint`. Default: True.
         async_save (bool): Whether a thread writes the files. Default: False.
         saved_network (Cell): Network to save. Default: None, the one that is trained, with its optimizer.
-        append_info (list): What a checkpoint holds in addition: ``"epoch_num"``, ``"step_num"``, and dicts of further
-            values by name, int, float, bool, str, Parameter or Tensor. Default: None.
+        append_info (list): Additional content of a checkpoint: ``"epoch_num"``, ``"step_num"``, and dicts of values by
+            name, int, float, bool, str, Parameter or Tensor. Default: None.
         enc_key (bytes): Key of 16, 24 or 32 bytes (16 for SM4) with which checkpoints are encrypted. Default: None.
         enc_mode (str): "AES-GCM", "AES-CBC" or "SM4-CBC". Default: "AES-GCM".
-        exception_save (bool): Whether a checkpoint is saved when the training ends by an error, Stop included; its name
-            ends in "_breakpoint". Default: False.
+        exception_save (bool): Whether a checkpoint is saved when the training ends with an exception, an interrupt
+            included; its name ends in "_breakpoint". Default: False.
         crc_check (bool): Whether checkpoints get a checksum, which r1.1 cannot read. Default: False.
         remove_redundancy (bool): Accepted; one device holds whole Parameters. Default: False.
-        format (str): "ckpt" or "safetensors", which is also how the names end. Default: "ckpt".
+        format (str): "ckpt" or "safetensors", which is also the ending of the names. Default: "ckpt".
 
     Raises:
         ValueError: If a number is negative, all are None or 0, or arguments do not go together.
@@ -121,20 +121,20 @@ class CheckpointConfig:
         remove_redundancy: bool = False,
         format: str = "ckpt",
     ) -> None:
-        often = {"save_checkpoint_steps": save_checkpoint_steps, "save_checkpoint_seconds": save_checkpoint_seconds}
-        kept = {
+        intervals = {"save_checkpoint_steps": save_checkpoint_steps, "save_checkpoint_seconds": save_checkpoint_seconds}
+        limits = {
             "keep_checkpoint_max": keep_checkpoint_max,
             "keep_checkpoint_per_n_minutes": keep_checkpoint_per_n_minutes,
         }
-        for name, value in (often | kept).items():
+        for name, value in (intervals | limits).items():
             if value is not None:
                 Validator.check_non_negative_int(value, name, "CheckpointConfig")
-        if not any((often | kept).values()):
+        if not any((intervals | limits).values()):
             raise ValueError(
-                f"For 'CheckpointConfig', at least one of {', '.join(map(repr, often | kept))} should be "
+                f"For 'CheckpointConfig', at least one of {', '.join(map(repr, intervals | limits))} should be "
                 f"positive, but all are None or 0."
             )
-        truths = {
+        flags = {
             "integrated_save": integrated_save,
             "async_save": async_save,
             "exception_save": exception_save,
@@ -142,7 +142,7 @@ class CheckpointConfig:
             "remove_redundancy": remove_redundancy,
         }
         check_flags("CheckpointConfig", crc_check=crc_check, remove_redundancy=remove_redundancy)
-        for name, value in truths.items():
+        for name, value in flags.items():
             Validator.check_bool(value, name, "CheckpointConfig")
         Validator.check_string(format, FORMATS, "format", "CheckpointConfig")
         if enc_key is not None and (crc_check or format != "ckpt"):
@@ -157,36 +157,40 @@ class CheckpointConfig:
                 f"but got {type(saved_network).__name__}."
             )
         if save_checkpoint_steps:
-            often["save_checkpoint_seconds"] = None
+            intervals["save_checkpoint_seconds"] = None
         if keep_checkpoint_max:
-            kept["keep_checkpoint_per_n_minutes"] = None
+            limits["keep_checkpoint_per_n_minutes"] = None
         elif not keep_checkpoint_per_n_minutes:
-            kept["keep_checkpoint_max"] = 1
-        self._policy = often | kept | {"saved_network": saved_network}
-        self._settings = self._policy | truths | {"enc_key": enc_key, "enc_mode": enc_mode, "format": format}
-        self._settings["append_dict"] = _appended(append_info)
+            limits["keep_checkpoint_max"] = 1
+        self._policy = intervals | limits | {"saved_network": saved_network}
+        self._settings = self._policy | flags | {"enc_key": enc_key, "enc_mode": enc_mode, "format": format}
+        self._settings["append_dict"] = _parse_append_info(append_info)
         self.cipher = cipher_of("CheckpointConfig", enc_key, enc_mode)
 
-    save_checkpoint_steps = _setting("save_checkpoint_steps", "Steps from one checkpoint to the next.")
-    save_checkpoint_seconds = _setting("save_checkpoint_seconds", "Seconds from one checkpoint to the next.")
-    keep_checkpoint_max = _setting("keep_checkpoint_max", "Most checkpoints kept.")
-    keep_checkpoint_per_n_minutes = _setting("keep_checkpoint_per_n_minutes", "Minutes of which one is kept.")
-    integrated_save = _setting("integrated_save", "Whether Parameters are saved whole.")
-    async_save = _setting("async_save", "Whether a thread writes the files.")
-    saved_network = _setting("saved_network", "Network to save, None for the one that is trained.")
-    append_dict = _setting("append_dict", "What is saved in addition: values, or None for those of the moment.")
-    enc_key = _setting("enc_key", "Key with which checkpoints are encrypted.")
-    enc_mode = _setting("enc_mode", "How they are encrypted.")
-    exception_save = _setting("exception_save", "Whether a checkpoint is saved when the training ends by an error.")
-    crc_check = _setting("crc_check", "Whether checkpoints have a checksum.")
-    remove_redundancy = _setting("remove_redundancy", "Accepted; Parameters are always whole.")
-    format = _setting("format", "Format of the files.")
+    save_checkpoint_steps = _setting_property("save_checkpoint_steps", "Steps from one checkpoint to the next.")
+    save_checkpoint_seconds = _setting_property("save_checkpoint_seconds", "Seconds from one checkpoint to the next.")
+    keep_checkpoint_max = _setting_property("keep_checkpoint_max", "Most checkpoints kept.")
+    keep_checkpoint_per_n_minutes = _setting_property("keep_checkpoint_per_n_minutes", "Minutes of which one is kept.")
+    integrated_save = _setting_property("integrated_save", "Whether Parameters are saved whole.")
+    async_save = _setting_property("async_save", "Whether a thread writes the files.")
+    saved_network = _setting_property("saved_network", "Network to save, None for the one that is trained.")
+    append_dict = _setting_property(
+        "append_dict", "What is saved in addition: values, or None for those of the moment."
+    )
+    enc_key = _setting_property("enc_key", "Key with which checkpoints are encrypted.")
+    enc_mode = _setting_property("enc_mode", "How they are encrypted.")
+    exception_save = _setting_property(
+        "exception_save", "Whether a checkpoint is saved when the training ends by an error."
+    )
+    crc_check = _setting_property("crc_check", "Whether checkpoints have a checksum.")
+    remove_redundancy = _setting_property("remove_redundancy", "Accepted; Parameters are always whole.")
+    format = _setting_property("format", "Format of the files.")
 
     def get_checkpoint_policy(self) -> dict[str, Any]:
-        """When checkpoints are saved, and which.
+        """Return the times at which checkpoints are saved, and the number that remain.
 
         Returns:
-            dict, the arguments but `integrated_save` and `async_save`; None for those that another one goes before.
+            dict, the arguments but `integrated_save` and `async_save`; None for those that another one overrides.
         """
         return dict(self._policy)
 
@@ -195,12 +199,12 @@ class ModelCheckpoint(Callback):
     """Saves checkpoints `prefix-epoch_step.ckpt` while a network is trained, and its graph as `prefix-graph.meta`.
 
     When checkpoints of an earlier run have the prefix, "_1", "_2" and so on is added to it. Old checkpoints are removed
-    when a new one is complete; other files in the folder, whatever their names begin with, are left alone.
+    when a new one is complete; other files in the folder are left alone.
 
     Args:
         prefix (str): Beginning of the file names. Default: "CKP".
-        directory (str): Folder, made if it does not exist. Default: None, the current one.
-        config (CheckpointConfig): When to save and what to keep. Default: None, `CheckpointConfig()`.
+        directory (str): Folder, created if it does not exist. Default: None, the current one.
+        config (CheckpointConfig): Times and number of checkpoints. Default: None, `CheckpointConfig()`.
 
     Raises:
         ValueError: If `prefix` is no string or has a "/".
@@ -233,15 +237,15 @@ class ModelCheckpoint(Callback):
         self._last_triggered_step = 0
         self._last_time = time.monotonic()
         self._latest_ckpt_file_name = ""
-        self._moment = None  # of a training that may end by an error
+        self._moment = None  # callback parameters, for a training that ends with an exception
 
     @property
     def latest_ckpt_file_name(self) -> str:
-        """Path of the last checkpoint."""
+        """Return the path of the last checkpoint."""
         return self._latest_ckpt_file_name
 
     def begin(self, run_context: "RunContext") -> None:
-        """Count the steps of this training, also when the same callback has seen another one.
+        """Reset the step count, as the callback may be used for several trainings.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -251,7 +255,7 @@ class ModelCheckpoint(Callback):
             self._moment = run_context.original_args()
 
     def __exit__(self, *error: Any) -> None:
-        """Save a checkpoint of what there is when the training has ended by an error, where that is asked for."""
+        """Save a checkpoint if the training ended with an exception and `exception_save` is set."""
         moment, self._moment = self._moment, None
         if moment is not None and error and error[0] is not None:
             self._save_ckpt(moment, "_breakpoint")
@@ -275,7 +279,7 @@ class ModelCheckpoint(Callback):
             self._save_ckpt(cb_params)
 
     def end(self, run_context: "RunContext") -> None:
-        """Save the last checkpoint, and wait for what a thread is writing.
+        """Save the last checkpoint, and wait for the thread that writes.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -300,34 +304,34 @@ class ModelCheckpoint(Callback):
         seconds = self._config.save_checkpoint_seconds
         return bool(seconds) and time.monotonic() - self._last_time > seconds
 
-    def _save_ckpt(self, cb_params, mark=""):
+    def _save_ckpt(self, cb_params, suffix=""):
         step, config = cb_params.cur_step_num, self._config
-        if step == self._last_triggered_step and not mark:  # nothing was trained since
+        if step == self._last_triggered_step and not suffix:  # nothing was trained since the last checkpoint
             return
         batch = (step - 1) % cb_params.batch_num + 1
-        name = f"{self._prefix}-{cb_params.cur_epoch_num}_{batch}{mark}.{config.format}"
+        name = f"{self._prefix}-{cb_params.cur_epoch_num}_{batch}{suffix}.{config.format}"
         path = os.path.join(self._directory, name)
         network = cb_params.train_network if config.saved_network is None else config.saved_network
-        more = config.append_dict and dict(config.append_dict)
+        append_dict = config.append_dict and dict(config.append_dict)
         for count, now in zip(_COUNTS, (cb_params.cur_epoch_num, step)):
-            if more and count in more:
-                more[count] += now
-        values = chosen(network)
+            if append_dict and count in append_dict:
+                append_dict[count] += now
+        values = select_values(network)
         save(
             gather_tensors(values, "ModelCheckpoint") if config.integrated_save else local_parts(values),
             path,
             config.async_save,
-            more,
+            append_dict,
             crc_check=config.crc_check,
-            after=None if mark else functools.partial(self._written, path, self._prefix),
+            after=None if suffix else functools.partial(self._remove_old_files, path, self._prefix),
             cipher=config.cipher,
             form=config.format,
         )
         self._last_triggered_step, self._last_time = step, time.monotonic()
         self._latest_ckpt_file_name = path
 
-    def _written(self, path, prefix):
-        """Remove what is not to be kept beside the new file; called where that was written."""
+    def _remove_old_files(self, path, prefix):
+        """Remove old files; called in the thread that wrote the new file."""
         self._manager.add(path)
         self._manager.update_ckpoint_filelist(self._directory, prefix)
         if self._config.keep_checkpoint_max:
@@ -339,8 +343,7 @@ class ModelCheckpoint(Callback):
 class CheckpointManager:
     """The checkpoint files of one prefix in one folder, the oldest first.
 
-    The order is that in which they were added. Clocks may be set back, so the times of files count only between those
-    that were there before.
+    The order is that of `add`. Clocks may be set back, so file times count only for files that existed before.
     """
 
     def __init__(self):
@@ -349,16 +352,16 @@ class CheckpointManager:
 
     @property
     def ckpoint_filelist(self):
-        """Paths of the files, the oldest first."""
+        """Return the paths of the files, the oldest first."""
         return self._files
 
     @property
     def ckpoint_num(self):
-        """Number of files."""
+        """Return the number of files."""
         return len(self._files)
 
     def add(self, path):
-        """Note that a file has just been written.
+        """Note that a file has been written.
 
         Args:
             path (str): The file.
@@ -368,16 +371,16 @@ class CheckpointManager:
 
     def update_ckpoint_filelist(self, directory, prefix):
         """Look for the files: those named `prefix`-EPOCH_STEP.ckpt and no others.
-
-        Args:
-            directory (str): Folder.
-            prefix (str): Beginning of their names.
+        List the files named `prefix`-EPOCH_STEP.ckpt.
+                Args:
+                    directory (str): Folder.
+                    prefix (str): Beginning of their names.
         """
         name = re.compile(re.escape(prefix) + _ENDING)
         ages = {}
         for file in filter(name.fullmatch, os.listdir(directory)):
             path = os.path.join(directory, file)
-            with contextlib.suppress(FileNotFoundError):  # somebody else may remove files too
+            with contextlib.suppress(FileNotFoundError):  # another process may remove files too
                 status = os.lstat(path)
                 if stat.S_ISREG(status.st_mode):
                     ages[path] = status.st_mtime
@@ -391,10 +394,10 @@ class CheckpointManager:
             file_name (str): Its path.
 
         Returns:
-            bool, whether it is gone.
+            bool, whether the file was removed.
         """
         try:
-            if os.name == "nt":  # what is read-only cannot be removed there
+            if os.name == "nt":  # a read-only file cannot be removed on Windows
                 os.chmod(file_name, stat.S_IWRITE)
             os.remove(file_name)
         except OSError as error:
@@ -408,7 +411,7 @@ class CheckpointManager:
         """Remove all but the newest files.
 
         Args:
-            number (int): How many stay, positive.
+            number (int): Number of files that remain, positive.
         """
         for path in self._files[:-number]:
             self.remove_ckpoint_file(path)
@@ -416,7 +419,7 @@ class CheckpointManager:
     def keep_one_per_minutes(self, minutes):
         """Of the files that were added in the last `minutes`, keep the oldest and the newest.
 
-        The newest is what training goes on from; once there is a newer one, it is one of the others.
+        Training resumes from the newest; once there is a newer one, it may be removed.
 
         Args:
             minutes (int): Length of time.

@@ -1,3 +1,3 @@
-"""A face: `EarlyStopping`, under MindSpore 2's module path."""
+"""Re-export module: `EarlyStopping`, at MindSpore 2's path."""
 
 from msnb.train.callback._early_stopping import EarlyStopping as EarlyStopping

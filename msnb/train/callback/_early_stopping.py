@@ -14,16 +14,16 @@ if TYPE_CHECKING:  # named in annotations alone
 
 class EarlyStopping(Monitored):
     """
-    Stops training when a measure has not got better for some epochs.
+    Stops training when a measure has not improved for some epochs.
 
     Args:
-        monitor (str): "loss" for the loss of training, "eval_loss" or the name of a metric for what `Model.fit`
-            measures. Default: "eval_loss".
-        min_delta (float): By how much it has to get better. Default: 0.
-        patience (int): The epoch without anything better in which training stops. Default: 0.
-        verbose (bool): Whether to print when it does. Default: False.
-        mode (str): "min" or "max", what is better; "auto" for what the name says. Default: "auto".
-        baseline (float): What has to be reached for an epoch to count as better. Default: None.
+        monitor (str): "loss" for the loss of training; "eval_loss" or the name of a metric for those of `Model.fit`.
+            Default: "eval_loss".
+        min_delta (float): The smallest change that counts as an improvement. Default: 0.
+        patience (int): Number of epochs without improvement after which training stops. Default: 0.
+        verbose (bool): Whether to print a message then. Default: False.
+        mode (str): "min" or "max", the direction of improvement; "auto" derives it from the name. Default: "auto".
+        baseline (float): Value that an epoch must reach to count as an improvement. Default: None.
         restore_best_weights (bool): Whether the network then gets the Parameters of its best epoch. Default: False.
 
     Raises:
@@ -52,26 +52,26 @@ class EarlyStopping(Monitored):
         self.restore_best_weights: bool = restore_best_weights
         super().__init__(monitor, mode, min_delta)
 
-    def _begin_anew(self):
-        super()._begin_anew()
+    def _reset(self):
+        super()._reset()
         self.stopped_epoch = 0
         self.best_weights_param_dict: dict[str, Any] | None = None
 
     def on_train_begin(self, run_context: "RunContext") -> None:
-        """Begin to count.
+        """Reset the counters.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
-        self._begin_anew()
+        self._reset()
 
     def on_train_epoch_end(self, run_context: "RunContext") -> None:
-        """Look at the measure, and stop.
+        """Check the measure, and stop training if it has not improved.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
-        value, moment = self._value(run_context), run_context.original_args()
+        value, moment = self._read_measure(run_context), run_context.original_args()
         if value is None:
             return
         better = self.is_improvement(value, self.best)
@@ -93,7 +93,7 @@ class EarlyStopping(Monitored):
                 param.set_data(Tensor(self.best_weights_param_dict[name]))
 
     def on_train_end(self, run_context: "RunContext") -> None:
-        """Say that training was stopped.
+        """Print that training was stopped.
 
         Args:
             run_context (RunContext): Values of the moment.

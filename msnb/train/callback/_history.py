@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 class History(Callback):
     """
-    Keeps the loss of each epoch's last step, and the metrics of `Model.fit` and `Model.eval`, in a dict of lists.
+    Collects the loss of each epoch's last step, and the metrics of `Model.fit` and `Model.eval`, in a dict of lists.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -28,7 +28,7 @@ class History(Callback):
         self.epoch: dict[str, list[int]] = {"epoch": []}
 
     def begin(self, run_context: "RunContext") -> None:
-        """Forget which epochs there were; what was measured stays.
+        """Clear the list of epochs; the history remains.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -36,7 +36,7 @@ class History(Callback):
         self.epoch = {"epoch": []}
 
     def epoch_end(self, run_context: "RunContext") -> None:
-        """Take the values of this epoch.
+        """Append the values of this epoch.
 
         Args:
             run_context (RunContext): Values of the moment.

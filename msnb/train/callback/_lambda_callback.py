@@ -11,7 +11,7 @@ _Function = Callable[[Any], Any] | None
 
 class LambdaCallback(Callback):
     """
-    A callback made of functions, each of which gets the :class:`RunContext`.
+    A callback built from functions that get the :class:`RunContext`.
 
     Args:
         on_train_epoch_begin (Callable): Called before each epoch of training. Default: None.
@@ -30,7 +30,7 @@ class LambdaCallback(Callback):
             moments of training, and of evaluation where no function is given for them. Default: None.
 
     Raises:
-        TypeError: If one of them cannot be called.
+        TypeError: If one of them is not callable.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -88,5 +88,5 @@ class LambdaCallback(Callback):
         for name, function in functions.items():
             if function is not None and not callable(function):
                 raise TypeError(f"For 'LambdaCallback', '{name}' should be a function, but got {function!r}.")
-        # on the object and only those that there are, so that no other moment costs a step anything
+        # Only the functions that were passed are set on the instance, so other events cost a step nothing.
         self.__dict__.update({name: function for name, function in functions.items() if function is not None})

@@ -16,7 +16,7 @@ class LossMonitor(Callback):
     """Prints the loss, and stops training when it is NaN or infinite.
 
     Args:
-        per_print_times (int): Steps from one print to the next, 0 for never. Default: 1.
+        per_print_times (int): Steps between prints, 0 for never. Default: 1.
 
     Raises:
         ValueError: If `per_print_times` is no int or negative.
@@ -49,15 +49,15 @@ class LossMonitor(Callback):
         """
         values = run_context.original_args()
         loss = _handle_loss(values.net_outputs)
-        place = f"epoch: {values.cur_epoch_num} step: {(values.cur_step_num - 1) % values.batch_num + 1}"
+        position = f"epoch: {values.cur_epoch_num} step: {(values.cur_step_num - 1) % values.batch_num + 1}"
         if isinstance(loss, (float, np.floating)) and not np.isfinite(loss):
             raise ValueError(
-                f"{place}. The loss is {loss}, training stops. Is the learning rate too high, or is there "
+                f"{position}. The loss is {loss}, training stops. Is the learning rate too high, or is there "
                 f"a NaN in the data?"
             )
         if self._per_print_times and values.cur_step_num % self._per_print_times == 0:
-            shown = float(loss) if api_generations.shared == 2 and isinstance(loss, np.floating) else loss
-            print(f"{place}, loss is {shown!s}", flush=True)
+            value = float(loss) if api_generations.shared == 2 and isinstance(loss, np.floating) else loss
+            print(f"{position}, loss is {value!s}", flush=True)
 
     def epoch_end(self, run_context: "RunContext") -> None:
         """Print the metrics when `Model.fit` has evaluated the network.

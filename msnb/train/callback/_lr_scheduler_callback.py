@@ -22,7 +22,7 @@ class LearningRateScheduler(Callback):
             new learning rate.
 
     Raises:
-        TypeError: If `learning_rate_function` cannot be called.
+        TypeError: If `learning_rate_function` is not callable.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -44,7 +44,7 @@ class LearningRateScheduler(Callback):
         self.learning_rate_function = learning_rate_function
 
     def step_end(self, run_context: "RunContext") -> None:
-        """Ask the function and set what it says.
+        """Call the function and set the learning rate.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -59,7 +59,7 @@ class LearningRateScheduler(Callback):
                 f"LearningRateScheduler changes the learning rate of an optimizer that was given one "
                 f"number, but this one has a {type(rate).__name__}."
             )
-        before = float(str(rate.asnumpy()))  # 0.1, not 0.10000000149: what the user has written
+        before = float(str(rate.asnumpy()))  # 0.1, as the user wrote it, and not 0.10000000149
         after = self.learning_rate_function(before, number)
         if math.isclose(after, before, rel_tol=1e-10):
             return

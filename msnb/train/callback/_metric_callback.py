@@ -1,4 +1,4 @@
-"""What callbacks share that watch one measure from epoch to epoch."""
+"""Base class of callbacks that monitor one measure from epoch to epoch."""
 
 import math
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,39 +19,39 @@ _SMALLER_IS_BETTER = frozenset(
 
 
 class Monitored(Callback):
-    """Base of callbacks that act when a measure no longer gets better.
+    """Base of callbacks that act when a measure stops improving.
 
     Args:
         monitor (str): "loss" for the loss of training, else a metric of `Model.fit`.
-        mode (str): "min", "max", or "auto" for what the name says.
-        min_delta (float): By how much it has to get better.
+        mode (str): "min", "max", or "auto", which derives it from the name.
+        min_delta (float): The smallest change that counts as an improvement.
     """
 
     def __init__(self, monitor: str, mode: str, min_delta: float) -> None:
         super().__init__()
         self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
         self._down = mode == "min" or mode == "auto" and monitor in _SMALLER_IS_BETTER
-        self._begin_anew()
+        self._reset()
 
-    def _begin_anew(self):
+    def _reset(self):
         self.wait = 0
         self.best: float = math.inf if self._down else -math.inf
 
     def is_improvement(self, value: float, best: float) -> bool:
         """
-        Whether a value is better than another by more than `min_delta`.
+        Return whether a value is better than another by more than `min_delta`.
 
         Args:
-            value (float): The one.
-            best (float): The other.
+            value (float): The new value.
+            best (float): The best value so far.
 
         Returns:
             bool.
         """
         return value < best - self.min_delta if self._down else value > best + self.min_delta
 
-    def _value(self, run_context: "RunContext") -> float | None:
-        """The measure of this epoch; None, and a warning, when there is none."""
+    def _read_measure(self, run_context: "RunContext") -> float | None:
+        """Return the measure of this epoch; None, with a warning, if there is none."""
         moment = run_context.original_args()
         measured = moment.get("eval_results") or {}
         value: Any = _handle_loss(moment.get("net_outputs")) if self.monitor == "loss" else measured.get(self.monitor)

@@ -21,20 +21,20 @@ if TYPE_CHECKING:  # named in annotations alone
 
 class OnRequestExit(Callback):
     """
-    Ends training or evaluation after the present step when a signal asks for it, and saves the network; the next run
-    goes on from the checkpoint.
+    Ends training or evaluation after the current step when a signal requests it, and saves the network; the next run
+    resumes from the checkpoint.
 
     Args:
         save_ckpt (bool): Whether to save a checkpoint, ``NAME_train.ckpt``. Default: True.
         save_mindir (bool): Whether to save the network as MINDIR, ``NAME_train.mindir``. Default: True.
         file_name (str): NAME. Default: "Net".
-        directory (str): Where its folder ``rank_0`` is made; None for the current folder. Default: "./".
-        config_file (str): A JSON file that asks for the end as well, by ``{"GracefulExit": 1}``. Default: None.
+        directory (str): Parent of the folder ``rank_0``; None for the current folder. Default: "./".
+        config_file (str): A JSON file that also requests the end, by ``{"GracefulExit": 1}``. Default: None.
         sig (int): The signal. Default: signal.SIGTERM.
 
     Raises:
         TypeError: If `save_ckpt` or `save_mindir` is no bool, or `sig` no int.
-        ValueError: If `sig` is SIGKILL, which nobody can answer.
+        ValueError: If `sig` is SIGKILL, which no program can handle.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -60,7 +60,7 @@ class OnRequestExit(Callback):
         if self.sig == getattr(signal, "SIGKILL", None):
             raise ValueError("For 'OnRequestExit', 'sig' should be a signal that a program can answer, not SIGKILL.")
         self.config_file, self.exit = config_file, False
-        self._before: Any = None
+        self._previous_handler: Any = None
         folder = os.path.join(directory or os.getcwd(), f"rank_{context.get_context('device_id')}")
         if save_ckpt or save_mindir:
             self.train_name, self.eval_name = (
@@ -68,21 +68,21 @@ class OnRequestExit(Callback):
             )
 
     def __exit__(self, *err: Any) -> None:
-        if self._before is not None:
-            signal.signal(self.sig, self._before)
-            self._before = None
+        if self._previous_handler is not None:
+            signal.signal(self.sig, self._previous_handler)
+            self._previous_handler = None
 
-    def _listen(self):
+    def _install_handler(self):
         self.exit = False
         if threading.current_thread() is not threading.main_thread():
             log.once("OnRequestExit hears no signals: only the main thread of a program gets them.")
-        elif self._before is None:
-            self._before = signal.signal(self.sig, self._asked) or signal.SIG_DFL
+        elif self._previous_handler is None:
+            self._previous_handler = signal.signal(self.sig, self._request_exit) or signal.SIG_DFL
 
-    def _asked(self, number, frame):
+    def _request_exit(self, number, frame):
         self.exit = True
 
-    def _is_asked(self):
+    def _is_exit_requested(self):
         if not self.exit and self.config_file is not None and os.path.exists(self.config_file):
             try:
                 with open(self.config_file, encoding="utf-8") as file:
@@ -91,34 +91,34 @@ class OnRequestExit(Callback):
                 log.warning("%s is no JSON file: %s", self.config_file, error)
         return self.exit
 
-    def _keep(self, network, name, inputs):
+    def _save_network(self, network, name, inputs):
         if self.save_ckpt:
             save_checkpoint(network, f"{name}.ckpt")
         if self.save_mindir:
             export(network, *inputs, file_name=name, file_format="MINDIR")
 
     def _restore(self, network, *names):
-        found = next((f"{name}.ckpt" for name in names if self.save_ckpt and os.path.isfile(f"{name}.ckpt")), None)
-        if found:
-            load_checkpoint(found, net=network)
+        path = next((f"{name}.ckpt" for name in names if self.save_ckpt and os.path.isfile(f"{name}.ckpt")), None)
+        if path:
+            load_checkpoint(path, net=network)
 
     def on_train_begin(self, run_context: "RunContext") -> None:
-        """Read the checkpoint, if there is one, and listen.
+        """Load the checkpoint, if there is one, and install the signal handler.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
-        self._listen()
+        self._install_handler()
         if self.save_ckpt:
             self._restore(run_context.original_args().train_network, self.train_name)
 
     def on_train_step_end(self, run_context: "RunContext") -> None:
-        """End training, if that was asked for.
+        """End training, if that was requested.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
-        if self._is_asked():
+        if self._is_exit_requested():
             run_context.request_stop()
 
     def on_train_end(self, run_context: "RunContext") -> None:
@@ -129,25 +129,25 @@ class OnRequestExit(Callback):
         """
         moment = run_context.original_args()
         if self.exit and (self.save_ckpt or self.save_mindir):
-            self._keep(moment.train_network, self.train_name, moment.train_dataset_element)
+            self._save_network(moment.train_network, self.train_name, moment.train_dataset_element)
 
     def on_eval_begin(self, run_context: "RunContext") -> None:
-        """Read a checkpoint, if there is one, and listen.
+        """Load a checkpoint, if there is one, and install the signal handler.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
-        self._listen()
+        self._install_handler()
         if self.save_ckpt:
             self._restore(run_context.original_args().eval_network, self.eval_name, self.train_name)
 
     def on_eval_step_end(self, run_context: "RunContext") -> None:
-        """End evaluation, if that was asked for.
+        """End evaluation, if that was requested.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
-        if self._is_asked():
+        if self._is_exit_requested():
             run_context.request_stop()
 
     def on_eval_end(self, run_context: "RunContext") -> None:
@@ -158,4 +158,4 @@ class OnRequestExit(Callback):
         """
         moment = run_context.original_args()
         if self.exit and (self.save_ckpt or self.save_mindir):
-            self._keep(moment.eval_network, self.eval_name, moment.eval_dataset_element)
+            self._save_network(moment.eval_network, self.eval_name, moment.eval_dataset_element)

@@ -14,18 +14,18 @@ if TYPE_CHECKING:  # named in annotations alone
 
 class ReduceLROnPlateau(Monitored):
     """
-    Multiplies the learning rate by a factor when a measure has not got better for some epochs.
+    Multiplies the learning rate by a factor when a measure has not improved for some epochs.
 
     Args:
-        monitor (str): "loss" for the loss of training, "eval_loss" or the name of a metric for what `Model.fit`
-            measures. Default: "eval_loss".
+        monitor (str): "loss" for the loss of training; "eval_loss" or the name of a metric for those of `Model.fit`.
+            Default: "eval_loss".
         factor (float): The factor, in (0, 1). Default: 0.1.
-        patience (int): The epoch without anything better in which the rate changes. Default: 10.
-        verbose (bool): Whether to print when it does. Default: False.
-        mode (str): "min" or "max", what is better; "auto" for what the name says. Default: "auto".
-        min_delta (float): By how much it has to get better. Default: 1e-4.
-        cooldown (int): Epochs after a change in which none are counted. Default: 0.
-        min_lr (float): The least rate. Default: 0.
+        patience (int): Number of epochs without improvement after which the rate changes. Default: 10.
+        verbose (bool): Whether to print a message then. Default: False.
+        mode (str): "min" or "max", the direction of improvement; "auto" derives it from the name. Default: "auto".
+        min_delta (float): The smallest change that counts as an improvement. Default: 1e-4.
+        cooldown (int): Epochs after a change that are not counted. Default: 0.
+        min_lr (float): The smallest learning rate. Default: 0.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -54,20 +54,20 @@ class ReduceLROnPlateau(Monitored):
         self.cooldown, self.min_lr = cooldown, min_lr
         super().__init__(monitor, mode, min_delta)
 
-    def _begin_anew(self):
-        super()._begin_anew()
+    def _reset(self):
+        super()._reset()
         self.cooldown_counter = 0
 
     def on_train_begin(self, run_context: "RunContext") -> None:
-        """Begin to count.
+        """Reset the counters.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
-        self._begin_anew()
+        self._reset()
 
     def on_train_epoch_end(self, run_context: "RunContext") -> None:
-        """Look at the measure, and change the rate.
+        """Check the measure, and reduce the rate if it has not improved.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -79,7 +79,7 @@ class ReduceLROnPlateau(Monitored):
                 f"ReduceLROnPlateau changes the learning rate of an optimizer that was given one number, but this one "
                 f"has a {type(rate).__name__}."
             )
-        value = self._value(run_context)
+        value = self._read_measure(run_context)
         if value is None:
             return
         if self.cooldown_counter:
@@ -90,10 +90,10 @@ class ReduceLROnPlateau(Monitored):
         elif not self.cooldown_counter:
             self.wait += 1
             if self.wait >= self.patience:
-                self._reduce(rate, moment)
+                self._reduce_rate(rate, moment)
                 self.cooldown_counter, self.wait = self.cooldown, 0
 
-    def _reduce(self, rate, moment):
+    def _reduce_rate(self, rate, moment):
         before = float(rate.asnumpy())
         if before <= self.min_lr:
             return

@@ -1,4 +1,4 @@
-"""`SummaryCollector`: records a training by itself."""
+"""`SummaryCollector`: records a training automatically."""
 
 import json
 import os
@@ -20,43 +20,45 @@ from msnb.train.summary._lineage import (
     optimizer_of,
     train_lineage_of,
 )
-from msnb.train.summary._parameters import recorded
+from msnb.train.summary._parameters import select_recorded
 from msnb.train.summary.enums import ModeEnum, PluginEnum
 from msnb.train.summary.summary_record import SummaryRecord
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.train.callback._callback import RunContext
 
-_HYPER_CONFIG, _LONGEST_CONFIG = "MINDINSIGHT_HYPER_CONFIG", 100_000  # where mindoptimizer says what it tries
+_HYPER_CONFIG, _LONGEST_CONFIG = (
+    "MINDINSIGHT_HYPER_CONFIG",
+    100_000,
+)  # set by mindoptimizer, with the hyper-parameters that it tries
 _FIRST_PARAMETERS = 5
 _TENSOR_STEPS = 20
 
 
 class SummaryCollector(Callback):
-    """Records a training by itself: the loss, the first input, Parameters, the graphs of network and dataset, and what
-    summary operators see, in MindSpore's event files; and what the training was made of, as its lineage.
+    """Records a training automatically: the loss, the first input, Parameters, the graphs of network and dataset, and
+    the values of summary operators, in MindSpore's event files; and the lineage of the training.
 
     The first step is recorded, and then each whose number is a multiple of `collect_freq`. In MindSpore the unit is an
-    epoch in sink mode; here it is the step in either mode, since every step is seen. Give one to a training.
+    epoch in sink mode; here it is the step in either mode. Use one collector for a training.
 
     Args:
-        summary_dir (str): Folder to write to; it is made when it is missing.
-        collect_freq (int): Steps from one recording to the next. Default: 10.
-        collect_specified_data (Union[None, dict]): What is recorded, each by default: "collect_metric" (bool), the
-            loss; "collect_graph" (bool), the graph of the network; "collect_train_lineage" and "collect_eval_lineage"
-            (bool); "collect_input_data" (bool), the first column of the dataset, where it holds images;
-            "collect_dataset_graph" (bool); "histogram_regular" (Union[str, None]), a pattern of the names of
-            Parameters, None for the first five of the optimizer. Default: None, all of them as said.
-        keep_default_action (bool): Whether what `collect_specified_data` does not name is recorded. Default: True.
+        summary_dir (str): Folder to write to; it is created if it does not exist.
+        collect_freq (int): Steps between recordings. Default: 10.
+        collect_specified_data (Union[None, dict]): Data to record, each by default: "collect_metric" (bool), the loss;
+            "collect_graph" (bool), the graph of the network; "collect_train_lineage" and "collect_eval_lineage" (bool);
+            "collect_input_data" (bool), the first column of the dataset, if it holds images; "collect_dataset_graph"
+            (bool); "histogram_regular" (Union[str, None]), a pattern of the names of Parameters, None for the first
+            five of the optimizer. Default: None, the defaults of all of them.
+        keep_default_action (bool): Whether data that `collect_specified_data` does not name is recorded. Default: True.
         custom_lineage_data (Union[dict, None]): Numbers and texts by name, for the lineage. Default: None.
-        collect_tensor_freq (Optional[int]): Steps from one recording of what TensorSummary saw to the next.
-            Default: None, about 20 times in all, and not more often than the rest.
-        max_file_size (Optional[int]): Most bytes of each file. Default: None, any number.
-        export_options (Union[None, dict]): {"tensor_format": "npy"} writes Tensors to files of numpy's, too.
-            Default: None.
+        collect_tensor_freq (Optional[int]): Steps between recordings of TensorSummary. Default: None, about 20 times in
+            all, and not more often than the rest.
+        max_file_size (Optional[int]): Largest size of each file in bytes. Default: None, any size.
+        export_options (Union[None, dict]): {"tensor_format": "npy"} also writes Tensors to .npy files. Default: None.
 
     Raises:
-        TypeError: If an argument, or something in a dict, is of another type.
+        TypeError: If an argument, or an entry of a dict, is of another type.
         ValueError: If a number is not positive, a key is unknown, or `histogram_regular` is no pattern.
         NotADirectoryError: If `summary_dir` is a file.
 
@@ -95,7 +97,7 @@ class SummaryCollector(Callback):
     ) -> None:
         super().__init__()
         log.unused("SummaryCollector", "one thread writes", num_process=num_process != 32)
-        self._summary_dir = _folder(summary_dir)
+        self._summary_dir = _create_folder(summary_dir)
         self._record: Any = None
         self._collect_freq = positive("collect_freq", collect_freq)
         self._collect_tensor_freq = positive("collect_tensor_freq", collect_tensor_freq, or_none=True)
@@ -103,12 +105,12 @@ class SummaryCollector(Callback):
         self._export_options = process_export_options(export_options)
         typed("keep_default_action", keep_default_action, bool)
         self._collect_specified_data = self._process_specified_data(collect_specified_data, keep_default_action)
-        self._custom_lineage_data = _custom(custom_lineage_data)
+        self._custom_lineage_data = _merge_custom_lineage(custom_lineage_data)
         self._temp_optimizer: Any = None
         self._is_parse_loss_success = True
-        self._begin_anew()
+        self._reset()
 
-    def _begin_anew(self):
+    def _reset(self):
         self._has_saved_graph = self._has_saved_custom_data = False
         self._first_step = True
         self._tensor_collect_range = range(0)
@@ -124,7 +126,7 @@ class SummaryCollector(Callback):
         self._record.close()
 
     def _process_specified_data(self, specified_data, action):
-        """What is recorded, by name."""
+        """Return the data to record, by name."""
         if specified_data is None:
             return dict(self._DEFAULT_SPECIFIED_DATA) if action else {}
         typed("collect_specified_data", specified_data, dict, type(None))
@@ -135,28 +137,28 @@ class SummaryCollector(Callback):
                 "SummaryCollector: 'collect_landscape' draws how the loss looks around the weights, which is not "
                 "recorded here; leave it out."
             )
-        known = {name: value for name, value in specified_data.items() if name != "collect_landscape"}
-        unknown = set(known) - set(self._DEFAULT_SPECIFIED_DATA)
+        options = {name: value for name, value in specified_data.items() if name != "collect_landscape"}
+        unknown = set(options) - set(self._DEFAULT_SPECIFIED_DATA)
         if unknown:
             raise ValueError(
                 f"For `collect_specified_data` the keys {unknown} are unsupported, expect the follow keys: "
                 f"{list(self._DEFAULT_SPECIFIED_DATA)}"
             )
-        for name, value in known.items():
+        for name, value in options.items():
             typed(name, value, *((str, type(None)) if name == "histogram_regular" else (bool,)))
-        if known.get("histogram_regular") is not None:
+        if options.get("histogram_regular") is not None:
             try:
-                re.compile(known["histogram_regular"])
+                re.compile(options["histogram_regular"])
             except re.error as error:
                 raise ValueError(
                     f"For `collect_specified_data`, the value of `histogram_regular` "
-                    f"{known['histogram_regular']!r} is no regular expression: {error}."
+                    f"{options['histogram_regular']!r} is no regular expression: {error}."
                 ) from None
-        return {**self._DEFAULT_SPECIFIED_DATA, **known} if action else dict(known)
+        return {**self._DEFAULT_SPECIFIED_DATA, **options} if action else dict(options)
 
-    # ------------------------------------------------------------------ moments
+    # ------------------------------------------------------------------ events
     def begin(self, run_context: "RunContext") -> None:
-        """Look whether there is one collector, and what the Model does.
+        """Check that this is the only collector, and set the mode of the Model.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -167,12 +169,12 @@ class SummaryCollector(Callback):
         moment = run_context.original_args()
         self._check_callbacks(moment)
         mode = moment.mode
-        if all(mode != known.value for known in ModeEnum):
+        if all(mode != member.value for member in ModeEnum):
             raise ValueError(f"Only `train` (model.train) and `eval` (model.eval) are recorded, not {mode!r}.")
         self._record.set_mode(mode)
 
     def step_end(self, run_context: "RunContext") -> None:
-        """Record this step, if it is one of those.
+        """Record this step, if it is due.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -196,7 +198,7 @@ class SummaryCollector(Callback):
             self._record.record(step, plugin_filter=lambda plugin: plugin == PluginEnum.TENSOR.value)
 
     def end(self, run_context: "RunContext") -> None:
-        """Record what the training, or the evaluation, was made of.
+        """Record the lineage of the training or the evaluation.
 
         Args:
             run_context (RunContext): Values of the moment.
@@ -204,13 +206,13 @@ class SummaryCollector(Callback):
         moment, record = run_context.original_args(), self._record
         collect = {"train": self._collect_train_lineage, "eval": self._collect_eval_lineage}[moment.mode]
         collect(moment)
-        record.set_mode("eval")  # what operators saw since the last recorded step is left out
+        record.set_mode("eval")  # values of operators since the last recorded step are dropped
         record.record(0)
         record.flush()
 
-    # ------------------------------------------------------------------ what is collected
+    # ------------------------------------------------------------------ collected data
     def _collect_once(self, moment):
-        """The graphs and the user's own lineage, with the first step."""
+        """Record the graphs and the user's lineage, with the first step."""
         if not self._has_saved_graph:
             self._has_saved_graph = True
             self._collect_graphs(moment)
@@ -220,16 +222,16 @@ class SummaryCollector(Callback):
             self._record.add_value("custom_lineage_data", "custom_lineage_data", self._custom_lineage_data)
 
     def _get_tensor_collect_range(self, moment, dataset_sink_mode=False):
-        """Numbers of the steps at which what TensorSummary saw is recorded."""
+        """Return the numbers of the steps at which values of TensorSummary are recorded."""
         total = moment.epoch_num * (1 if dataset_sink_mode else moment.batch_num)
         if self._collect_tensor_freq is not None:
             return range(0, total + 1, self._collect_tensor_freq)
         others = range(0, total + 1, self._collect_freq)
         if len(others) <= _TENSOR_STEPS:
             return others
-        apart = total // (_TENSOR_STEPS - 1)
-        if apart > 1:
-            return range(0, total + 1, apart)[:_TENSOR_STEPS]
+        stride = total // (_TENSOR_STEPS - 1)
+        if stride > 1:
+            return range(0, total + 1, stride)[:_TENSOR_STEPS]
         return range(0, total + 1)[: _TENSOR_STEPS + 1]
 
     def _collect_at_step_end(self, moment, plugin_filter):
@@ -238,7 +240,7 @@ class SummaryCollector(Callback):
         self._record.record(moment.cur_step_num, None, plugin_filter)
 
     def _check_callbacks(self, moment):
-        """Raise where there are several collectors."""
+        """Raise an error if there are several collectors."""
         if sum(isinstance(callback, SummaryCollector) for callback in moment.list_callback) > 1:
             raise ValueError(
                 "There are more than one SummaryCollector instance in callback list, but expected only one "
@@ -275,10 +277,13 @@ class SummaryCollector(Callback):
             return
         loss = self._get_loss(moment)
         if loss is not None:
-            self._record._keep(PluginEnum.SCALAR.value, "loss/auto", loss._array)  # the writer waits for it, not we
+            self._record._keep(
+                PluginEnum.SCALAR.value, "loss/auto", loss._array
+            )  # the writer waits for the array, not this thread
 
     def _get_loss(self, moment):
-        """The first of a step's outputs as a Tensor; None, from then on, where it is no number and no Tensor."""
+        """Return the first of a step's outputs as a Tensor; None, also in later steps, if it is neither number nor
+        Tensor."""
         if not self._is_parse_loss_success:
             return None
         loss = moment.net_outputs
@@ -291,24 +296,24 @@ class SummaryCollector(Callback):
         return None
 
     def _get_optimizer(self, moment):
-        """The optimizer of the training, which is looked for once; None where there is none."""
+        """Return the optimizer of the training, which is searched for once; None if there is none."""
         if self._temp_optimizer is None:
-            found = moment.get("optimizer")
-            if not isinstance(found, Optimizer):
+            optimizer = moment.get("optimizer")
+            if not isinstance(optimizer, Optimizer):
                 network = moment.train_network if moment.mode == ModeEnum.TRAIN.value else moment.eval_network
-                found = optimizer_of(network)
-            if found is None:
+                optimizer = optimizer_of(network)
+            if optimizer is None:
                 log.warning("SummaryCollector: no optimizer of MindSpore's is found, so no Parameters are recorded.")
-            self._temp_optimizer = "Failed" if found is None else found
+            self._temp_optimizer = "Failed" if optimizer is None else optimizer
         return None if self._temp_optimizer == "Failed" else self._temp_optimizer
 
     def _collect_histogram(self, moment):
         data, name = self._collect_specified_data, "histogram_regular"
         optimizer = self._get_optimizer(moment) if name in data else None
-        given = [] if optimizer is None else list(optimizer.parameters)
-        wanted = given[:_FIRST_PARAMETERS] if data.get(name) is None else None
-        for parameter in recorded(given if wanted is None else wanted):
-            if wanted is not None or re.match(data[name], parameter.name):
+        parameters = [] if optimizer is None else list(optimizer.parameters)
+        first = parameters[:_FIRST_PARAMETERS] if data.get(name) is None else None
+        for parameter in select_recorded(parameters if first is None else first):
+            if first is not None or re.match(data[name], parameter.name):
                 self._record.add_value(PluginEnum.HISTOGRAM.value, f"{parameter.name}/auto", parameter)
 
     def _collect_train_lineage(self, moment):
@@ -323,8 +328,8 @@ class SummaryCollector(Callback):
             self._record.add_value(PluginEnum.EVAL_LINEAGE.value, "eval_lineage", eval_lineage_of(moment))
 
 
-def _folder(summary_dir):
-    """The absolute path of a folder, which is made."""
+def _create_folder(summary_dir):
+    """Create a folder and return its absolute path."""
     typed("summary_dir", summary_dir, str)
     if not summary_dir.strip():
         raise ValueError("For `summary_dir` the value should be a valid string of path, but got empty string.")
@@ -335,27 +340,30 @@ def _folder(summary_dir):
     return path
 
 
-def _custom(data):
-    """The user's own lineage, after that of the program that tries hyper-parameters."""
-    given = {} if data is None else data
-    for where, values in (("custom_lineage_data", given), ("auto_custom_lineage_data", tried := _tried())):
-        typed(where, values, dict, type(None))
+def _merge_custom_lineage(data):
+    """Return the user's lineage, after that of the program that tries hyper-parameters."""
+    custom = {} if data is None else data
+    for argument, values in (
+        ("custom_lineage_data", custom),
+        ("auto_custom_lineage_data", tried := _read_tried_values()),
+    ):
+        typed(argument, values, dict, type(None))
         for name, value in values.items():
-            typed(f"{where} -> {name}", name, str)
-            typed(f"the value of {where} -> {name}", value, int, str, float)
-    return {**tried, **given}
+            typed(f"{argument} -> {name}", name, str)
+            typed(f"the value of {argument} -> {name}", value, int, str, float)
+    return {**tried, **custom}
 
 
-def _tried():
-    """What mindoptimizer says in the environment."""
-    told = os.environ.get(_HYPER_CONFIG)
-    if told is None:
+def _read_tried_values():
+    """Return the hyper-parameters that mindoptimizer sets in the environment."""
+    text = os.environ.get(_HYPER_CONFIG)
+    if text is None:
         return {}
-    if len(told) > _LONGEST_CONFIG:
-        log.warning("%s is too long: %d characters, where %d are read.", _HYPER_CONFIG, len(told), _LONGEST_CONFIG)
+    if len(text) > _LONGEST_CONFIG:
+        log.warning("%s is too long: %d characters, where %d are read.", _HYPER_CONFIG, len(text), _LONGEST_CONFIG)
         return {}
     try:
-        return json.loads(told).get("custom_lineage_data") or {}
+        return json.loads(text).get("custom_lineage_data") or {}
     except (ValueError, AttributeError) as error:
         log.warning("%s is no JSON object: %s.", _HYPER_CONFIG, error)
         return {}

@@ -13,10 +13,10 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class TimeMonitor(Callback):
-    """Prints how long each epoch took, and a step of it on average.
+    """Prints the duration of each epoch, and its average per step.
 
     Args:
-        data_size (int): Steps per epoch. Default: None, as the dataset says.
+        data_size (int): Steps per epoch. Default: None, the size of the dataset.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

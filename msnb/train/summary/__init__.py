@@ -1,4 +1,4 @@
-"""Summaries: what is kept of a training in event files, for MindInsight and for msnb's own dashboard."""
+"""Summaries: values of a training in event files, for MindInsight and for msnb's dashboard."""
 
 from msnb.train.summary.summary_record import SummaryRecord
 

@@ -1,4 +1,4 @@
-"""Checks of what summaries are given, in r1.1's words: programs compare them."""
+"""Checks of the arguments of summaries, with r1.1's messages, as programs compare them."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ _DEFAULT_EXPORT_OPTIONS: dict[str, Any] = {name: set(forms) for name, forms in _
 
 
 def typed(name: str, value: Any, *kinds: type) -> Any:
-    """`value`, if it is of one of the kinds; a bool is no int.
+    """Return `value` if it is of one of the kinds; a bool is not an int.
 
     Raises:
-        TypeError: If it is not.
+        TypeError: Otherwise.
     """
     if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
         return value
@@ -19,10 +19,10 @@ def typed(name: str, value: Any, *kinds: type) -> Any:
 
 
 def positive(name: str, value: Any, or_none: bool = False) -> Any:
-    """`value`, if it is a positive int, or None where that is allowed.
+    """Return `value` if it is a positive int, or None if that is allowed.
 
     Raises:
-        TypeError: If it is no int.
+        TypeError: If it is not an int.
         ValueError: If it is not positive.
     """
     if value is None and or_none:
@@ -33,25 +33,25 @@ def positive(name: str, value: Any, or_none: bool = False) -> Any:
 
 
 def process_export_options(export_options: dict[str, Any] | None) -> dict[str, Any] | None:
-    """`export_options`: None, or {"tensor_format": "npy"}.
+    """Check `export_options` and return it: None, or {"tensor_format": "npy"}.
 
     Raises:
-        TypeError: If it is neither, or holds something else than strings.
+        TypeError: If it is neither, or an entry is not a string.
         ValueError: If a key or a value is unknown.
     """
-    given = typed("export_options", export_options, dict, type(None)) or {}
-    for name, form in given.items():
+    options = typed("export_options", export_options, dict, type(None)) or {}
+    for name, form in options.items():
         typed("export_option", name, str)
         typed("export_format", form, str, type(None))
-    unknown = {name for name in given if name not in _FORMS}
+    unknown = {name for name in options if name not in _FORMS}
     if unknown:
-        raise _unsupported(f'the keys {unknown} of "export_options" are unsupported', list(_FORMS), "keys")
-    for name, form in given.items():
+        raise _unsupported_error(f'the keys {unknown} of "export_options" are unsupported', list(_FORMS), "keys")
+    for name, form in options.items():
         if form not in _FORMS[name]:
             what = f'the export_format { ({form}) } of "export_options" are unsupported for {name}'
-            raise _unsupported(what, list(_DEFAULT_EXPORT_OPTIONS[name]), "values")
+            raise _unsupported_error(what, list(_DEFAULT_EXPORT_OPTIONS[name]), "values")
     return export_options
 
 
-def _unsupported(what, known, of):
+def _unsupported_error(what, known, of):
     return ValueError(f'For "SummaryRecord", {what}, expect the follow {of}: {known}')

@@ -1,4 +1,4 @@
-"""The graph of a network as it goes into an event file."""
+"""The graph of a network for an event file."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,30 +12,30 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def program_of_last(network: "Cell | None") -> "Program | None":
-    """The program that a Cell has compiled last; None where there is none, as in PYNATIVE mode."""
+    """Return the program that a Cell has compiled last; None if there is none, as in PYNATIVE mode."""
     programs = getattr(network, "_programs", None)
-    found = [entry.program for entries in programs.table.values() for entry in entries] if programs else []
-    return found[-1] if found else None
+    compiled = [entry.program for entries in programs.table.values() for entry in entries] if programs else []
+    return compiled[-1] if compiled else None
 
 
 def graph_of(program: "Program") -> Graph:
-    """What the event file holds of a program: its operators with their scopes, loops and branches opened."""
-    return _Names(of_program(program)).graph()
+    """Return the graph of a program for an event file: its operators with their scopes, loops and branches unfolded."""
+    return _NamedGraph(of_program(program)).graph()
 
 
-class _Names:
-    """Gives each node of a graph the name by which others call it."""
+class _NamedGraph:
+    """Assigns each node of a graph the name by which other nodes refer to it."""
 
     def __init__(self, graph: FuncGraph):
         self._graph, self._names, self._constants = graph, {}, {}
 
     def graph(self):
-        parameters = {self._called(p): _type(p.types) for p in self._graph.parameters}
-        nodes = [self._node(node) for node in self._graph.all_nodes()]
-        outputs = {self._called(node): _type(node.types) for node, _ in self._graph.outputs}
+        parameters = {self._name_of(p): _tensor_type(p.types) for p in self._graph.parameters}
+        nodes = [self._convert_node(node) for node in self._graph.all_nodes()]
+        outputs = {self._name_of(node): _tensor_type(node.types) for node, _ in self._graph.outputs}
         return Graph(self._graph.name, tuple(nodes), parameters, outputs, self._constants)
 
-    def _called(self, node):
+    def _name_of(self, node):
         name = self._names.get(id(node))
         if name is None:
             if isinstance(node, ParameterNode):
@@ -44,33 +44,33 @@ class _Names:
                 name = str(len(self._names) + 1)
             else:
                 name = f"cst{len(self._constants) + 1}"
-                self._constants[name] = _constant(node)
+                self._constants[name] = _constant_value(node)
             self._names[id(node)] = name
         return name
 
-    def _node(self, node):
+    def _convert_node(self, node):
         return GraphNode(
-            name=self._called(node),
+            name=self._name_of(node),
             op=node.name,
             scope=node.scope,
             full_name=node.fullname,
-            inputs=tuple(self._called(given) for given in node.inputs),
-            attributes={**node.attrs, **({"source": _place(node.source)} if node.source else {})},
-            type=_type(node.types),
+            inputs=tuple(self._name_of(given) for given in node.inputs),
+            attributes={**node.attrs, **({"source": _format_source(node.source)} if node.source else {})},
+            type=_tensor_type(node.types),
         )
 
 
-def _place(source):
+def _format_source(source):
     return f"{source[0]}:{source[1]}"
 
 
-def _type(types):
-    found = tuple(TensorType(kind.dtype.lower(), tuple(kind.shape)) for kind in types)
-    return found[0] if len(found) == 1 else found or None
+def _tensor_type(types):
+    tensor_types = tuple(TensorType(kind.dtype.lower(), tuple(kind.shape)) for kind in types)
+    return tensor_types[0] if len(tensor_types) == 1 else tensor_types or None
 
 
-def _constant(node: ValueNode) -> Any:
-    kind = _type(node.types)
+def _constant_value(node: ValueNode) -> Any:
+    kind = _tensor_type(node.types)
     value = node.value
     if value is None or (isinstance(kind, TensorType) and kind.shape):
         return kind

@@ -1,7 +1,7 @@
-"""How the numbers of an array are distributed, as MindSpore's event files have it.
+"""Histograms of arrays, with the bins of MindSpore's event files.
 
-It is counted while the next step is computed, by a thread that shares the cores and the memory with it: what it costs,
-the training pays. So a long array is gone through twice, in pieces that stay in the processor's cache.
+A thread computes them during the next step, and shares cores and memory with it, so their cost slows the training. A
+long array is therefore read twice, in chunks that fit the processor's cache.
 """
 
 import math
@@ -11,124 +11,126 @@ import numpy as np
 
 from msnb.formats.summary_events import Histogram
 
-_MOST = 90  # parts
-_PIECE = 1 << 16  # numbers
-_MANY = 1 << 13  # numbers of a piece, from which on they are counted two at a time
+_MAX_BINS = 90
+_CHUNK = 1 << 16  # elements
+_MIN_PAIRED = 1 << 13  # elements of a chunk, from which on pairs are counted
 
 
 def histogram(array: np.ndarray) -> Histogram:
-    """How the finite numbers of an array spread over equal parts of what lies between the least and the largest.
+    """Return the histogram of the finite numbers of an array, in equal bins from the smallest to the largest.
 
-    There are 2 parts for up to 5 numbers, 3 for up to 10, then one more for each 10, at most 90.
+    There are 2 bins for up to 5 numbers, 3 for up to 10, then one more for each 10, at most 90.
     """
     flat = array.ravel()
     if flat.dtype.kind != "f":
         flat = flat.astype(np.float64)
     elif flat.dtype.itemsize < 4:
         flat = flat.astype(np.float32)
-    finite, (least, largest), odd = flat, _range(flat), {}
+    finite, (least, largest), special_counts = flat, _find_range(flat), {}
     if not math.isfinite(largest - least):
         finite = flat[np.isfinite(flat)]
-        least, largest = _range(finite)
+        least, largest = _find_range(finite)
     if finite.size != flat.size:
-        odd = {
+        special_counts = {
             "nan_count": int(np.isnan(flat).sum()),
             "pos_inf_count": int(np.isposinf(flat).sum()),
             "neg_inf_count": int(np.isneginf(flat).sum()),
         }
     if not finite.size:
-        return Histogram(np.zeros(0), np.zeros(0, np.int64), 0.0, 0.0, 0.0, flat.size, **odd)
-    parts = parts_of(finite.size)
+        return Histogram(np.zeros(0), np.zeros(0, np.int64), 0.0, 0.0, 0.0, flat.size, **special_counts)
+    bin_count = bin_count_of(finite.size)
     first, last = (least, largest) if least < largest else (least - 0.5, largest + 0.5)
-    with np.errstate(over="ignore", invalid="ignore"):  # the sum of large numbers may be none
-        counts, total = _counts_and_sum(finite, least, largest, parts)
-    halves = first / 2 + np.arange(parts) * ((last / 2 - first / 2) / parts)  # the distance may be no float
-    return Histogram(np.append(2 * halves, last), counts, least, largest, total, flat.size, **odd)
+    with np.errstate(over="ignore", invalid="ignore"):  # the sum of large numbers may overflow
+        counts, total = _count_and_sum(finite, least, largest, bin_count)
+    halves = first / 2 + np.arange(bin_count) * ((last / 2 - first / 2) / bin_count)  # the difference may overflow
+    return Histogram(np.append(2 * halves, last), counts, least, largest, total, flat.size, **special_counts)
 
 
-def parts_of(count: int) -> int:
-    """Into how many parts so many numbers are counted."""
+def bin_count_of(count: int) -> int:
+    """Return the number of bins for `count` numbers."""
     if count <= 10:
         return 2 if count <= 5 else 3
-    return min(count // 10 + 1, _MOST)
+    return min(count // 10 + 1, _MAX_BINS)
 
 
-def _pieces(flat):
-    return (flat[start : start + _PIECE] for start in range(0, flat.size, _PIECE))
+def _split_chunks(flat):
+    return (flat[start : start + _CHUNK] for start in range(0, flat.size, _CHUNK))
 
 
-def _range(flat):
-    """The least and the largest number; NaN if one is."""
+def _find_range(flat):
+    """Return the smallest and the largest number; NaN if one is NaN."""
     if not flat.size:
         return math.inf, -math.inf
-    if flat.size <= _PIECE:
+    if flat.size <= _CHUNK:
         return float(flat.min()), float(flat.max())
-    ends = np.array([(piece.min(), piece.max()) for piece in _pieces(flat)])
+    ends = np.array([(piece.min(), piece.max()) for piece in _split_chunks(flat)])
     return float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
-def _counts_and_sum(numbers, least, largest, parts):
-    """(how many numbers lie in each part, int64[parts]; their sum)."""
+def _count_and_sum(numbers, least, largest, bin_count):
+    """Return (number of elements in each bin, int64[bins]; their sum)."""
     if least == largest:
-        return np.bincount([parts // 2], [numbers.size], parts).astype(np.int64), float(numbers.sum(dtype=np.float64))
-    power = _power(largest - least, np.finfo(numbers.dtype).maxexp)
+        return np.bincount([bin_count // 2], [numbers.size], bin_count).astype(np.int64), float(
+            numbers.sum(dtype=np.float64)
+        )
+    power = _scale_exponent(largest - least, np.finfo(numbers.dtype).maxexp)
     low = numbers.dtype.type(math.ldexp(least, power))
-    scale = numbers.dtype.type(parts / (math.ldexp(largest, power) - math.ldexp(least, power)))
-    width, total = parts + 1, 0.0
+    scale = numbers.dtype.type(bin_count / (math.ldexp(largest, power) - math.ldexp(least, power)))
+    width, total = bin_count + 1, 0.0
     ones, pairs = np.zeros(width, np.int64), None
-    for piece in _pieces(numbers):
+    for piece in _split_chunks(numbers):
         total += float(piece.sum(dtype=np.float64))
-        places = _places(np.ldexp(piece, power) if power else piece, low, scale)
-        if piece.size < _MANY or piece.size % 2:
-            ones += np.bincount(places.astype(np.intp), minlength=width)
+        bins = _find_bins(np.ldexp(piece, power) if power else piece, low, scale)
+        if piece.size < _MIN_PAIRED or piece.size % 2:
+            ones += np.bincount(bins.astype(np.intp), minlength=width)
         else:
-            found = _pairs(places, width)
-            pairs = found if pairs is None else np.add(pairs, found, out=pairs)
+            chunk_pairs = _count_pairs(bins, width)
+            pairs = chunk_pairs if pairs is None else np.add(pairs, chunk_pairs, out=pairs)
     counts = ones + pairs.sum(0) + pairs.sum(1) if pairs is not None else ones
-    counts[parts - 1] += counts[parts]  # the largest number lies behind the last part
-    return counts[:parts], total
+    counts[bin_count - 1] += counts[bin_count]  # the largest number is at the end of the last bin
+    return counts[:bin_count], total
 
 
-def _power(distance, most):
-    """The power of two to multiply by, which changes no digit, where a distance is no float or nearly none."""
+def _scale_exponent(distance, most):
+    """Return the exponent of a power-of-two scale, which is exact, if a distance overflows or is close to zero."""
     if distance < 2.0**-64:
         return 1 - math.frexp(distance)[1]
     return -1 if math.isinf(distance) or math.frexp(distance)[1] >= most else 0
 
 
-def _places(numbers, low, scale):
-    """The part that each number lies in, with a fraction."""
-    places = _room(numbers.dtype)[0][: numbers.size]
-    np.subtract(numbers, low, out=places)
-    return np.multiply(places, scale, out=places)
+def _find_bins(numbers, low, scale):
+    """Return the bin of each number, with a fraction."""
+    bins = _scratch_arrays(numbers.dtype)[0][: numbers.size]
+    np.subtract(numbers, low, out=bins)
+    return np.multiply(bins, scale, out=bins)
 
 
-def _pairs(places, width):
-    """How many pairs of places, one of each half, lie in each pair of parts, int64[width, width].
+def _count_pairs(bins, width):
+    """Return how many pairs of bins, one of each half of `bins`, fall in each pair of bins, int64[width, width].
 
-    Counting is what costs most, and takes as long for a pair as for one number.
+    Counting dominates the cost, and takes as long for a pair as for one number.
     """
-    half = places.size // 2
-    _, small, both, index = _room(places.dtype)
-    small, both, index = small[: places.size], both[:half], index[:half]
-    np.copyto(small, places, casting="unsafe")
-    np.multiply(small[:half], np.uint16(width), out=both)
-    np.add(both, small[half:], out=both)
-    np.copyto(index, both)
+    half = bins.size // 2
+    _, codes, pair_codes, index = _scratch_arrays(bins.dtype)
+    codes, pair_codes, index = codes[: bins.size], pair_codes[:half], index[:half]
+    np.copyto(codes, bins, casting="unsafe")
+    np.multiply(codes[:half], np.uint16(width), out=pair_codes)
+    np.add(pair_codes, codes[half:], out=pair_codes)
+    np.copyto(index, pair_codes)
     return np.bincount(index, minlength=width * width).reshape(width, width)
 
 
-def _room(dtype):
-    """Arrays that the passes write to, kept by the thread: new ones would cost more than what is written to them."""
-    kept = vars(_rooms)
-    if dtype.char not in kept:
-        kept[dtype.char] = (
-            np.empty(_PIECE, dtype),
-            np.empty(_PIECE, np.uint8),
-            np.empty(_PIECE // 2, np.uint16),
-            np.empty(_PIECE // 2, np.intp),
+def _scratch_arrays(dtype):
+    """Return scratch arrays of this thread: allocating new ones would cost more than filling them."""
+    cache = vars(_scratch)
+    if dtype.char not in cache:
+        cache[dtype.char] = (
+            np.empty(_CHUNK, dtype),
+            np.empty(_CHUNK, np.uint8),
+            np.empty(_CHUNK // 2, np.uint16),
+            np.empty(_CHUNK // 2, np.intp),
         )
-    return kept[dtype.char]
+    return cache[dtype.char]
 
 
-_rooms = threading.local()
+_scratch = threading.local()

@@ -1,4 +1,4 @@
-"""What a training is made of, as lineage files say it: names and sizes of dataset, network, loss and optimizer."""
+"""Lineage of a training: names and sizes of dataset, network, loss and optimizer."""
 
 import json
 import os
@@ -16,21 +16,21 @@ _FOLDER_OF = ("dataset_dir", "dataset_file", "dataset_files")
 
 
 def optimizer_of(network: Any) -> Optimizer | None:
-    """The optimizer inside a network for training; None where there is none."""
+    """Return the optimizer in a network for training, or None."""
     for _, cell in network.cells_and_names():
-        for found in (cell, getattr(cell, "optimizer", None)):
-            if isinstance(found, Optimizer):
-                return found
+        for candidate in (cell, getattr(cell, "optimizer", None)):
+            if isinstance(candidate, Optimizer):
+                return candidate
     return None
 
 
 def loss_function_of(network: Any) -> Any:
-    """The first Cell of a network that computes a loss; None where there is none."""
+    """Return the first Cell of a network that computes a loss, or None."""
     return next((cell for _, cell in network.cells_and_names() if isinstance(cell, LossBase)), None)
 
 
 def learning_rate_of(optimizer: Any) -> float | None:
-    """The rate at which an optimizer learns; None where a schedule says it."""
+    """Return the learning rate of an optimizer; None if a schedule computes it."""
     rate = getattr(optimizer, "learning_rate", None)
     if isinstance(rate, (Parameter, Tensor)):
         rate = np.atleast_1d(rate.asnumpy()).ravel()[0]
@@ -38,22 +38,22 @@ def learning_rate_of(optimizer: Any) -> float | None:
 
 
 def dataset_lineage(dataset: Any, phase: str) -> dict[str, Any]:
-    """Where a dataset comes from and how many rows it has; `phase` is "train" or "valid"."""
-    found: dict[str, Any] = {}
+    """Return path and number of examples of a dataset; `phase` is "train" or "valid"."""
+    lineage: dict[str, Any] = {}
     try:
         batches, batch = dataset.get_dataset_size(), dataset.get_batch_size()
-        found[f"{phase}_dataset_size"] = int(batches * batch)
+        lineage[f"{phase}_dataset_size"] = int(batches * batch)
         if phase == "train":
-            found["batch_size"] = int(batch)
-        folder = _folder(dataset)
+            lineage["batch_size"] = int(batch)
+        folder = _find_folder(dataset)
         if folder:
-            found[f"{phase}_dataset_path"] = os.path.dirname(folder) if os.path.isfile(folder) else folder
-    except Exception as error:  # a class of the user's need not know its size
+            lineage[f"{phase}_dataset_path"] = os.path.dirname(folder) if os.path.isfile(folder) else folder
+    except Exception as error:  # a user's class need not define its size
         log.info("SummaryCollector: nothing is known of the dataset: %s", error)
-    return found
+    return lineage
 
 
-def _folder(dataset):
+def _find_folder(dataset):
     for name in _FOLDER_OF:
         value = getattr(dataset, name, None)
         if isinstance(value, (list, tuple)):
@@ -61,12 +61,12 @@ def _folder(dataset):
         if isinstance(value, (str, os.PathLike)) and os.fspath(value):
             return os.path.abspath(value)
     children = getattr(dataset, "children", None) or ()
-    return next((folder for child in children if (folder := _folder(child))), None)
+    return next((folder for child in children if (folder := _find_folder(child))), None)
 
 
 def dataset_graph_of(dataset: Any) -> dict[str, Any]:
-    """The operations of a dataset, the last one first, with their settings, as :mod:`msnb.formats.lineage_events`
-    has them."""
+    """Return the operations of a dataset, the last one first, with their settings, in the form of
+    :mod:`msnb.formats.lineage_events`."""
     settings = {}
     for name, value in sorted(vars(dataset).items()):
         if name.startswith("_") or name in ("children", "operations", "sampler", "parent"):
@@ -79,33 +79,33 @@ def dataset_graph_of(dataset: Any) -> dict[str, Any]:
         "parameter": {"op_type": type(dataset).__name__.removesuffix("Dataset") or type(dataset).__name__, **settings},
         "children": [dataset_graph_of(child) for child in getattr(dataset, "children", None) or ()],
     }
-    if not out["children"]:  # where the rows come from keeps its whole name, as in MindSpore
+    if not out["children"]:  # a source keeps its full class name, as in MindSpore
         out["parameter"]["op_type"] = type(dataset).__name__
     operations = getattr(dataset, "operations", None)
     if operations is not None:
         listed = operations if isinstance(operations, (list, tuple)) else [operations]
-        out["operations"] = [_operation(operation) for operation in listed]
+        out["operations"] = [_describe_operation(operation) for operation in listed]
     sampler = getattr(dataset, "sampler", None)
     if sampler is not None:
-        out["sampler"] = {"sampler_name": type(sampler).__name__, **_plain(sampler)}
+        out["sampler"] = {"sampler_name": type(sampler).__name__, **_plain_attributes(sampler)}
     return out
 
 
-def _operation(operation):
+def _describe_operation(operation):
     kind = type(operation)
     name = getattr(operation, "__name__", kind.__name__)
-    return {"tensor_op_module": kind.__module__, "tensor_op_name": name, **_plain(operation)}
+    return {"tensor_op_module": kind.__module__, "tensor_op_name": name, **_plain_attributes(operation)}
 
 
-def _plain(thing):
+def _plain_attributes(operation):
     try:
-        found = vars(thing)
+        attributes = vars(operation)
     except TypeError:
         return {}
     kinds = (bool, int, float, str)
     return {
         name: value
-        for name, value in sorted(found.items())
+        for name, value in sorted(attributes.items())
         if not name.startswith("_")
         and (
             isinstance(value, kinds)
@@ -115,13 +115,13 @@ def _plain(thing):
 
 
 def checkpoint_of(callbacks: list[Any]) -> str | None:
-    """The file that the last ModelCheckpoint among callbacks has written last; None where there is none."""
-    found = [file for callback in callbacks if (file := getattr(callback, "latest_ckpt_file_name", None))]
-    return os.path.realpath(found[-1]) if found else None
+    """Return the newest file of the last ModelCheckpoint among callbacks, or None."""
+    files = [file for callback in callbacks if (file := getattr(callback, "latest_ckpt_file_name", None))]
+    return os.path.realpath(files[-1]) if files else None
 
 
 def train_lineage_of(moment: Any, loss: float | None, optimizer: Any) -> dict[str, Any]:
-    """What the lineage of a training says at its end."""
+    """Return the lineage of a training at its end."""
     loss_function = moment.get("loss_fn") or loss_function_of(moment.train_network)
     checkpoint = checkpoint_of(moment.list_callback)
     return {
@@ -140,16 +140,16 @@ def train_lineage_of(moment: Any, loss: float | None, optimizer: Any) -> dict[st
 
 
 def eval_lineage_of(moment: Any) -> dict[str, Any]:
-    """What the lineage of an evaluation says at its end."""
-    found = dataset_lineage(moment.valid_dataset, "valid")
+    """Return the lineage of an evaluation at its end."""
+    lineage = dataset_lineage(moment.valid_dataset, "valid")
     try:
-        return {"metric": json.dumps(moment.metrics, default=_number), **found}
+        return {"metric": json.dumps(moment.metrics, default=_to_number), **lineage}
     except TypeError as error:
         log.warning("SummaryCollector: the metrics are kept out of the lineage, as they are no plain values: %s", error)
-        return found
+        return lineage
 
 
-def _number(value):
+def _to_number(value):
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is neither a number nor a list of numbers")

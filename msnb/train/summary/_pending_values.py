@@ -1,7 +1,7 @@
-"""What summary operators saw since somebody took it.
+"""Values of summary operators since they were last taken.
 
-A compiled program hands its values over before it has computed them, and says later whether an operator in a branch or
-a loop ran at all. Nothing here waits for that, unless many such values have come.
+A compiled program returns its values before it has computed them, and a flag that tells later whether an operator in a
+branch or loop ran. Nothing here waits for that, unless many such values have arrived.
 """
 
 import threading
@@ -13,64 +13,64 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.train.summary._writer import on_host
 
-_MOST = 16  # values of one operator of which it is not known yet which is the last that was computed
+_MAX_CANDIDATES = 16  # values of one operator, before the last computed one is searched for
 _lock = threading.Lock()
-_seen: dict[str, "Tensor | Perhaps"] = {}  # by "tag[:Kind]"
+_values: dict[str, "Tensor | PendingValue"] = {}  # by "tag[:Kind]"
 
 
-class Sight(NamedTuple):
-    """An array, and a bool array that says whether it was computed."""
+class Candidate(NamedTuple):
+    """An array, and a bool array that tells whether it was computed."""
 
     array: Any
     ran: Any
 
 
-class Perhaps:
-    """The newest of some values that was computed."""
+class PendingValue:
+    """A list of values of which the newest computed one counts."""
 
-    def __init__(self, sights: list[Sight]) -> None:
-        self._sights = sights
+    def __init__(self, candidates: list[Candidate]) -> None:
+        self._candidates = candidates
 
-    def followed_by(self, sight: Sight) -> "Perhaps":
-        """With one more; of too many, those that are no candidates any more are left out."""
-        sights = self._sights
-        if len(sights) >= _MOST:
-            newest = next((s for s in reversed(sights) if s.ran), None)
-            sights = [] if newest is None else [newest]
-        return Perhaps([*sights, sight])
+    def followed_by(self, candidate: Candidate) -> "PendingValue":
+        """Return a copy with one more value. If there are too many, superseded ones are dropped."""
+        candidates = self._candidates
+        if len(candidates) >= _MAX_CANDIDATES:
+            newest = next((s for s in reversed(candidates) if s.ran), None)
+            candidates = [] if newest is None else [newest]
+        return PendingValue([*candidates, candidate])
 
     def array(self) -> Any:
-        """The numbers, None if none was computed; it waits until that is known."""
-        return next((on_host(s.array) for s in reversed(self._sights) if s.ran), None)
+        """Return the array, or None if none was computed. Waits for the flags."""
+        return next((on_host(s.array) for s in reversed(self._candidates) if s.ran), None)
 
 
 def keep(kind: str, name: str, tensor: Tensor, ran: Any = None) -> None:
-    """Keep what an operator saw, as the last of its name."""
+    """Store the value of an operator as the last of its name."""
     key = f"{name}[:{kind.capitalize()}]"
     with _lock:
         if ran is None:
-            _seen[key] = tensor if not isinstance(tensor, Parameter) else Tensor(tensor.asnumpy())
+            _values[key] = tensor if not isinstance(tensor, Parameter) else Tensor(tensor.asnumpy())
             return
-        before = _seen.get(key, Perhaps([]))
-        if not isinstance(before, Perhaps):
-            before = Perhaps([Sight(before._array, np.True_)])
-        _seen[key] = before.followed_by(Sight(tensor._array, ran))
+        before = _values.get(key, PendingValue([]))
+        if not isinstance(before, PendingValue):
+            before = PendingValue([Candidate(before._array, np.True_)])
+        _values[key] = before.followed_by(Candidate(tensor._array, ran))
 
 
 def put(values: dict[str, Tensor]) -> None:
-    """Keep values as if operators had seen them."""
+    """Store values as if operators had returned them."""
     with _lock:
-        _seen.update(values)
+        _values.update(values)
 
 
-def take() -> dict[str, "Tensor | Perhaps"]:
-    """What was seen since the last call; a `Perhaps` where it is not known yet."""
+def take() -> dict[str, "Tensor | PendingValue"]:
+    """Return the values since the last call, a `PendingValue` for those not yet computed."""
     with _lock:
-        taken = dict(_seen)
-        _seen.clear()
-    return taken
+        values = dict(_values)
+        _values.clear()
+    return values
 
 
-def anything() -> bool:
-    """Whether there is something to take."""
-    return bool(_seen)
+def has_values() -> bool:
+    """Return whether there are values to take."""
+    return bool(_values)

@@ -1,35 +1,36 @@
-"""How much memory this process takes and how busy it is, now and then, for the record of a run."""
+"""Memory and CPU use of this process, sampled now and then for the record of a run."""
 
 import os
 import time
 
-SYSTEM = "system/"  # what the names of these numbers begin with
-_SECONDS = 2.0  # from one look to the next
-_STATM = "/proc/self/statm"  # of Linux: pages, of which the second number are in memory
+SYSTEM = "system/"  # prefix of the names of these numbers
+_SECONDS = 2.0  # between samples
+_STATM = "/proc/self/statm"  # Linux: numbers of pages, the second is the resident set
 
 
 class System:
-    """Looks at this process."""
+    """Samples this process."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.monotonic(), time.process_time()
 
     def look(self) -> dict[str, float]:
-        """Megabytes in memory and busy cores since the last look, by name; nothing where that was a moment ago."""
+        """Return megabytes in memory and busy cores since the last sample, by name; {} if that was less than two
+        seconds ago."""
         wall = time.monotonic()
         if wall - self._wall < _SECONDS:
             return {}
         cpu = time.process_time()
-        found = {f"{SYSTEM}CPU cores": (cpu - self._cpu) / (wall - self._wall)}
+        values = {f"{SYSTEM}CPU cores": (cpu - self._cpu) / (wall - self._wall)}
         self._wall, self._cpu = wall, cpu
-        memory = _memory()
+        memory = _read_memory()
         if memory is not None:
-            found[f"{SYSTEM}memory MB"] = memory / 1e6
-        return found
+            values[f"{SYSTEM}memory MB"] = memory / 1e6
+        return values
 
 
-def _memory():
-    """Bytes in memory; None where the system does not say it in a file."""
+def _read_memory():
+    """Return the resident memory in bytes; None where the system has no such file."""
     try:
         with open(_STATM, encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,6 +1,6 @@
-"""What is kept of an array: a number, a histogram or a picture, as MindSpore's event files have them.
+"""Contents of event files from arrays: a number, a histogram or an image.
 
-All of this runs in the thread that writes, while the next step is computed.
+All of this runs in the thread that writes, during the next step.
 """
 
 import math
@@ -14,29 +14,29 @@ from msnb.formats import png
 from msnb.formats.summary_events import Image
 from msnb.train.summary._histograms import histograms
 
-_IN_A_ROW = 8  # pictures of a batch
+_IMAGES_PER_ROW = 8  # images of a batch
 
 
 def contents_of(kind: str, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
-    """(tag, kind, content) of values by their tags, as `summary_events.summary_event` takes them.
+    """Return (tag, kind, content) of values by their tags, as `summary_events.summary_event` takes them.
 
-    What cannot be kept is left out, with a line in the log.
+    Values that cannot be written are dropped, with a line in the log.
     """
-    plain = {tag: _plain(value) for tag, value in values.items()}
+    plain = {tag: _to_plain(value) for tag, value in values.items()}
     if kind == "histogram":
         contents = histograms(list(plain.values()))
     else:
-        contents = [_content(kind, tag, value) for tag, value in plain.items()]
+        contents = [_build_content(kind, tag, value) for tag, value in plain.items()]
     return [(tag, kind, content) for tag, content in zip(plain, contents, strict=True) if content is not None]
 
 
-def _plain(value):
-    """An array of a type that numpy knows."""
+def _to_plain(value):
+    """Return an array of a dtype that numpy supports natively."""
     bfloat16 = isinstance(value, np.ndarray) and value.dtype.name == "bfloat16"
     return value.astype(np.float32) if bfloat16 else value
 
 
-def _content(kind, tag, value):
+def _build_content(kind, tag, value):
     if not isinstance(value, np.ndarray):
         return value
     if kind == "scalar":
@@ -47,24 +47,24 @@ def _content(kind, tag, value):
 
 
 def image(tag: str, array: np.ndarray) -> Image | None:
-    """One picture of the pictures of a batch, (N, C, H, W) with 1 or 3 colours, 8 in a row.
+    """Return one image of the images of a batch, (N, C, H, W) with 1 or 3 channels, 8 in a row.
 
-    Bytes are taken as they are, numbers between 0 and 1 as parts of 255, and any others are spread over what there is.
+    Bytes are used directly, numbers between 0 and 1 are multiplied by 255, and others are scaled to their range.
     """
     if array.ndim != 4 or array.shape[1] not in (1, 3) or 0 in array.shape:
         log.warning("%s is no image, as its shape is %s and not (N, 1 or 3, H, W): it is left out.", tag, array.shape)
         return None
     n, colours, height, width = array.shape
-    columns = min(n, _IN_A_ROW)
+    columns = min(n, _IMAGES_PER_ROW)
     rows = -(-n // columns)
     canvas = np.zeros((rows * columns, colours, height, width), array.dtype)
     canvas[:n] = array
     canvas = canvas.reshape(rows, columns, colours, height, width).transpose(0, 3, 1, 4, 2)
-    canvas = _bytes(canvas.reshape(rows * height, columns * width, colours))
+    canvas = _to_bytes(canvas.reshape(rows * height, columns * width, colours))
     return Image(canvas.shape[0], canvas.shape[1], colours, png.encode(canvas))
 
 
-def _bytes(array):
+def _to_bytes(array):
     if array.dtype == np.uint8:
         return array
     array = array.astype(np.float32)

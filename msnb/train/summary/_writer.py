@@ -1,8 +1,8 @@
-"""The one thread that writes what is recorded, while the training goes on.
+"""The thread that writes records while the training goes on.
 
-Records go to their file in one call of the system for all that the thread has found to do: what was written before a
-crash is whole, and of the last record the beginning at most is there, which readers take as not yet written. A file
-that cannot be written, for a full disk say, is closed with one line in the log, and the training goes on without it.
+All pending records go to their file in one system call. After a crash all earlier records are complete, and at most the
+last one is truncated, which readers treat as not yet written. If a file cannot be written, for example to a full disk,
+it is closed with one line in the log, and the training goes on without it.
 """
 
 import contextlib
@@ -22,42 +22,43 @@ import numpy as np
 from msnb import log
 from msnb.formats.event_records import frames
 
-_WAITING = 1024  # jobs; who records faster than the disk takes it waits then
-_LOOK = 0.25  # seconds from one look for jobs to the next
-_AT_ONCE = 1 << 20  # bytes of records; more are not kept waiting
+_MAX_JOBS = 1024  # jobs; a caller that records faster than the disk writes then blocks
+_POLL_SECONDS = 0.25  # seconds between polls for jobs
+_MAX_PENDING_BYTES = 1 << 20  # bytes of pending records, before they are written
 
 
 class EventFile:
-    """A file of records that is made when the first one comes.
+    """A file of records, created with the first one.
 
     Args:
         path (Path): The file.
-        first (Callable): Gives the payload that begins it; None for nothing. Default: None.
-        most (Union[int, None]): Bytes that it may get; it ends before the record that does not fit. Default: None.
+        first (Callable): Returns the payload at the beginning of the file; None for none. Default: None.
+        most (Union[int, None]): Largest size in bytes; the file ends before the record that does not fit. Default:
+            None.
     """
 
     def __init__(self, path: Path, first: Callable[[], bytes] | None = None, most: int | None = None) -> None:
         self.path, self.failed = path, None
-        self._first, self._most = first, most
+        self._first, self._max_size = first, most
         self._descriptor: Any = None
         self._size = 0
         self._waiting: list[bytes] = []
-        self._bytes = 0  # of these
+        self._bytes = 0  # of the pending records
 
     def append(self, payload: bytes) -> None:
-        """Write a record with the next `flush`; nothing, once a record could not be written.
+        """Write a record with the next `flush`. Does nothing after a failure.
 
         Raises:
-            OSError: See `flush`, which this calls when much is waiting.
+            OSError: See `flush`, which this calls when many bytes are pending.
         """
         if self.failed is None:
             self._waiting.append(payload)
             self._bytes += len(payload)
-            if self._bytes > _AT_ONCE:
+            if self._bytes > _MAX_PENDING_BYTES:
                 self.flush()
 
     def flush(self) -> None:
-        """Write the records that wait.
+        """Write the pending records.
 
         Raises:
             OSError: If one could not be written, the first time.
@@ -80,23 +81,25 @@ class EventFile:
 
     def _write(self, records):
         ends = list(accumulate(map(len, records), initial=self._size))[1:]
-        fitting = len(ends) if self._most is None else bisect_right(ends, self._most)
-        start, rest = self._size, memoryview(b"".join(records[:fitting]))
+        fit_count = len(ends) if self._max_size is None else bisect_right(ends, self._max_size)
+        start, rest = self._size, memoryview(b"".join(records[:fit_count]))
         try:
-            while rest:  # at once, but on a disk that is about to be full
+            while rest:  # one write, unless the disk is nearly full
                 written = os.write(self._descriptor, rest)
                 rest, self._size = rest[written:], self._size + written
         except OSError:
-            whole = ends[: bisect_right(ends, self._size)]
-            os.ftruncate(self._descriptor, whole[-1] if whole else start)  # a piece would hide what another appends
+            complete = ends[: bisect_right(ends, self._size)]
+            os.ftruncate(
+                self._descriptor, complete[-1] if complete else start
+            )  # an incomplete record would hide the records that another process appends
             raise
-        if fitting < len(records):
+        if fit_count < len(records):
             self.failed = "full"
-            log.warning("Recording to %s stops here: max_file_size=%d is reached.", self.path, self._most)
+            log.warning("Recording to %s stops here: max_file_size=%d is reached.", self.path, self._max_size)
 
     def close(self) -> None:
-        """Write what waits, and let go of the file."""
-        with contextlib.suppress(OSError):  # it has been said
+        """Write the pending records, and close the file."""
+        with contextlib.suppress(OSError):  # logged before
             self.flush()
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
@@ -104,14 +107,14 @@ class EventFile:
 
 
 class SummaryWriter:
-    """Does jobs in their order in a thread of its own, which begins with the first one.
+    """Runs jobs in their order in a thread that starts with the first one.
 
-    The thread looks every quarter of a second, or when somebody waits: waking it for each step would cost the training
-    more than what it does.
+    The thread polls every quarter of a second, or when a caller waits: waking it for each step would cost the training
+        more than the jobs do.
 
     Args:
-        name (str): What the thread is called.
-        after (Callable): Called in the thread when no job is left, and before somebody who waits goes on.
+        name (str): Name of the thread.
+        after (Callable): Called in the thread when no job is left, and before a waiting caller continues.
         on_error (Callable): Called in the thread with the exception of a job. Default: None.
     """
 
@@ -122,15 +125,15 @@ class SummaryWriter:
         self._jobs: deque[Callable[[], None]] = deque()
         self._thread = None
         self._process, self._ended = os.getpid(), False
-        self._wanted = threading.Event()
+        self._wake_up = threading.Event()
 
     def submit(self, job: Callable[[], None]) -> None:
-        """Have `job()` called after those before."""
+        """Call `job()` after those submitted before."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+            self._thread = threading.Thread(target=self._run_jobs, name=self._name, daemon=True)
             self._thread.start()
         self._jobs.append(job)
-        if len(self._jobs) > _WAITING:
+        if len(self._jobs) > _MAX_JOBS:
             self.flush()
 
     def flush(self) -> None:
@@ -138,55 +141,55 @@ class SummaryWriter:
         if self._thread is not None and self._process == os.getpid():
             done = threading.Event()
             self._jobs += [self._after, done.set]
-            self._wanted.set()
-            while not done.wait(1):  # a thread that the end of the interpreter stopped sets nothing
+            self._wake_up.set()
+            while not done.wait(1):  # the event is never set if the interpreter's exit has stopped the thread
                 if not self._thread.is_alive():
                     return
 
     def close(self) -> None:
-        """Do what is left, and end the thread."""
+        """Run the remaining jobs, and end the thread."""
         if self._thread is not None and self._process == os.getpid() and self._thread.is_alive():
             self._ended = True
-            self._wanted.set()
+            self._wake_up.set()
             self._thread.join()
         self._thread = None
 
-    def _work(self):
+    def _run_jobs(self):
         while True:
-            ended = self._ended  # before the jobs are looked at: none may be left
-            self._wanted.clear()
+            ended = self._ended  # read before the jobs: none may be left
+            self._wake_up.clear()
             while self._jobs:
-                self._do(self._jobs.popleft())
-            self._do(self._after)
+                self._run_job(self._jobs.popleft())
+            self._run_job(self._after)
             if ended:
                 return
             if not self._ended:
-                self._wanted.wait(_LOOK)
+                self._wake_up.wait(_POLL_SECONDS)
 
-    def _do(self, job):
+    def _run_job(self, job):
         try:
             job()
-        except OSError as error:  # the file has said so
-            self._tell(error)
+        except OSError as error:  # logged by the file
+            self._report_error(error)
         except Exception as error:
             log.warning("Something could not be recorded: %s: %s", type(error).__name__, error)
-            self._tell(error)
+            self._report_error(error)
 
-    def _tell(self, error):
+    def _report_error(self, error):
         if self._on_error is not None:
             self._on_error(error)
 
 
 def on_host(value: Any) -> Any:
-    """The numbers of a device's array; anything else as it is. It waits until they are computed."""
+    """Return a device's array as a numpy array, after waiting for it, and anything else unchanged."""
     return np.asarray(value) if hasattr(value, "__array__") else value
 
 
-def in_hosts_memory(array: jax.Array) -> bool:
-    """Whether numpy can read the array of a device where it is."""
+def is_in_host_memory(array: jax.Array) -> bool:
+    """Return whether numpy can read the array of a device in place."""
     return all(device.platform == "cpu" for device in array.devices())
 
 
 def now() -> float:
-    """UNIX seconds."""
+    """Return UNIX seconds."""
     return time.time()

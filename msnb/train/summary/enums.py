@@ -1,4 +1,4 @@
-"""What a summary may be called, under r1.1's names."""
+"""Kinds of values and modes of summaries, under r1.1's names."""
 
 from enum import Enum
 
@@ -8,7 +8,7 @@ class BaseEnum(Enum):
 
     @classmethod
     def to_list(cls) -> list[str]:
-        """The values of all members."""
+        """Return the values of all members."""
         return [member.value for member in cls]
 
 
@@ -28,7 +28,7 @@ class PluginEnum(BaseEnum):
 
 
 class ModeEnum(BaseEnum):
-    """What a Model is doing."""
+    """The modes of a Model."""
 
     TRAIN = "train"
     EVAL = "eval"

@@ -1,4 +1,4 @@
-"""`SummaryRecord`: keeps values of a training in MindSpore's event files."""
+"""`SummaryRecord`: writes values of a training to MindSpore's event files."""
 
 import atexit
 import functools
@@ -24,7 +24,7 @@ from msnb.train.summary import _pending_values
 from msnb.train.summary._checks import _DEFAULT_EXPORT_OPTIONS, process_export_options  # noqa: F401
 from msnb.train.summary._graph import graph_of, program_of_last
 from msnb.train.summary._values import contents_of
-from msnb.train.summary._writer import EventFile, SummaryWriter, in_hosts_memory, now, on_host
+from msnb.train.summary._writer import EventFile, SummaryWriter, is_in_host_memory, now, on_host
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -37,29 +37,29 @@ _TAG = re.compile(r"(.+)\[:(.+)\]", re.DOTALL)
 
 
 class StepError(ValueError, TypeError):
-    """A step that is no whole number: r1.1 raises ValueError, MindSpore 2 TypeError."""
+    """A step that is not an int: r1.1 raises ValueError, MindSpore 2 TypeError."""
 
 
 class SummaryRecord:
-    """Writes values of a training to MindSpore's event files, which MindInsight reads, and msnb does.
+    """Writes values of a training to MindSpore's event files, which MindInsight and msnb read.
 
-    Two files are made in `log_dir` when there is something to write: one with numbers, pictures, arrays, histograms and
-    the graph, and one with the lineage. A thread writes them while the training goes on. When the disk is full the
-    recording ends with one line in the log, and the training goes on.
+    Two files are created in `log_dir` with the first values: one with numbers, images, arrays, histograms and the
+    graph, and one with the lineage. A thread writes them while the training goes on. If the disk is full the recording
+    ends with one line in the log, and the training goes on.
 
-    While a record is open, what summary operators see is collected, and goes to it with the next `record`; of an
-    operator that runs several times in a step, in a loop say, the last value does. Without one they cost nothing.
+    While a record is open, the values of summary operators are collected and written with the next `record`. If an
+    operator runs several times in a step, for example in a loop, its last value is. Without a record the operators cost
+    nothing.
 
     Args:
         log_dir (str): Folder to write to.
         file_prefix (str): Beginning of the files' names. Default: "events".
         file_suffix (str): End of the name of the first file. Default: "_MS".
         network (Cell): Network whose graph is written, once it has been compiled. Default: None.
-        max_file_size (int): Most bytes of each file; nothing more goes to one that is full. Default: None, any number.
-        raise_exception (bool): Whether `record`, `flush` and `close` raise what went wrong in the thread that writes.
-            Default: False, it is logged.
-        export_options (Union[None, dict]): {"tensor_format": "npy"} writes arrays to files of numpy's, too.
-            Default: None.
+        max_file_size (int): Largest size of each file in bytes; a full file is not continued. Default: None, any size.
+        raise_exception (bool): Whether `record`, `flush` and `close` raise exceptions of the thread that writes.
+            Default: False, they are logged.
+        export_options (Union[None, dict]): {"tensor_format": "npy"} also writes arrays to .npy files. Default: None.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -106,7 +106,7 @@ class SummaryRecord:
         self._export_options = process_export_options(export_options)
         self.network, self.has_graph = network, False
         seconds = int(time.time())
-        while True:  # what is resumed within the second that it began in goes on in a file of its own
+        while True:  # a run resumed in the second of its start gets a new file
             name = f"{file_prefix}.out.events.summary.{seconds}.0.{platform.node()}"
             if not (folder / f"{name}{file_suffix}").exists():
                 break
@@ -116,8 +116,10 @@ class SummaryRecord:
         self._lineage = EventFile(folder / f"{name}_lineage", None, max_file_size)
         self._exported = folder / f"export_{seconds}" / "tensor"
         self._error: BaseException | None = None
-        self._writer = SummaryWriter("summary", self._put_down, self._failed)
-        self.takers: list[Any] = []  # called with (wall_time, step, values) of each event; `flush` and `close` are, too
+        self._writer = SummaryWriter("summary", self._flush_files, self._store_error)
+        self.takers: list[
+            Any
+        ] = []  # called with (wall_time, step, values) of each event; their `flush` and `close` are called, too
         _pending_values.take()
         self._stop_looking = on_summary(_pending_values.keep)
         atexit.register(self.close)
@@ -131,25 +133,25 @@ class SummaryRecord:
         self.close()
 
     def set_mode(self, mode: str) -> None:
-        """Say what the network does: what summary operators see is recorded in training alone.
+        """Set the mode of the network: values of summary operators are recorded in training only.
 
         Args:
             mode (str): "train" or "eval".
 
         Raises:
-            ValueError: If it is another.
+            ValueError: If it is another one.
         """
         if mode not in ("train", "eval"):
             raise ValueError(f"{mode!r} is not a recognized mode: it should be 'train' or 'eval'.")
         self._mode = mode
 
     def add_value(self, plugin: str, name: str, value: Any) -> None:
-        """Keep a value for the next `record`.
+        """Store a value for the next `record`.
 
         Args:
             plugin (str): "scalar", "image", "tensor" or "histogram"; "graph"; "train_lineage", "eval_lineage",
                 "dataset_graph" or "custom_lineage_data".
-            name (str): What it is called.
+            name (str): Tag of the value.
             value (Union[Tensor, dict, Graph]): A Tensor for the first four: one number, (N, 1 or 3, H, W), or at least
                 one axis. A :class:`msnb.formats.summary_graphs.Graph`, or the bytes of a GraphProto, for a graph; for
                 the lineage a dict (:mod:`msnb.formats.lineage_events`), or MindSpore's message.
@@ -164,7 +166,7 @@ class SummaryRecord:
             if not isinstance(value, Tensor):
                 raise TypeError(f"Expect the value to be Tensor, but got {type(value).__name__}")
             _check_shape(plugin, value.shape)
-            self._keep(plugin, name, _held(value))
+            self._keep(plugin, name, _detach_array(value))
         elif plugin in lineage_events.KINDS:
             self._pool.setdefault(plugin, {})[None] = _lineage_content(plugin, value)
         elif plugin == "graph":
@@ -175,11 +177,11 @@ class SummaryRecord:
             body = value if isinstance(value, bytes) else value.SerializeToString()
             self._pool.setdefault(plugin, {})[name] = body
         else:
-            known = [*_NUMBERS, *lineage_events.KINDS, "graph", "landscape"]
-            raise ValueError(f"No such plugin of {plugin!r}: expect one of {known}")
+            plugins = [*_NUMBERS, *lineage_events.KINDS, "graph", "landscape"]
+            raise ValueError(f"No such plugin of {plugin!r}: expect one of {plugins}")
 
     def _keep(self, plugin, name, array):
-        """Keep a value that nothing writes over; the array of a device is fetched by the thread that writes."""
+        """Store an array that nothing overwrites; the thread that writes copies it from the device."""
         values = self._pool.setdefault(plugin, {})
         if name in values:
             log.warning("%r has duplicate values. Only the newest one will be recorded.", f"{name}/{plugin}")
@@ -191,16 +193,15 @@ class SummaryRecord:
         train_network: "Cell | None" = None,
         plugin_filter: Callable[[str], bool] | None = None,
     ) -> bool:
-        """Hand what was kept since the last time to the thread that writes.
+        """Pass the stored values to the thread that writes.
 
         Args:
             step (int): Number of the step.
-            train_network (Cell): Where the graph is taken from if `network` has none. Default: None.
-            plugin_filter (Callable): Of the kinds of values, which are written: gets a name, returns a bool.
-                Default: None, all.
+            train_network (Cell): The network whose graph is written if `network` has none. Default: None.
+            plugin_filter (Callable): Selects the kinds of values: gets a name, returns a bool. Default: None, all.
 
         Returns:
-            bool, False for a record that is closed.
+            bool, False for a closed record.
 
         Raises:
             ValueError: If `step` is no int.
@@ -210,7 +211,7 @@ class SummaryRecord:
             return False
         if not isinstance(step, int) or isinstance(step, bool):
             raise StepError(f"`step` should be int, but got {type(step).__name__}")
-        self._raise()
+        self._raise_error()
         wall_time = now()
         if self.network is not None and not self.has_graph:
             program = program_of_last(self.network) or program_of_last(train_network)
@@ -219,10 +220,10 @@ class SummaryRecord:
             else:
                 self._writer.submit(functools.partial(self._write_graph, wall_time, program))
                 self.has_graph = True
-                if not _pending_values.anything():
+                if not _pending_values.has_values():
                     return True
         if self._mode == "train":
-            self._take_seen()
+            self._add_operator_values()
         pool, self._pool = self._pool, {}
         if plugin_filter is not None:
             pool = {plugin: values for plugin, values in pool.items() if plugin_filter(plugin)}
@@ -230,15 +231,15 @@ class SummaryRecord:
             self._writer.submit(functools.partial(self._write, wall_time, step, pool))
         return True
 
-    def _take_seen(self):
+    def _add_operator_values(self):
         for name, value in _pending_values.take().items():
-            found = _TAG.fullmatch(name)
-            if found is None:
+            match = _TAG.fullmatch(name)
+            if match is None:
                 log.warning("The name(%r) is invalid, expected 'TAG[:TYPE]'.", name)
-            elif isinstance(value, _pending_values.Perhaps):
-                self._keep(found[2].lower(), found[1], value)
+            elif isinstance(value, _pending_values.PendingValue):
+                self._keep(match[2].lower(), match[1], value)
             else:
-                self.add_value(found[2].lower(), found[1], value)
+                self.add_value(match[2].lower(), match[1], value)
 
     # ------------------------------------------------------------------ in the thread that writes
     def _write_graph(self, wall_time, program):
@@ -254,12 +255,12 @@ class SummaryRecord:
                 for value in values.values():
                     self._summary.append(summary_events.graph_event(wall_time, value))
             else:
-                fetched = {tag: _fetched(value) for tag, value in values.items()}
+                fetched = {tag: _fetch_value(value) for tag, value in values.items()}
                 fetched = {tag: value for tag, value in fetched.items() if value is not None}
                 (scalars if plugin == "scalar" else others).extend(contents_of(plugin, fetched))
                 if plugin == "tensor" and (self._export_options or {}).get("tensor_format"):
                     self._export(step, fetched)
-        for part in (scalars, others):  # by themselves, scalars of each step are read fast
+        for part in (scalars, others):  # in separate events, as readers then read scalars fast
             if part:
                 self._summary.append(summary_events.summary_event(wall_time, step, part))
                 for take in self.takers:
@@ -270,17 +271,17 @@ class SummaryRecord:
         for tag, value in tensors.items():
             np.save(self._exported / f"{quote(tag, safe='')}_{step}.npy", value)
 
-    def _put_down(self):
+    def _flush_files(self):
         for file in (self._summary, self._lineage, *self.takers):
             try:
                 getattr(file, "flush", lambda: None)()
-            except OSError as error:  # the file has said so, and the others go on
-                self._failed(error)
+            except OSError as error:  # logged by the file; the others continue
+                self._store_error(error)
 
-    def _failed(self, error):
+    def _store_error(self, error):
         self._error = error
 
-    def _raise(self):
+    def _raise_error(self):
         error, self._error = self._error, None
         if error is not None and self._raises:
             raise error
@@ -288,19 +289,19 @@ class SummaryRecord:
     # ------------------------------------------------------------------ ends
     @property
     def log_dir(self) -> str:
-        """The path of the file with numbers and pictures."""
+        """Return the path of the file with numbers and images."""
         return self.full_file_name
 
     def flush(self) -> None:
-        """Return when all that was recorded has been written."""
+        """Return when all recorded values are written."""
         if self._closed:
             log.error("The record writer is closed and can not flush.")
         else:
             self._writer.flush()
-            self._raise()
+            self._raise_error()
 
     def close(self) -> None:
-        """Write what is left and let go of the files. Calling it again changes nothing."""
+        """Write the remaining values and close the files. Further calls do nothing."""
         if self._closed:
             return
         self._closed = True
@@ -311,12 +312,12 @@ class SummaryRecord:
         self._lineage.close()
         for taker in self.takers:
             getattr(taker, "close", lambda: None)()
-        self._raise()
+        self._raise_error()
 
 
-def _fetched(value):
-    """The numbers of a value; None of one that no round or branch has made."""
-    return value.array() if isinstance(value, _pending_values.Perhaps) else on_host(value)
+def _fetch_value(value):
+    """Return the array of a value; None if no iteration or branch has computed it."""
+    return value.array() if isinstance(value, _pending_values.PendingValue) else on_host(value)
 
 
 def _check_shape(plugin, shape):
@@ -337,20 +338,20 @@ def _lineage_content(plugin, value):
     raise TypeError(f"Plugin {plugin!r} expects a {message} value: a dict, or MindSpore's message.")
 
 
-def _held(tensor):
-    """The array of a Tensor, which nothing writes over from here on; a device's array is still that of the device.
+def _detach_array(tensor):
+    """Return the array of a Tensor, safe from being overwritten; a device's array remains on the device.
 
-    Of a Parameter the device makes a copy when it has computed it, so that nobody waits. One that takes much of a
-    device's memory is fetched instead.
+    The device copies a Parameter after it has computed it, so that the caller does not wait. A large one is copied to
+    the host instead, to spare device memory.
     """
     array = tensor._array
     if isinstance(tensor, Parameter) and not isinstance(array, np.ndarray):
-        return tensor._detached() if array.nbytes <= _LARGE or in_hosts_memory(array) else tensor.asnumpy()
+        return tensor._detached() if array.nbytes <= _LARGE or is_in_host_memory(array) else tensor.asnumpy()
     return tensor.asnumpy() if isinstance(array, np.ndarray) else array
 
 
 def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
-    """Take values as if summary operators had seen them.
+    """Store values as if summary operators had returned them.
 
     Args:
         summary (list[dict]): {"name": "tag[:Scalar]", "data": Tensor} each.
@@ -362,17 +363,19 @@ def _cache_summary_tensor_data(summary: list[dict[str, Any]]) -> bool:
     return True
 
 
-_looking: list[Any] = []
+_subscriptions: list[Any] = []
 
 
 def _get_summary_tensor_data() -> dict[str, Tensor]:
-    """The last value of each summary operator that ran since the last call: ``{"loss[:Scalar]": Tensor, ...}``.
+    """Return the last value of each summary operator since the last call: ``{"loss[:Scalar]": Tensor, ...}``.
 
-    Libraries that measure coverage call it without a record: from the first call on, all that operators see is kept.
+    Libraries that measure coverage call it without a record: from the first call on, all values of operators are
+        stored.
     """
-    if not _looking:
-        _looking.append(on_summary(_pending_values.keep))
-    taken = {
-        name: v.array() if isinstance(v, _pending_values.Perhaps) else v for name, v in _pending_values.take().items()
+    if not _subscriptions:
+        _subscriptions.append(on_summary(_pending_values.keep))
+    values = {
+        name: v.array() if isinstance(v, _pending_values.PendingValue) else v
+        for name, v in _pending_values.take().items()
     }
-    return {name: v if isinstance(v, Tensor) else Tensor(v) for name, v in taken.items() if v is not None}
+    return {name: v if isinstance(v, Tensor) else Tensor(v) for name, v in values.items() if v is not None}

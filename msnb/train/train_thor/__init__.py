@@ -1,4 +1,4 @@
-"""A face: where programs look for what turns a network into one for the optimizer THOR; it says that it is not here."""
+"""Re-export module of the THOR converter, which msnb does not have: its names raise an error that says so."""
 
 from typing import Any
 

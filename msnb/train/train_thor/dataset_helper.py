@@ -1,4 +1,4 @@
-"""A face: `DatasetHelper`, where programs for the optimizer THOR look for it."""
+"""Re-export module: `DatasetHelper`, at the path that programs for the optimizer THOR import."""
 
 from msnb.train.dataset_helper import DatasetHelper
 

@@ -42,7 +42,7 @@ from msnb.exchange.mindir.read.values import (
     types_of,
 )
 from msnb.formats import mindir, mindir_legacy
-from msnb.formats.encryption import Cipher, Own
+from msnb.formats.encryption import Cipher, CustomCipher
 from msnb.formats.text_files import BadFileError
 from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
 from msnb.nn.graph_cell import prune
@@ -56,10 +56,10 @@ class Weights(Mapping[str, Any]):
 
     Args:
         messages (list[dict]): Tensors of the file.
-        external (Beside): Reads Tensors that are stored in other files.
+        external (WeightFiles): Reads Tensors that are stored in other files.
     """
 
-    def __init__(self, messages: list[dict[str, Any]], external: mindir.Beside) -> None:
+    def __init__(self, messages: list[dict[str, Any]], external: mindir.WeightFiles) -> None:
         self._messages = {local_name(message.get("name", "")): message for message in messages}
         self._external = external
 
@@ -73,7 +73,7 @@ class Weights(Mapping[str, Any]):
         return len(self._messages)
 
 
-def read(path: str, cipher: Cipher | Own | None = None) -> FuncGraph:
+def read(path: str, cipher: Cipher | CustomCipher | None = None) -> FuncGraph:
     """Return the graph in a MINDIR file.
 
     Args:
@@ -97,11 +97,11 @@ def look(path: str) -> FuncGraph:
 
 
 def _read_file(path, strict, cipher=None):
-    model = mindir.opened(path, cipher)
+    model = mindir.load_model(path, cipher)
     if model.get("ir_version") == mindir_legacy.VERSION:
-        model = mindir_legacy.renewed(model, path)
+        model = mindir_legacy.upgrade(model, path)
     weights = model["graph"].get("parameter", [])
-    values = Weights(weights, mindir.Beside(os.path.dirname(os.path.abspath(path)), cipher))
+    values = Weights(weights, mindir.WeightFiles(os.path.dirname(os.path.abspath(path)), cipher))
 
     def build(shapes):
         graph = _build_graph(model, path, True, shapes)
@@ -128,7 +128,7 @@ class Reader(ControlFlow):
     """Reads one file.
 
     Args:
-        model (dict): The result of `msnb.formats.mindir.opened`.
+        model (dict): The result of `msnb.formats.mindir.load_model`.
         path (str): The file, for messages.
         strict (bool): Refuse an operator that cannot run, rather than show it. Default: True.
         shapes (list[tuple]): Shapes of the inputs, for a file that leaves some of their axes open. Default: None: nodes

@@ -36,7 +36,7 @@ from msnb.exchange.symbolic import Extent, Unknown
 from msnb.exchange.tracing import trace_step
 from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.formats import mindir
-from msnb.formats.encryption import Cipher, Own
+from msnb.formats.encryption import Cipher, CustomCipher
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, TensorType, ValueNode
 
 PRIMITIVE, FUNCTION = 1, 2  # a primitive has attributes, a function has all its arguments as inputs
@@ -48,7 +48,9 @@ _PROMOTING = frozenset(
 )
 
 
-def write(net: Callable[..., Any], inputs: tuple[Any, ...], path: str, cipher: Cipher | Own | None = None) -> None:
+def write(
+    net: Callable[..., Any], inputs: tuple[Any, ...], path: str, cipher: Cipher | CustomCipher | None = None
+) -> None:
     """Write `net`, traced with `inputs`, to the file `path`, encrypted if there is a `cipher`.
 
     Raises:

@@ -11,7 +11,7 @@ from msnb.exchange import dynamic_axes
 from msnb.exchange.onnx.write.cleanup import names_read, optimize_nodes, rename_nodes
 from msnb.exchange.tracing import traced
 from msnb.formats import onnx
-from msnb.formats.encryption import Cipher, Own
+from msnb.formats.encryption import Cipher, CustomCipher
 from msnb.ir.anf import FuncGraph
 
 from . import (  # noqa: F401 - importing them registers their lowerings
@@ -40,7 +40,7 @@ def write(
     net: "Cell | Callable[..., Any]",
     inputs: Sequence[Any],
     path: str | os.PathLike[str],
-    cipher: Cipher | Own | None = None,
+    cipher: Cipher | CustomCipher | None = None,
 ) -> None:
     """Write a network as an ONNX model.
 

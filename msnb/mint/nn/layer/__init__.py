@@ -1,4 +1,4 @@
-"""A face: the layers that `mindspore.mint.nn` has otherwise than `mindspore.nn`."""
+"""Re-export module: layers of `mindspore.mint.nn` that differ from those of `mindspore.nn`."""
 
 from msnb.mint.nn.layer import activation, conv, loss, normalization, spatial
 from msnb.mint.nn.layer.activation import *  # noqa: F403

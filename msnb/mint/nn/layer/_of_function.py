@@ -1,4 +1,4 @@
-"""Layers without Parameters that are a function of `mint.nn.functional`."""
+"""Layers without Parameters that call a function of `mint.nn.functional`."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -8,9 +8,9 @@ from msnb.nn.cell import Cell
 
 
 class OfFunction(Cell):
-    """A layer that calls a function with its input and what the constructor hands on.
+    """A layer that calls a function with its input and the constructor arguments.
 
-    A subclass names the function: ``class ELU(OfFunction, function=F.elu)``. What is handed on are attributes, too.
+    A subclass names the function: ``class ELU(OfFunction, function=F.elu)``. The constructor arguments are attributes.
     """
 
     _function: ClassVar[Any] = None
@@ -30,17 +30,17 @@ class OfFunction(Cell):
         return {name: getattr(self, name) for name in self._given}
 
     def construct(self, input: Tensor) -> Any:
-        """What the function gives for `input`."""
+        """Return the result of the function for `input`."""
         return self._function(input, **self._named())
 
     def extend_repr(self) -> str:
-        """What the constructor was given."""
+        """Return the constructor arguments shown by `repr`."""
         return ", ".join(f"{name}={value}" for name, value in self._named().items() if not isinstance(value, Tensor))
 
 
 class OfTarget(OfFunction):
-    """The same with two inputs, as a loss has."""
+    """A layer of a function with two inputs, such as a loss."""
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The loss."""
+        """Return the loss."""
         return self._function(input, target, **self._named())

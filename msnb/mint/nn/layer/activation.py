@@ -1,4 +1,4 @@
-"""Activations as `mindspore.mint.nn` means them."""
+"""Activations of `mindspore.mint.nn`."""
 
 from typing import Annotated
 
@@ -25,10 +25,10 @@ __all__ = [
 
 class ELU(OfFunction, function=F.elu):
     """
-    x for positive numbers, else alpha (exp(x) - 1).
+    Returns x for positive numbers, else alpha (exp(x) - 1).
 
     Args:
-        alpha (Union[int, float]): What negative numbers approach. Default: 1.0.
+        alpha (Union[int, float]): Limit of negative numbers, negated. Default: 1.0.
         inplace (bool): Whether the result is written into the input. Default: False.
 
     Inputs:
@@ -52,7 +52,7 @@ class ELU(OfFunction, function=F.elu):
 
 class ReLU6(OfFunction, function=F.relu6):
     """
-    Each element brought into [0, 6].
+    Limits each element to [0, 6].
 
     Args:
         inplace (bool): Whether the result is written into the input. Default: False.
@@ -74,7 +74,7 @@ class ReLU6(OfFunction, function=F.relu6):
 
 class SiLU(OfFunction, function=F.silu):
     """
-    x times its sigmoid.
+    Returns x times its sigmoid.
 
     Args:
         inplace (bool): Whether the result is written into the input. Default: False.
@@ -96,7 +96,7 @@ class SiLU(OfFunction, function=F.silu):
 
 class Hardtanh(OfFunction, function=F.hardtanh):
     """
-    Every element brought into a range.
+    Limits every element to a range.
 
     Args:
         min_val (Union[int, float]): The lower end. Default: -1.0.
@@ -120,11 +120,11 @@ class Hardtanh(OfFunction, function=F.hardtanh):
 
 class Threshold(OfFunction, function=F.threshold):
     """
-    Elements above a threshold, and `value` in place of the others.
+    Replaces elements up to a threshold by `value`.
 
     Args:
         threshold (Union[int, float]): The threshold.
-        value (Union[int, float]): What the others become.
+        value (Union[int, float]): Replacement of the others.
         inplace (bool): Whether the result is written into the input. Default: False.
 
     Inputs:
@@ -144,7 +144,7 @@ class Threshold(OfFunction, function=F.threshold):
 
 class GELU(OfFunction, function=F.gelu):
     """
-    x times the share of the normal distribution below it.
+    Returns x times the normal cumulative distribution at x.
 
     Args:
         approximate (str): "none", or "tanh" for an approximation by it. Default: "none".
@@ -166,7 +166,7 @@ class GELU(OfFunction, function=F.gelu):
 
 class GLU(OfFunction, function=F.glu):
     """
-    The first half of a dimension times the sigmoid of the second.
+    Returns the first half of a dimension times the sigmoid of the second.
 
     Args:
         dim (int): The dimension. Default: -1.
@@ -188,7 +188,7 @@ class GLU(OfFunction, function=F.glu):
 
 class Softmax(OfFunction, function=F.softmax):
     """
-    Exponentials, divided by their sum.
+    Returns exponentials divided by their sum.
 
     Args:
         dim (int): The dimension. Default: None, 0 for 0, 1 or 3 dimensions and 1 for others.
@@ -210,7 +210,7 @@ class Softmax(OfFunction, function=F.softmax):
 
 class Hardshrink(OfFunction, function=F.hardshrink):
     """
-    0 for what is near 0, everything else as it is.
+    Sets elements near 0 to 0, and keeps all others.
 
     Args:
         lambd (Union[int, float]): How near. Default: 0.5.
@@ -232,7 +232,7 @@ class Hardshrink(OfFunction, function=F.hardshrink):
 
 class Softshrink(OfFunction, function=F.softshrink):
     """
-    Everything moved towards 0, and what is near it 0.
+    Moves elements towards 0, and sets those near it to 0.
 
     Args:
         lambd (Union[int, float]): By how much, not negative. Default: 0.5.
@@ -254,7 +254,7 @@ class Softshrink(OfFunction, function=F.softshrink):
 
 class Mish(OfFunction, function=F.mish):
     """
-    x times the tanh of its softplus.
+    Returns x times the tanh of its softplus.
 
     Inputs:
         - **input** (Tensor) - floating point numbers.
@@ -269,7 +269,7 @@ class Mish(OfFunction, function=F.mish):
 
 class SELU(OfFunction, function=F.selu):
     """
-    ELU with the scale that keeps mean and variance of what flows through a network.
+    ELU with a scale that preserves mean and variance of activations.
 
     Inputs:
         - **input** (Tensor) - floating point numbers.

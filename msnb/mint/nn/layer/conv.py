@@ -1,4 +1,4 @@
-"""Convolutions as `mindspore.mint.nn` means them: no border unless asked for, and a bias."""
+"""Convolutions of `mindspore.mint.nn`: no padding by default, and a bias."""
 
 from itertools import chain
 from math import prod
@@ -47,12 +47,12 @@ PaddingMode = Annotated[str, OneOf("zeros", "reflect", "replicate", "circular")]
 
 
 class _Filtered(Cell):
-    """What convolutions of one, two and three dimensions share: sizes, and the Parameters `weight` and `bias`."""
+    """Base of convolutions of one, two and three dimensions: sizes, and the Parameters `weight` and `bias`."""
 
     _dims: ClassVar[int] = 0
 
-    def _spread(self, **sizes: Any) -> None:
-        """Attributes with one number for each dimension."""
+    def _expand_sizes(self, **sizes: Any) -> None:
+        """Set attributes with one number for each dimension."""
         for name, given in sizes.items():
             given = (given,) if isinstance(given, int) else given  # a default
             if len(given) not in (1, self._dims):
@@ -77,7 +77,7 @@ class _Filtered(Cell):
             self.bias = Parameter(initializer(first_bias(None, prod(shape[1:])), (out_channels,), kind), "bias")
 
     def extend_repr(self) -> str:
-        """Sizes."""
+        """Return the sizes shown by `repr`."""
         names = ("kernel_size", "stride", "padding", "dilation", "groups")
         shown = ", ".join(f"{name}={getattr(self, name)}" for name in names)
         channels = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
@@ -101,11 +101,11 @@ class _Conv(_Filtered):
     ) -> None:
         super().__init__()
         self.padding: Any = ()
-        self._spread(kernel_size=kernel_size, stride=stride, dilation=dilation)
+        self._expand_sizes(kernel_size=kernel_size, stride=stride, dilation=dilation)
         if isinstance(padding, str):
             self.padding = padding
         else:
-            self._spread(padding=padding)
+            self._expand_sizes(padding=padding)
         if padding == "same" and any(step != 1 for step in self.stride):
             raise ValueError(f"For '{self.cls_name}', 'stride' should be 1 with 'same' padding, but got {self.stride}.")
         self.padding_mode: str = padding_mode
@@ -115,7 +115,7 @@ class _Conv(_Filtered):
 
     @property
     def _border(self):
-        """What is added before and after of each dimension, the last one first, as `pad` takes it."""
+        """Return the padding before and after each dimension, the last one first, as for `pad`."""
         if self.padding == "valid":
             return (0,) * (2 * self._dims)
         if self.padding == "same":
@@ -124,7 +124,7 @@ class _Conv(_Filtered):
         return tuple(chain.from_iterable((side, side) for side in reversed(self.padding)))
 
     def construct(self, input: Tensor) -> Tensor:
-        """The response of each filter at each place."""
+        """Return the response of each filter at each position."""
         convolve = getattr(F, f"conv{self._dims}d")
         how = self.stride, self.padding, self.dilation, self.groups
         if self.padding_mode != "zeros":
@@ -135,18 +135,18 @@ class _Conv(_Filtered):
 
 class Conv1d(_Conv):
     """
-    Cross-correlation of sequences with a bank of filters, which are learned.
+    Cross-correlates sequences with a bank of learned filters.
 
     Args:
         in_channels (int): How many channels come in.
         out_channels (int): How many go out.
         kernel_size (Union[int, tuple[int]]): Length of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
-        padding (Union[int, tuple[int], str]): What is added at each end, "same" or "valid". Default: 0.
+        padding (Union[int, tuple[int], str]): Padding at each end, "same" or "valid". Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
         bias (bool): Whether a number is added to each channel. Default: True.
-        padding_mode (str): What is added: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        padding_mode (str): Kind of padding: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -172,18 +172,18 @@ class Conv1d(_Conv):
 
 class Conv2d(_Conv):
     """
-    Cross-correlation of images with a bank of filters, which are learned.
+    Cross-correlates images with a bank of learned filters.
 
     Args:
         in_channels (int): How many channels come in.
         out_channels (int): How many go out.
         kernel_size (Union[int, tuple[int]]): Height and width of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
-        padding (Union[int, tuple[int], str]): What is added at each side, "same" or "valid". Default: 0.
+        padding (Union[int, tuple[int], str]): Padding on each side, "same" or "valid". Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
         bias (bool): Whether a number is added to each channel. Default: True.
-        padding_mode (str): What is added: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        padding_mode (str): Kind of padding: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -209,18 +209,18 @@ class Conv2d(_Conv):
 
 class Conv3d(_Conv):
     """
-    Cross-correlation of volumes with a bank of filters, which are learned.
+    Cross-correlates volumes with a bank of learned filters.
 
     Args:
         in_channels (int): How many channels come in.
         out_channels (int): How many go out.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
-        padding (Union[int, tuple[int], str]): What is added at each side, "same" or "valid". Default: 0.
+        padding (Union[int, tuple[int], str]): Padding on each side, "same" or "valid". Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
         groups (int): Number of groups of channels. Default: 1.
         bias (bool): Whether a number is added to each channel. Default: True.
-        padding_mode (str): What is added: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
+        padding_mode (str): Kind of padding: "zeros", "reflect", "replicate" or "circular". Default: "zeros".
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
     Inputs:
@@ -242,15 +242,15 @@ class Conv3d(_Conv):
 
 class ConvTranspose2d(_Filtered):
     """
-    The gradient of a convolution of images as a layer: each element spreads a filter over the result.
+    Transposed convolution of images: each element adds a scaled filter to the result.
 
     Args:
         in_channels (int): How many channels come in.
         out_channels (int): How many go out.
         kernel_size (Union[int, tuple[int]]): Height and width of a filter.
         stride (Union[int, tuple[int]]): By how much the filter moves for each element. Default: 1.
-        padding (Union[int, tuple[int]]): What is cut at each side. Default: 0.
-        output_padding (Union[int, tuple[int]]): What the result is longer at one side. Default: 0.
+        padding (Union[int, tuple[int]]): Border removed on each side. Default: 0.
+        output_padding (Union[int, tuple[int]]): Additional length of the result on one side. Default: 0.
         groups (int): Number of groups of channels. Default: 1.
         bias (bool): Whether a number is added to each channel. Default: True.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
@@ -290,15 +290,15 @@ class ConvTranspose2d(_Filtered):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        self._spread(kernel_size=kernel_size, stride=stride, padding=padding, output_padding=output_padding)
-        self._spread(dilation=dilation)
+        self._expand_sizes(kernel_size=kernel_size, stride=stride, padding=padding, output_padding=output_padding)
+        self._expand_sizes(dilation=dilation)
         self.padding_mode: str = padding_mode
         self._begin(
             in_channels, out_channels, groups, (in_channels, out_channels // groups, *self.kernel_size), bias, dtype
         )
 
     def construct(self, input: Tensor, output_size: tuple[int, ...] | list[int] | None = None) -> Tensor:
-        """The sum of the filters."""
+        """Return the sum of the scaled filters."""
         further = self.output_padding
         if output_size is not None:
             least = [

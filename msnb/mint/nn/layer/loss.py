@@ -1,4 +1,4 @@
-"""Losses as `mindspore.mint.nn` means them: their mean unless told otherwise."""
+"""Losses of `mindspore.mint.nn`, averaged by default."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ Divergence = Annotated[str, OneOf("mean", "batchmean", "sum", "none")]
 
 class MSELoss(OfTarget, function=F.mse_loss):
     """
-    The squares of the differences.
+    Squared differences.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -50,7 +50,7 @@ class MSELoss(OfTarget, function=F.mse_loss):
 
 class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
     """
-    Squares of small differences, and the size of large ones.
+    Squares of small differences, and absolute values of large ones.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -74,7 +74,7 @@ class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
 
 class KLDivLoss(OfTarget, function=F.kl_div):
     """
-    The divergence of Kullback and Leibler of a distribution from another, whose logarithm is given.
+    The Kullback-Leibler divergence of a distribution from another, given by its logarithm.
 
     Args:
         reduction (str): "mean", "batchmean", "sum" or "none". Default: "mean".
@@ -98,7 +98,7 @@ class KLDivLoss(OfTarget, function=F.kl_div):
 
 class BCELoss(OfTarget, function=F.binary_cross_entropy):
     """
-    The binary cross entropy of shares.
+    The binary cross entropy of probabilities.
 
     Args:
         weight (Tensor): The weight of each element. Default: None.
@@ -122,7 +122,7 @@ class BCELoss(OfTarget, function=F.binary_cross_entropy):
 
 class BCEWithLogitsLoss(OfTarget, function=F.binary_cross_entropy_with_logits):
     """
-    The binary cross entropy of the sigmoid of what comes in.
+    The binary cross entropy of the sigmoid of the input.
 
     Args:
         weight (Tensor): The weight of each element. Default: None.
@@ -149,7 +149,7 @@ class BCEWithLogitsLoss(OfTarget, function=F.binary_cross_entropy_with_logits):
 
 class NLLLoss(OfTarget, function=F.nll_loss):
     """
-    The negative logarithms of the shares of the right classes.
+    The negative log-probabilities of the target classes.
 
     Args:
         weight (Tensor): The weight of each class. Default: None.
@@ -174,7 +174,7 @@ class NLLLoss(OfTarget, function=F.nll_loss):
 
 class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
     """
-    The cross entropy of the softmax of what comes in.
+    The cross entropy of the softmax of the input.
 
     Args:
         weight (Tensor): The weight of each class. Default: None.

@@ -1,4 +1,4 @@
-"""Normalisation as `mindspore.mint.nn` means it: `weight` and `bias`, `running_mean` and `running_var`."""
+"""Normalisation of `mindspore.mint.nn`, with `weight` and `bias`, `running_mean` and `running_var`."""
 
 from typing import Any, ClassVar
 
@@ -51,7 +51,7 @@ class _BatchNorm(Cell):
             self.num_batches_tracked = Parameter(Tensor(0, mstype.int64), "num_batches_tracked", requires_grad=False)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         check_dims(self.cls_name, input, *self._ranks)
         by_batch, kept = self.training or not self.track_running_stats, (self.running_mean, self.running_var)
         if self.training and self.track_running_stats:
@@ -62,7 +62,7 @@ class _BatchNorm(Cell):
         return F.batch_norm(input, *kept, self.weight, self.bias, by_batch, self.momentum or 0.0, self.eps)
 
     def _take_in(self, input):
-        """Make the running statistics the mean of those of all batches so far."""
+        """Update the running statistics to the mean over all batches so far."""
         share = 1.0 / ops.cast(self.num_batches_tracked, self.running_mean.dtype)
         others = (0, *range(2, input.ndim))
         mean, variance = ops.mean(input, others), ops.var(input, others, 1)
@@ -70,7 +70,7 @@ class _BatchNorm(Cell):
         ops.assign(self.running_var, self.running_var + share * (variance - self.running_var))
 
     def extend_repr(self) -> str:
-        """Sizes and settings."""
+        """Return the sizes and settings shown by `repr`."""
         names = ("num_features", "eps", "momentum", "affine", "track_running_stats")
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
@@ -81,7 +81,7 @@ class BatchNorm1d(_BatchNorm):
 
     Args:
         num_features (int): How many channels there are.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added to the variance under the root. Default: 1e-5.
         momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
@@ -116,7 +116,7 @@ class BatchNorm2d(_BatchNorm):
 
     Args:
         num_features (int): How many channels there are.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added to the variance under the root. Default: 1e-5.
         momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
@@ -147,7 +147,7 @@ class BatchNorm3d(_BatchNorm):
 
     Args:
         num_features (int): How many channels there are.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added to the variance under the root. Default: 1e-5.
         momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
@@ -174,13 +174,13 @@ class BatchNorm3d(_BatchNorm):
 
 class SyncBatchNorm(_BatchNorm):
     """
-    Batch normalisation with the statistics of all devices' batches; on one device those of its own.
+    Batch normalisation with the statistics of the batches of all devices.
 
     Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): How many channels there are.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added to the variance under the root. Default: 1e-5.
         momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
@@ -215,7 +215,7 @@ class SyncBatchNorm(_BatchNorm):
         self.process_group: str = process_group or "hccl_world_group"
 
     def construct(self, input: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         if not (self.training or not self.track_running_stats) or size(self.process_group) == 1:
             return super().construct(input)
         check_dims(self.cls_name, input, *self._ranks)
@@ -235,7 +235,7 @@ class GroupNorm(Cell):
     Args:
         num_groups (int): How many groups there are.
         num_channels (int): How many channels there are, a multiple of it.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added to the variance under the root. Default: 1e-5.
         affine (bool): Whether scale and shift are learned. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
 
@@ -277,10 +277,10 @@ class GroupNorm(Cell):
         self.bias: Any = Parameter(initializer("zeros", (num_channels,), kind), "bias") if affine else None
 
     def construct(self, input: Tensor) -> Tensor:
-        """The normalised input."""
+        """Return the normalised input."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extend_repr(self) -> str:
-        """Sizes and settings."""
+        """Return the sizes and settings shown by `repr`."""
         names = ("num_groups", "num_channels", "eps", "affine")
         return ", ".join(f"{name}={getattr(self, name)}" for name in names)

@@ -1,4 +1,4 @@
-"""Layers of `mindspore.mint.nn` that move elements: windows, borders, other sizes."""
+"""Layers of `mindspore.mint.nn` that move elements: windows, padding, resizing."""
 
 from typing import Annotated, Any
 
@@ -44,7 +44,7 @@ SixSides = Annotated[int | tuple[int, ...] | list[int], _sides(6)]
 
 class Identity(Cell):
     """
-    What comes in.
+    Returns its input.
 
     Args:
         args (Any): Nothing is done with it.
@@ -68,17 +68,17 @@ class Identity(Cell):
         super().__init__()
 
     def construct(self, input: Any) -> Any:
-        """What comes in."""
+        """Return the input."""
         return input
 
 
 class _ZeroPad(OfFunction, function=F.pad):
-    """Zeros around a Tensor."""
+    """Pads a Tensor with zeros."""
 
 
 class ZeroPad1d(_ZeroPad):
     """
-    Zeros at both ends.
+    Pads both ends with zeros.
 
     Args:
         padding (Union[int, tuple[int]]): How many, or how many on the left and on the right; negative numbers cut.
@@ -100,7 +100,7 @@ class ZeroPad1d(_ZeroPad):
 
 class ZeroPad2d(_ZeroPad):
     """
-    Zeros around an image.
+    Pads an image with zeros.
 
     Args:
         padding (Union[int, tuple[int]]): How many, or how many on the left, right, at the top and at the bottom;
@@ -123,7 +123,7 @@ class ZeroPad2d(_ZeroPad):
 
 class ZeroPad3d(_ZeroPad):
     """
-    Zeros around a volume.
+    Pads a volume with zeros.
 
     Args:
         padding (Union[int, tuple[int]]): How many, or how many on the left, right, at the top, at the bottom, in front
@@ -146,7 +146,7 @@ class ZeroPad3d(_ZeroPad):
 
 class Unfold(OfFunction, function=F.unfold):
     """
-    The windows of an image as columns.
+    Returns the windows of an image as columns.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
@@ -173,13 +173,13 @@ class Unfold(OfFunction, function=F.unfold):
 
 class Fold(OfFunction, function=F.fold):
     """
-    An image that is the sum of windows, which are columns.
+    Sums windows, given as columns, into an image.
 
     Args:
         output_size (Union[int, tuple[int]]): Height and width of the image.
         kernel_size (Union[int, tuple[int]]): Those of the window.
         dilation (Union[int, tuple[int]]): Spacing of its elements. Default: 1.
-        padding (Union[int, tuple[int]]): What is cut at each side. Default: 0.
+        padding (Union[int, tuple[int]]): Border removed on each side. Default: 0.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
 
     Inputs:
@@ -208,7 +208,7 @@ class Fold(OfFunction, function=F.fold):
 
 class PixelShuffle(OfFunction, function=F.pixel_shuffle):
     """
-    Channels spread over a finer grid.
+    Distributes channels over a finer grid.
 
     Args:
         upscale_factor (int): How many times finer.
@@ -230,7 +230,7 @@ class PixelShuffle(OfFunction, function=F.pixel_shuffle):
 
 class AdaptiveMaxPool1d(OfFunction, function=F.adaptive_max_pool1d):
     """
-    The largest values of as many parts of a sequence as are asked for.
+    Returns the largest value of each part of a sequence, for a given number of parts.
 
     Args:
         output_size (int): How many parts.
@@ -253,12 +253,12 @@ class AdaptiveMaxPool1d(OfFunction, function=F.adaptive_max_pool1d):
 
 class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
     """
-    The values that a `MaxPool2d` gave, at their places, and 0 elsewhere.
+    Puts the values of a `MaxPool2d` at their original positions, and 0 elsewhere.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
-        padding (Union[int, tuple[int]]): What was added at each side. Default: 0.
+        padding (Union[int, tuple[int]]): Padding on each side of the pool. Default: 0.
 
     Inputs:
         - **input** (Tensor) - the values, (N, C, H, W) or (C, H, W).
@@ -279,12 +279,12 @@ class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
     def construct(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, input: Tensor, indices: Tensor, output_size: tuple[int, ...] | None = None
     ) -> Tensor:
-        """The values at their places."""
+        """Return the values at their positions."""
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class _Upsampling(Cell):
-    """An image in another size."""
+    """Resizes an image."""
 
     _mode: str = ""
     _corners: bool | None = None
@@ -298,13 +298,13 @@ class _Upsampling(Cell):
         self.scale_factor = scale_factor
 
     def construct(self, input: Tensor) -> Tensor:
-        """The image in its new size."""
+        """Return the resized image."""
         return F.interpolate(input, self.size, self.scale_factor, self._mode, self._corners)
 
 
 class UpsamplingNearest2d(_Upsampling):
     """
-    An image in another size, by the nearest pixel.
+    Resizes an image by the nearest pixel.
 
     Args:
         size (Union[int, tuple[int]]): Height and width. Default: None.
@@ -325,7 +325,7 @@ class UpsamplingNearest2d(_Upsampling):
 
 class UpsamplingBilinear2d(_Upsampling):
     """
-    An image in another size, by the four nearest pixels; corners stay where they are.
+    Resizes an image by interpolation between four pixels; corners are unchanged.
 
     Args:
         size (Union[int, tuple[int]]): Height and width. Default: None.
