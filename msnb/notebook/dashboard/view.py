@@ -92,9 +92,9 @@ class DashboardView(Renewed):
         """The bytes that the view is drawn from."""
         return payload.whole(self.runs, self.title, self._sources.waiting)
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         with self._lock:
             self._known = payload.counted(self.runs)
             return {
@@ -104,7 +104,7 @@ class DashboardView(Renewed):
                 "live": True,
             }
 
-    def _begin(self, widget):
+    def _start_widget(self, widget):
         widget.on_msg(self._asked)
         self._follow()
 
@@ -209,8 +209,8 @@ class DashboardView(Renewed):
 
     save.__doc__ = Renewed.save.__doc__
 
-    def _forms(self):
-        return {**super()._forms(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
+    def _file_formats(self):
+        return {**super()._file_formats(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
 
     def _ipython_display_(self):
         cell_views.install()
@@ -222,7 +222,7 @@ class DashboardView(Renewed):
     def _name(self):
         return f"Dashboard of {self.title}"
 
-    def _page(self):
+    def _build_page(self):
         graphs = any(run.tags["graph"] or "dataset" in run.lineage for run in self.runs)
         parts = {"data": payload.saved(self.payload), "module": GRAPH_MODULE if graphs else b""}
         return page.Page(

@@ -38,16 +38,18 @@ class ParameterTable:
         return "\n".join([self.totals(), *_aligned([self.heads, *self._texts()], self.numbers_in)])
 
     def _repr_html_(self) -> str:
-        heads = "".join(f'<th scope="col"{self._kind(column)}>{head}</th>' for column, head in enumerate(self.heads))
+        heads = "".join(
+            f'<th scope="col"{self._alignment_class(column)}>{head}</th>' for column, head in enumerate(self.heads)
+        )
         rows = "".join(
-            f"<tr>{''.join(f'<td{self._kind(column)}>{cell}</td>' for column, cell in enumerate(row))}</tr>"
+            f"<tr>{''.join(f'<td{self._alignment_class(column)}>{cell}</td>' for column, cell in enumerate(row))}</tr>"
             for row in self._cells()
         )
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
         return framed(body, f"Parameters of {self.title}")
 
-    def _kind(self, column):
+    def _alignment_class(self, column):
         return ' class="n"' if column in self.numbers_in else ""
 
     def save(self, path: str | Path) -> None:

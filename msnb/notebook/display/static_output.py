@@ -135,12 +135,12 @@ def bundle(view, page, title, purpose, carries=None):
         tuple, data and metadata by MIME type.
     """
     data = {}
-    widget = view.widget if front_end.attended() else None
+    widget = view.widget if front_end.is_interactive() else None
     if widget is not None:
         made = widget._repr_mimebundle_()
         data.update((made[0] if isinstance(made, tuple) else made) or {})
     if carries is None:
-        carries = front_end.carrying(page.shared())
+        carries = front_end.files_to_include(page.shared())
     kept = standing(page, view.svg(), title, view.height, purpose, carries)
     data.update({"text/plain": repr(view), "text/html": kept})
     return data, {}

@@ -93,9 +93,9 @@ class GradientView(View):
             self._graph = GraphView(graph).payload if graph is not None and len(graph) <= _SAVED_GRAPH else b""
         return self._graph
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         return {
             "payload": self.payload,
             "graph": self.graph_payload,
@@ -104,7 +104,7 @@ class GradientView(View):
             "cells": cell_names.ids(),
         }
 
-    def _begin(self, widget):
+    def _start_widget(self, widget):
         widget.on_msg(self._asked)
 
     def _asked(self, widget, message, buffers):
@@ -126,9 +126,9 @@ class GradientView(View):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return static_output.bundle(self, self._page(), "gradients of a training", "explore the gradients")
+        return static_output.bundle(self, self._build_page(), "gradients of a training", "explore the gradients")
 
-    def _page(self):
+    def _build_page(self):
         graph = self.graph_payload
         parts = {"data": self.payload, "graph": graph, "module": GRAPH_MODULE if graph else b""}
         draw = "made.mount(view,{payload:bytes(parts.data),graph:bytes(parts.graph),module:bytes(parts.module)})"

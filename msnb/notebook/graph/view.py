@@ -237,10 +237,10 @@ class GraphView(Renewed):
         )
 
     @staticmethod
-    def _kind():
+    def _widget_class():
         return widget_class()
 
-    def _told(self):
+    def _initial_state(self):
         return {
             "payload": self.saved_payload,
             "columns": self._packed_columns(),
@@ -250,7 +250,7 @@ class GraphView(Renewed):
             "waits": self._making.waits(),
         }
 
-    def _begin(self, widget):
+    def _start_widget(self, widget):
         self.is_closed = False
         widget.observe(self._wanted, "wanted")
         widget.on_msg(self._asked)
@@ -447,15 +447,15 @@ class GraphView(Renewed):
         """
         super().save(path)
 
-    def _forms(self):
-        return {**super()._forms(), ".dot": self.dot, ".ir": self.text, ".txt": self.text}
+    def _file_formats(self):
+        return {**super()._file_formats(), ".dot": self.dot, ".ir": self.text, ".txt": self.text}
 
     _purpose = "explore the graph"
 
     def _name(self):
         return f"Graph of {self._title()}"
 
-    def _page(self):
+    def _build_page(self):
         return _page(self.saved_payload, self.graph.name)
 
 

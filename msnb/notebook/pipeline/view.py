@@ -97,7 +97,7 @@ class PipelineView:
     def _repr_mimebundle_(self, include=None, exclude=None):
         data = {"text/plain": repr(self), "text/html": self.html()}
         # what is over needs no widget, and so does what nobody watches
-        kind = _widget_class() if self._looking is not None and front_end.attended() else None
+        kind = _widget_class() if self._looking is not None and front_end.is_interactive() else None
         if kind is not None:
             if self._widget is None:
                 self._widget = kind(picture=drawing.picture(self.monitor.snapshot(), self.history))

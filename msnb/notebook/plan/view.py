@@ -74,12 +74,12 @@ class PlanView(View):
         told = {**self.told, "mesh": list(self.told["mesh"].items()), "plans": ordered}  # axes in this order
         return gzip.compress(json.dumps(told, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         return {"payload": self.payload, "live": self._plans is not None}
 
-    def _begin(self, widget):
+    def _start_widget(self, widget):
         widget.on_msg(self._asked)
 
     def _asked(self, widget, message, buffers):
@@ -94,8 +94,8 @@ class PlanView(View):
         """The strategies as a still picture, str."""
         return to_svg(self.told)
 
-    def _forms(self):
-        return {**super()._forms(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
+    def _file_formats(self):
+        return {**super()._file_formats(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
 
     def __repr__(self) -> str:
         if self._plans is not None:
@@ -108,9 +108,9 @@ class PlanView(View):
         return "\n".join([headline(self.told), *lines])
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return static_output.bundle(self, self._page(), f"Plans: {headline(self.told)}", "compare the plans")
+        return static_output.bundle(self, self._build_page(), f"Plans: {headline(self.told)}", "compare the plans")
 
-    def _page(self):
+    def _build_page(self):
         parts: dict[str, bytes | Path] = {"data": self.payload}
         style = "html,body{margin:0;background:transparent}"
         return page.Page(headline(self.told), _MODULE, parts, "made.still(view,parts.data)", style)

@@ -73,7 +73,7 @@ class ProfileMagics(Magics):
 
     def _statement(self, text, options):
         shell = self.shell
-        number, line = cell_names.running_place()
+        number, line = cell_names.running_line()
         before = "\n" * (line - 1)  # the statement stands at the line of the cell where the magic stands
         code = before + shell.transform_cell(text)
         name = shell.compile.cache(code, number, raw_code=text)
@@ -94,7 +94,7 @@ class ProfileMagics(Magics):
 
     def _cell(self, text):
         machine()
-        number, counter = cell_names.running_place()[0], self.shell.execution_count
+        number, counter = cell_names.running_line()[0], self.shell.execution_count
         recorder = Recorder().start()
         try:
             self.shell.execution_count = number  # what runs within it belongs to this cell

@@ -98,9 +98,9 @@ class ProfileView(View):
         }
         return GraphView(profile.graph, columns={"time": column}, colour="time")
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         graph = self.graph
         return {
             "payload": self.payload,
@@ -126,9 +126,9 @@ class ProfileView(View):
         """The same as Markdown."""
         return markdown(self.profile)
 
-    def _forms(self):
+    def _file_formats(self):
         return {
-            **super()._forms(),
+            **super()._file_formats(),
             ".md": self.markdown,
             ".txt": lambda: self.profile.text(50),
             ".json": lambda: json.dumps(self.profile.timeline()),
@@ -139,9 +139,9 @@ class ProfileView(View):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return static_output.bundle(self, self._page(), f"Profile of {self.profile.name}", "explore the profile")
+        return static_output.bundle(self, self._build_page(), f"Profile of {self.profile.name}", "explore the profile")
 
-    def _page(self):
+    def _build_page(self):
         graph = self.graph
         parts = {
             "data": self.payload,

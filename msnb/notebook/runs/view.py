@@ -108,12 +108,12 @@ class RunsView(Renewed):
         with self._lock:
             return packed(self._made())
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         return {"payload": self.payload}
 
-    def _begin(self, widget):
+    def _start_widget(self, widget):
         widget.on_msg(functools.partial(_asked, weakref.ref(self)))
 
     def refresh(self) -> bool:
@@ -143,7 +143,7 @@ class RunsView(Renewed):
 
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
-        return self._page(everything=True).html()
+        return self._build_page(everything=True).html()
 
     def close(self) -> None:
         """Take the view away, and look at the folder no more; its saved form stays."""
@@ -164,21 +164,21 @@ class RunsView(Renewed):
         super()._ipython_display_()
         cell_views.follow(self)
 
-    def _bundle(self, carries):
+    def _build_bundle(self, carries):
         with self._lock:
             self._said = self._made()
             try:
-                made = super()._bundle(carries)
+                made = super()._build_bundle(carries)
             finally:
                 self._said = None
-        if self.live and front_end.attended():
+        if self.live and front_end.is_interactive():
             self._follow()
         return made
 
     def _made(self):
         return self._said or of_runs(self.runs, self._target, self._goal)
 
-    def _page(self, everything=False):
+    def _build_page(self, everything=False):
         # `everything`: a file of its own, which is made once and may take its time
         with self._lock:
             made = dict(self._made())
