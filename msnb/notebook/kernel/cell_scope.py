@@ -74,7 +74,7 @@ class Scope:
         if options.api:
             api_generations.share(int(options.api))
         self.options = options
-        self._ran = calls.Ran() if options.ir else None
+        self._ran = calls.CallRecorder() if options.ir else None
         self._clock = Clock() if options.time else None
 
     @property

@@ -13,7 +13,7 @@ class Clock:
     def __init__(self):
         self._spans = []
         jax.monitoring.register_event_duration_secs_listener(self._record_event)
-        self._start_processes = time.perf_counter()
+        self._start = time.perf_counter()
 
     def _record_event(self, event, duration, **_):
         if event.startswith(_COMPILING):
@@ -22,10 +22,11 @@ class Clock:
 
     def stop(self) -> str:
         """Return a line with wall, compile and run seconds."""
-        wall = time.perf_counter() - self._start_processes
+        wall = time.perf_counter() - self._start
         jax.monitoring.unregister_event_duration_listener(self._record_event)
         compiling = min(_union_length(self._spans), wall)
-        return f"wall {_format_seconds(wall)}: compile {_format_seconds(compiling)}, run {_format_seconds(wall - compiling)}"
+        wall, compiling, running = map(_format_seconds, (wall, compiling, wall - compiling))
+        return f"wall {wall}: compile {compiling}, run {running}"
 
 
 def _union_length(spans):
