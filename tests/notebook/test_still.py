@@ -57,7 +57,7 @@ def connected(patch):
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False
-    patch.setattr(front_end, "_carried", {})
+    patch.setattr(front_end, "_file_owners", {})
     return Front(shell)
 
 
@@ -306,7 +306,7 @@ def test_names_of_a_still_profile_end_before_the_next_column_begins():
             "blocks.0.attention.query.dense",
             "ill" * 30,
         ):
-            (shown,) = re.findall(r">([^<]*)</text>", picture._fitted(column, name, 20))
-            assert picture._width(shown) <= room and shown[0] == name[0]
+            (shown,) = re.findall(r">([^<]*)</text>", picture._fit_text(column, name, 20))
+            assert picture._estimate_width(shown) <= room and shown[0] == name[0]
         later = [x for x, _ in picture._COLUMNS.values() if x > start]
         assert start + room < min(later, default=860)
