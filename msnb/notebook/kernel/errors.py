@@ -15,7 +15,7 @@ from typing import Any
 from msnb import alias, nn
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
-from msnb.insight.short_traceback import concerns, is_library, shortened, told_inside
+from msnb.insight.short_traceback import concerns, is_library, sentence_from_callback, shortened
 
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
 _ATTRIBUTES = {"int": ("size", "ndim", "itemsize", "nbytes"), "tuple": ("shape", "strides")} | dict.fromkeys(
@@ -94,7 +94,7 @@ def _hint_for_called_attribute(error):
 def _render_with_notes(shell, error, tb, tb_offset, notes):
     """Return IPython's rendering of a traceback, with notes before the last line, which names the error."""
     lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
-    sentence = told_inside(error)
+    sentence = sentence_from_callback(error)
     end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # the sentence, and what is noted on the error itself
     return [*lines[:end], *(f"{note}\n" for note in notes), *([sentence] if sentence else lines[end:])]
 
@@ -116,7 +116,7 @@ def show_background_error(shell: Any, error: BaseException) -> None:
     """Show an error of an asynchronous computation, whose statement has already ended."""
     _state.last = error
     note = "A computation that this cell had started failed while it ran in the background."
-    sentence = told_inside(error)
+    sentence = sentence_from_callback(error)
     lines = [sentence] if sentence else shell.InteractiveTB.get_exception_only(type(error), error)
     error._render_traceback_ = lambda: [note, *lines]
     try:
