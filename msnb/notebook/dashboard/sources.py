@@ -28,7 +28,7 @@ class Sources:
         if not runs and not self._folders:
             raise ValueError("For 'dashboard', 'source' should name a run or a folder, but got an empty list.")
         self.runs: list[Run] = sorted(runs, key=lambda run: run.started or 0.0) if len(runs) > 1 else runs
-        self._folders: set[Path] = {run.folder for run in self.runs}
+        self._run_folders: set[Path] = {run.folder for run in self.runs}
 
     def look(self) -> bool:
         """Append runs that have appeared in the folders. Return True if there are any."""
@@ -36,10 +36,10 @@ class Sources:
         for folder in self._folders:
             try:
                 there = _runs_in(folder)
-                came += [Run(one) for one in there if one not in self._folders]
+                came += [Run(one) for one in there if one not in self._run_folders]
             except OSError:  # the folder or a file was removed meanwhile
                 continue
-        self._folders.update(run.folder for run in came)
+        self._run_folders.update(run.folder for run in came)
         self.runs += came
         return bool(came)
 
