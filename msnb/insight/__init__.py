@@ -1,4 +1,4 @@
-"""What a view needs to know about a network and its training, without drawing it."""
+"""Analysis for views: facts about a network and its training. Nothing here draws."""
 
 import importlib
 from typing import Any
@@ -7,7 +7,7 @@ _PARTS = ("gradients", "profile")
 
 
 def __getattr__(name: str) -> Any:
-    """The parts, loaded when they are first asked for."""
+    """Import a subpackage at its first access."""
     if name in _PARTS:
-        return importlib.import_module(f"{__name__}.{name}")  # spares the one to who asks for the other
+        return importlib.import_module(f"{__name__}.{name}")  # a lazy import spares the others
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,10 +1,10 @@
-"""Adds measurements to a program: the same equations, and further outputs that are computed from values inside it.
+"""Add measurements to a program: the same equations, with extra outputs that are computed from intermediate values.
 
-`instrument` takes a jaxpr and gives one back that JAX compiles as one program. What is measured and how is the
-caller's: gradient summaries, watchpoints and summaries of tensors stand on it alike.
+`instrument` takes a jaxpr and returns a jaxpr that JAX compiles as one program. The caller supplies the measurement:
+gradient statistics, watchpoints and summaries of tensors all use it.
 
-A value inside a loop is measured in each round, and the rounds are merged; one inside a branch is measured when the
-branch runs. Values in the condition of a `while` cannot be measured: they are listed in `Instrumented.missed`.
+A value inside a loop is measured in each iteration, and the results are merged. A value inside a branch is measured
+when the branch runs. Values in the condition of a `while` can't be measured; `Instrumented.missed` lists them.
 """
 
 import dataclasses
@@ -25,11 +25,11 @@ class Point:
     """A value inside a program.
 
     Attributes:
-        node (Union[CNode, None]): the operator that makes it; None for a value that `checkpoint_name` labelled.
-        slot (int): which of the results of its equation it is.
-        shape (tuple), dtype (numpy.dtype): what it is.
-        label (str): the name that `checkpoint_name` gave, "" for other values.
-        nested (bool): whether it stands inside a loop or a branch.
+        node (Union[CNode, None]): the operator that computes it; None for a value labelled by `checkpoint_name`.
+        slot (int): index among the results of its equation.
+        shape (tuple), dtype (numpy.dtype): of the value.
+        label (str): its label from `checkpoint_name`, "" for other values.
+        nested (bool): True inside a loop or a branch.
     """
 
     node: CNode | None
@@ -42,13 +42,13 @@ class Point:
 
 @dataclasses.dataclass(frozen=True)
 class Instrumented:
-    """What `instrument` returns.
+    """The result of `instrument`.
 
     Attributes:
-        jaxpr (ClosedJaxpr): the program's inputs; its own outputs, then the further ones.
-        points (list[Point]): what is measured, in the order of execution.
-        missed (list[Point]): what was chosen but stands where nothing can be measured.
-        graph (FuncGraph): the program as it was read; the nodes of the points are its nodes.
+        jaxpr (ClosedJaxpr): has the program's inputs and outputs, followed by the extra outputs.
+        points (list[Point]): the measured values, in the order of execution.
+        missed (list[Point]): chosen values that can't be measured.
+        graph (FuncGraph): the original program; the nodes of the points are its nodes.
     """
 
     jaxpr: object
@@ -68,9 +68,9 @@ def instrument(
 
     Args:
         closed (ClosedJaxpr): the program.
-        choose (Callable): from the list of all Points to those that are to be measured.
-        measure (Measure): how.
-        inputs (list[tuple]): what the inputs are, as for `msnb.ir.read`. Default: None.
+        choose (Callable): returns the points to measure from the list of all Points.
+        measure (Measure): the measurement.
+        inputs (list[tuple]): descriptions of the inputs, as for `msnb.ir.read`. Default: None.
         name (str): name of the graph. Default: "main".
 
     Returns:
@@ -91,34 +91,36 @@ def instrument(
         label = eqn.params["name"] if node is None else ""
         key = (*path, id(eqn))
         nested = any(kinds[number] not in TRANSPARENT for number, _ in path)
-        found = [
+        points_of_equation = [
             Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested)
             for slot, var in enumerate(eqn.outvars)
             if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")
         ]
-        order.append((key, found))
+        order.append((key, points_of_equation))
 
-    kinds = _kinds(closed.jaxpr, {})
+    kinds = _primitives_by_id(closed.jaxpr, {})
     graph = read(closed, name, inputs, visit=visit)
-    everything = [point for _, found in order for point in found]
+    everything = [point for _, points_of_equation in order for point in points_of_equation]
     chosen = {id(point) for point in choose(everything)}
-    wanted = {}
-    for key, found in order:
-        picked = [point for point in found if id(point) in chosen]
+    picked_by_equation = {}
+    for key, points_of_equation in order:
+        picked = [point for point in points_of_equation if id(point) in chosen]
         if picked:
-            wanted[key] = picked
-    made, points = measured(closed, wanted, measure)
+            picked_by_equation[key] = picked
+    measured_jaxpr, points = measured(closed, picked_by_equation, measure)
     reached = {id(point) for point in points}
-    return Instrumented(made, points, [p for p in everything if id(p) in chosen and id(p) not in reached], graph)
+    return Instrumented(
+        measured_jaxpr, points, [p for p in everything if id(p) in chosen and id(p) not in reached], graph
+    )
 
 
-def _kinds(jaxpr, kinds):
-    """{id of an equation: its primitive}, of nested ones too."""
+def _primitives_by_id(jaxpr, kinds):
+    """Return {id of an equation: its primitive}, including nested equations."""
     for eqn in jaxpr.eqns:
         kinds[id(eqn)] = eqn.primitive.name
         for value in eqn.params.values():
             for inner in value if isinstance(value, (tuple, list)) else (value,):
                 inner = getattr(inner, "jaxpr", inner)
                 if hasattr(inner, "eqns"):
-                    _kinds(inner, kinds)
+                    _primitives_by_id(inner, kinds)
     return kinds

@@ -1,7 +1,7 @@
-"""The Cells of a network in the order of one call: what each returns, its Parameters and its arithmetic.
+"""The Cells of a network in the order of one call, with outputs, Parameters and FLOPs of each.
 
-The network is traced once, on shapes alone: no value is computed, nothing is compiled and no program is kept. While
-each call of a Cell is traced it stands in a scope of its own, by which the operators of the graph find their call.
+The network is traced once on shapes: no value is computed, nothing is compiled and no program is cached. The trace puts
+each call of a Cell into a named scope, which assigns the operators of the graph to their calls.
 """
 
 import inspect
@@ -27,20 +27,19 @@ _MARK = re.compile(r"#(\d+)$")
 
 
 class Layer:
-    """One call of a Cell; or several in a row that look the same, of which it is the first.
+    """One call of a Cell, or the first of several consecutive calls that look the same.
 
     Attributes:
-        path (str): The attributes that lead to the Cell, such as "layer3.2.conv2"; "" for the network itself.
+        path (str): The attribute path of the Cell, such as "layer3.2.conv2"; "" for the network itself.
         last (str): The path of the last of `times` Cells.
-        times (int): How many calls in a row this one stands for.
+        times (int): Number of consecutive calls that this one represents.
         kind (str): Class of the Cell.
-        depth (int): How many Cells stand around it.
-        inputs (list[tuple]), outputs (list[tuple]): (dtype, shape, bytes) of each Tensor that it was given, and that it
-            returned.
-        parameters (int), trained (int): Numbers in the Parameters that it holds itself; those that an earlier call has
-            counted are left out.
-        shared (bool): Whether some were left out.
-        flops (int): Arithmetic of its own, a multiply-add as two; what its `inner` calls do is theirs.
+        depth (int): Number of enclosing Cells.
+        inputs (list[tuple]), outputs (list[tuple]): (dtype, shape, bytes) of each input and output Tensor.
+        parameters (int), trained (int): Number of elements of its own Parameters, all and trainable ones. Parameters
+            that an earlier call has counted are left out.
+        shared (bool): True if some were left out.
+        flops (int): Its own FLOPs, a multiply-add as two, without its `inner` calls.
         inner (list[Layer]): The calls of Cells within it.
     """
 
@@ -75,16 +74,16 @@ class Layer:
         self.shared: bool = False
         self.flops: int = 0
         self.inner: list[Layer] = []
-        self.marked: bool = False  # whether an operator of the graph says that it stands in this call
+        self.marked: bool = False  # True if an operator of the graph belongs to this call
 
     def calls(self) -> "Iterator[Layer]":
-        """This call and all within it, in order."""
+        """Iterate over this call and all calls within it, in order."""
         yield self
         for layer in self.inner:
             yield from layer.calls()
 
     def look(self) -> Any:
-        """What makes two calls the same for a reader."""
+        """Return a key that is equal for calls with the same row in the table."""
         own = (self.kind, tuple(self.outputs), self.parameters, self.trained, self.shared, self.flops, self.times)
         return own, tuple(layer.look() for layer in self.inner)
 
@@ -93,12 +92,12 @@ class Layer:
 
 
 def layers(net: Cell, *inputs: Any) -> Layer:
-    """The calls of Cells in one call of a network.
+    """Trace a network and return the calls of its Cells.
 
     Args:
         net (Cell): The network.
-        inputs: What it would be called with: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape
-            and dtype. One data set stands for the columns of its first batch, as many as `construct` takes.
+        inputs: Inputs of the call: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape
+            and dtype. A single data set provides the columns of its first batch, as many as `construct` takes.
 
     Returns:
         Layer, the call of the network itself.
@@ -108,7 +107,7 @@ def layers(net: Cell, *inputs: Any) -> Layer:
     """
     if not isinstance(net, Cell):
         raise TypeError(f"For 'summary', 'net' should be a Cell, but got {describe(net)}.")
-    args = _given(net, inputs)
+    args = _trace_arguments(net, inputs)
     trace = _Trace(net)
     graph = of_program(trace.run(args), type(net).__name__)
     calls = trace.calls
@@ -119,17 +118,17 @@ def layers(net: Cell, *inputs: Any) -> Layer:
         for each in (node, *(below for inner in node.graphs for below in inner.all_nodes())):
             for mark in filter(None, map(_MARK.match, each.scope.split("/"))):
                 calls[int(mark[1])].marked = True
-    _drop_tried(calls[0])
-    _count(calls[0])
+    _drop_unused_calls(calls[0])
+    _count_parameters(calls[0])
     return calls[0]
 
 
 class _Trace:
-    """One trace of a network, and the calls of Cells that it heard of."""
+    """One trace of a network, which records the calls of Cells."""
 
     def __init__(self, net):
         self.net = net
-        self.paths = {}  # by the Cells themselves: they are compared by identity
+        self.paths = {}  # keyed by the Cells themselves, which are compared by identity
         for path, cell in net.cells_and_names():
             self.paths[cell] = path
         self.calls, self.open = [], []
@@ -137,27 +136,27 @@ class _Trace:
     def run(self, args):
         fn, args, kwargs, name, _ = self.net._graph_call(args, {})
 
-        def whole(*args, **kwargs):
-            self.calls, self.open = [Layer(self.net, "", 0)], []  # Parameters come to light by tracing again
+        def run_recorded(*args, **kwargs):
+            self.calls, self.open = [Layer(self.net, "", 0)], []  # the trace is repeated if it finds new Parameters
             self.open.append((self.calls[0], None))
-            self.calls[0].inputs = _tensors((args, kwargs))
+            self.calls[0].inputs = _describe_tensors((args, kwargs))
             out = fn(*args, **kwargs)
-            self.calls[0].outputs = _tensors(out)
+            self.calls[0].outputs = _describe_tensors(out)
             return out
 
         listening = events.listen(entered=self.enter, left=self.leave, name="summary", here=True, vital=True)
         with listening:
-            return find(self.net, whole, args, kwargs, name, for_inspection=True, programs=Programs())[0]
+            return find(self.net, run_recorded, args, kwargs, name, looking=True, programs=Programs())[0]
 
     def enter(self, call):
         if not self.open or not isinstance(call.net, Cell):
             return
         around = self.open[-1][0]
         path = self.paths.get(call.net)
-        if path is None:  # in a plain list, or made while construct runs
+        if path is None:  # a Cell in a plain list, or created inside construct
             path = ".".join(filter(None, (around.path, f"({type(call.net).__name__})")))
         layer = Layer(call.net, path, around.depth + 1)
-        layer.inputs = _tensors((call.args, call.kwargs))
+        layer.inputs = _describe_tensors((call.args, call.kwargs))
         around.inner.append(layer)
         scope = jax.named_scope(f"#{len(self.calls)}")
         self.calls.append(layer)
@@ -169,25 +168,27 @@ class _Trace:
             return
         layer, scope = self.open.pop()
         scope.__exit__(None, None, None)
-        layer.outputs = _tensors(call.out)
+        layer.outputs = _describe_tensors(call.out)
 
 
-def _tensors(value):
+def _describe_tensors(value):
     tensors = [leaf for leaf in flatten(value)[0] if isinstance(leaf, Tensor)]
     return [(str(t.dtype), tuple(t.shape), t.size * t._array.dtype.itemsize) for t in tensors]
 
 
-def _drop_tried(layer):
-    """Leave out the calls of attempts: the body of a loop is traced more than once, and the graph has one of them."""
+def _drop_unused_calls(layer):
+    """Drop calls without an operator in the graph. The body of a loop is traced more than once, but used once."""
     real = {id(inner.cell) for inner in layer.inner if inner.marked}
     layer.inner = [inner for inner in layer.inner if inner.marked or id(inner.cell) not in real]
     for inner in layer.inner:
-        _drop_tried(inner)
+        _drop_unused_calls(inner)
 
 
-def _count(root):
-    """Give each Parameter to the first call of a Cell that holds it; of one that only lists it, such as an optimizer,
-    to the Cell that it is for."""
+def _count_parameters(root):
+    """Assign each Parameter to the first call of the Cell that owns it.
+
+    Parameters that a Cell only lists, such as an optimizer, belong to the other Cell.
+    """
     counted = set()
     for lists in (False, True):
         for layer in root.calls():
@@ -205,38 +206,38 @@ def _count(root):
 
 # ---------------------------------------------------------------------- folding
 def folded(layer: Layer, depth: int | None = None) -> Layer:
-    """The same calls with equal neighbours as one, and those deeper than `depth` added up in the ones around them.
+    """Return a copy in which equal neighbours are one call, and calls deeper than `depth` are added to enclosing calls.
 
     Args:
-        layer (Layer): What `layers` returns.
-        depth (int): How many levels of Cells are kept. Default: None, all of them.
+        layer (Layer): The result of `layers`.
+        depth (int): Number of levels. Default: None, all of them.
 
     Returns:
-        Layer, of Layers of its own.
+        Layer. The argument is not modified.
     """
-    made = Layer(layer.cell, layer.path, layer.depth)
-    made.inputs, made.outputs, made.shared, made.flops = layer.inputs, layer.outputs, layer.shared, layer.flops
-    made.parameters, made.trained = layer.parameters, layer.trained
+    merged = Layer(layer.cell, layer.path, layer.depth)
+    merged.inputs, merged.outputs, merged.shared, merged.flops = layer.inputs, layer.outputs, layer.shared, layer.flops
+    merged.parameters, merged.trained = layer.parameters, layer.trained
     if depth is not None and layer.depth >= depth:
         for inner in list(layer.calls())[1:]:
-            made.flops += inner.flops
-            made.parameters += inner.parameters
-            made.trained += inner.trained
-            made.shared = made.shared or inner.shared
-        return made
+            merged.flops += inner.flops
+            merged.parameters += inner.parameters
+            merged.trained += inner.trained
+            merged.shared = merged.shared or inner.shared
+        return merged
     for inner in layer.inner:
         one = folded(inner, depth)
-        before = made.inner[-1] if made.inner else None
-        if before is not None and _alike(before, one):
+        before = merged.inner[-1] if merged.inner else None
+        if before is not None and _looks_like(before, one):
             before.times += 1
             before.last = one.path
         else:
-            made.inner.append(one)
-    return made
+            merged.inner.append(one)
+    return merged
 
 
-def _alike(before, one):
-    """Whether a call looks like those that `before` stands for."""
+def _looks_like(before, one):
+    """Return True if a call looks like those that `before` represents."""
     times, before.times = before.times, 1
     try:
         return before.look() == one.look()
@@ -245,45 +246,47 @@ def _alike(before, one):
 
 
 # ---------------------------------------------------------------------- inputs
-def _given(net, inputs):
-    """What the network is traced with, a tuple; a shape becomes a Tensor without values."""
+def _trace_arguments(net, inputs):
+    """Return the arguments of the trace, a tuple; a shape becomes a Tensor without values."""
     names = net.argument_names
     if len(inputs) == 1 and isinstance(inputs[0], Dataset):
         types, shapes = inputs[0].output_types(), inputs[0].output_shapes()
-        wanted = len(shapes) if any(name.startswith("*") for name in names) else len(names)
-        return tuple(_shaped(shape, kind) for shape, kind in list(zip(shapes, types, strict=True))[:wanted])
-    needed = [p.name for p in _positional(net) if p.default is p.empty][len(inputs) :]
+        column_count = len(shapes) if any(name.startswith("*") for name in names) else len(names)
+        return tuple(
+            _tensor_of_shape(shape, kind) for shape, kind in list(zip(shapes, types, strict=True))[:column_count]
+        )
+    needed = [p.name for p in _positional_parameters(net) if p.default is p.empty][len(inputs) :]
     if needed:
         raise TypeError(
             f"For 'summary', construct of {type(net).__name__} also takes {', '.join(needed)}: give a Tensor, a shape "
             f"such as (1, 3, 32, 32), or a data set."
         )
-    return tuple(map(_input, inputs))
+    return tuple(map(_to_input, inputs))
 
 
-def _positional(net):
+def _positional_parameters(net):
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [p for p in inspect.signature(net.construct).parameters.values() if p.kind in kinds]
 
 
-def _input(value):
+def _to_input(value):
     if _is_shape(value):
-        return _shaped(value, mstype.float32)
+        return _tensor_of_shape(value, mstype.float32)
     if (
         isinstance(value, (tuple, list))
         and len(value) == 2
         and _is_shape(value[0])
         and isinstance(value[1], mstype.Type)
     ):
-        return _shaped(*value)
-    return _shaped(value.shape, value.dtype) if isinstance(value, np.ndarray) else value
+        return _tensor_of_shape(*value)
+    return _tensor_of_shape(value.shape, value.dtype) if isinstance(value, np.ndarray) else value
 
 
 def _is_shape(value):
-    whole = isinstance(value, (tuple, list)) and all(type(size) is int and size >= 0 for size in value)
-    return whole and len(value) > 0
+    is_int_sequence = isinstance(value, (tuple, list)) and all(type(size) is int and size >= 0 for size in value)
+    return is_int_sequence and len(value) > 0
 
 
-def _shaped(shape, kind):
+def _tensor_of_shape(shape, kind):
     kind = mstype.np_dtype(kind) if isinstance(kind, mstype.Type) else kind
     return box(jax.ShapeDtypeStruct(tuple(shape), kind))

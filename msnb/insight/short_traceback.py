@@ -1,6 +1,6 @@
-"""The traceback of an error without the frames inside msnb and JAX: the user's lines are left.
+"""Shorten tracebacks to the user's lines: remove frames inside msnb and JAX.
 
-Notebook and terminal show it so. The exception itself keeps all its frames.
+Notebook and terminal display the short form. The exception itself keeps all its frames.
 """
 
 import contextlib
@@ -17,21 +17,21 @@ from msnb.core.errors.source_location import format_location
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
 
-def _folder(module):
+def _folder_of(module):
     spec = importlib.util.find_spec(module)
     return os.path.dirname(spec.origin) + os.sep if spec is not None and spec.origin else None
 
 
-_MACHINERY = tuple(filter(None, map(_folder, ("msnb", "jax", "jaxlib"))))
+_MACHINERY = tuple(filter(None, map(_folder_of, ("msnb", "jax", "jaxlib"))))
 _LIBRARIES = tuple({os.path.realpath(p) + os.sep for p in sysconfig.get_paths().values()}) + tuple(
     {p + os.sep for p in sysconfig.get_paths().values()}
 )
-# Functions that the source transformation makes of blocks: their frame repeats the line of the user's function.
+# Functions that the source transformation creates from blocks: their frame repeats the line of the user's function.
 _BLOCKS = "__"
-_FOOTNOTE = "JAX_TRACEBACK_FILTERING"  # in the note that JAX adds to an error, on frames of its own that it left out
+_FOOTNOTE = "JAX_TRACEBACK_FILTERING"  # part of the note that JAX adds to an error about frames that it has removed
 
 
-def _entries(tb):
+def _iterate_entries(tb):
     while tb is not None:
         yield tb
         tb = tb.tb_next
@@ -42,66 +42,68 @@ def _is_machinery(tb):
 
 
 def is_library(tb: Any) -> bool:
-    """Whether the first frame of a traceback is of Python itself or of an installed package."""
+    """Return True if the first frame of a traceback belongs to Python itself or to an installed package."""
     return is_library_file(tb.tb_frame.f_code.co_filename)
 
 
 def is_library_file(name: str) -> bool:
-    """Whether a source file is of Python itself or of an installed package."""
+    """Return True if a source file belongs to Python itself or to an installed package."""
     return name.startswith(_LIBRARIES) or name.startswith("<frozen ")
 
 
-def _short(tb):
-    """(traceback, number of frames left out, whether a line of the user's is among the rest)."""
-    kept, left_out, inside, users = [], 0, False, False
-    for entry in _entries(tb):
+def _shorten_entries(tb):
+    """Return (short traceback, number of removed frames, True if a user's line remains)."""
+    remaining, left_out, inside, users = [], 0, False, False
+    for entry in _iterate_entries(tb):
         if _is_machinery(entry) or (inside and is_library(entry)):
-            inside = True  # what the machinery calls belongs to it, until it calls the user's code
+            inside = True  # library code below msnb counts as msnb's, until it calls the user's code
             left_out += 1
-        elif inside and _repeats(entry, kept):
+        elif inside and _repeats_line(entry, remaining):
             left_out += 1
         else:
             if not is_library(entry):
                 inside, users = False, True
-            kept.append(entry)
+            remaining.append(entry)
     short = None
-    for entry in reversed(kept):
+    for entry in reversed(remaining):
         short = types.TracebackType(short, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return short, left_out, users
 
 
-def _joined(outer, inner):
-    """One traceback of two, as `_short` gives them."""
+def _join_tracebacks(outer, inner):
+    """Concatenate two results of `_shorten_entries`."""
     short = inner[0]
-    for entry in reversed(list(_entries(outer[0]))):
+    for entry in reversed(list(_iterate_entries(outer[0]))):
         short = types.TracebackType(short, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return short, outer[1] + inner[1], outer[2] or inner[2]
 
 
-def _repeats(entry, kept):
+def _repeats_line(entry, remaining):
     code = entry.tb_frame.f_code
-    made = code.co_name.startswith(_BLOCKS) and not code.co_name.endswith("__")
+    is_block = code.co_name.startswith(_BLOCKS) and not code.co_name.endswith("__")
     here = code.co_filename, entry.tb_lineno
-    return made and any((e.tb_frame.f_code.co_filename, e.tb_lineno) == here for e in kept)
+    return is_block and any((e.tb_frame.f_code.co_filename, e.tb_lineno) == here for e in remaining)
 
 
-def _next(error):
+def _next_error(error):
     if error.__cause__ is not None:
         return error.__cause__
     return None if error.__suppress_context__ else error.__context__
 
 
-def _chain(error):
-    seen = []
-    while error is not None and not any(error is e for e in seen):
-        seen.append(error)
-        error = _next(error)
-    return seen
+def _error_chain(error):
+    chain = []
+    while error is not None and not any(error is e for e in chain):
+        chain.append(error)
+        error = _next_error(error)
+    return chain
 
 
 @contextlib.contextmanager
 def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
-    """Within, `error` and what caused it carry the short traceback; gives it and the number of frames left out."""
+    """Context manager: `error` and its causes have the short traceback inside. It yields that and the number of
+    removed frames.
+    """
     short, left_out, put_back = shorten(error, tb)
     try:
         yield short, left_out
@@ -110,19 +112,19 @@ def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
 
 
 def shorten(error: BaseException, tb: Any) -> tuple[Any, int, Callable[[], None]]:
-    """Have `error` and what caused it carry the short traceback.
+    """Replace the tracebacks of `error` and its causes by short ones.
 
     Returns:
-        tuple, that traceback, the number of frames left out, and what puts them back.
+        tuple, that traceback, the number of removed frames, and a function that restores the original ones.
     """
-    chain = _chain(error)
-    shorts = [_short(tb if e is error else e.__traceback__) for e in chain]
+    chain = _error_chain(error)
+    shorts = [_shorten_entries(tb if e is error else e.__traceback__) for e in chain]
     for i, link in enumerate(chain[:-1]):
-        if getattr(link, "retells", False):  # its cause says the same once more: the lines of both are one way
-            shorts[i] = _joined(shorts[i], shorts[i + 1])
+        if getattr(link, "retells", False):  # the cause is the same error inside msnb: their lines form one traceback
+            shorts[i] = _join_tracebacks(shorts[i], shorts[i + 1])
             shorts[i + 1] = (None, 0, False)
-    # A cause without a line of the user's is how the machinery found out, not what the user wants to know.
-    shown = [i for i, (_, _, users) in enumerate(shorts) if users or i == 0]
+    # A cause without a user's line is an internal error, which does not help the user.
+    displayed = [i for i, (_, _, users) in enumerate(shorts) if users or i == 0]
     saved = [(e, e.__traceback__, e.__cause__, e.__context__, e.__suppress_context__) for e in chain]
     notes = [(e, e.__notes__) for e in chain if hasattr(e, "__notes__")]
 
@@ -136,9 +138,9 @@ def shorten(error: BaseException, tb: Any) -> tuple[Any, int, Callable[[], None]
     try:
         for link, all_notes in notes:
             link.__notes__ = [note for note in all_notes if _FOOTNOTE not in note]
-        for position, i in enumerate(shown):
+        for position, i in enumerate(displayed):
             link = chain[i]
-            following = chain[shown[position + 1]] if position + 1 < len(shown) else None
+            following = chain[displayed[position + 1]] if position + 1 < len(displayed) else None
             by_cause = link.__cause__ is not None
             link.__traceback__ = shorts[i][0]
             link.__cause__ = following if by_cause else None
@@ -151,26 +153,26 @@ def shorten(error: BaseException, tb: Any) -> tuple[Any, int, Callable[[], None]
 
 
 def last_line(error: BaseException) -> str:
-    """``train.py:12``, the user's line that an error comes from; "" where none of the user's lines was running."""
+    """Return ``train.py:12``, the user's line that raised an error; "" if no user's line is in its traceback."""
     where = ""
-    for entry in _entries(_short(error.__traceback__)[0]):
+    for entry in _iterate_entries(_shorten_entries(error.__traceback__)[0]):
         if not is_library(entry):
             where = format_location(entry.tb_frame.f_code.co_filename, entry.tb_lineno)
     return where
 
 
 def concerns(error: BaseException, tb: Any) -> bool:
-    """Whether msnb had a part in an error that the user's code led to."""
+    """Return True if a frame of msnb is in the traceback of an error or its causes."""
     package = _MACHINERY[0]
-    for link in _chain(error):
-        for entry in _entries(tb if link is error else link.__traceback__):
+    for link in _error_chain(error):
+        for entry in _iterate_entries(tb if link is error else link.__traceback__):
             if entry.tb_frame.f_code.co_filename.startswith(package):
                 return True
     return False
 
 
-def told_inside(error: BaseException) -> str | None:
-    """The sentence of an error whose message is a traceback itself, as JAX tells of Python that its program called."""
+def sentence_from_callback(error: BaseException) -> str | None:
+    """Return the last line of a message that is itself a traceback, as JAX reports errors of Python callbacks."""
     text = str(error).strip()
     if "Traceback (most recent call last):" not in text:
         return None

@@ -1,6 +1,6 @@
-"""Errors that a script does not catch, as a terminal shows them: the script's lines, and one sentence that ends it all.
+"""Display uncaught errors of scripts in a terminal: the script's lines, and one sentence at the end.
 
-``MSNB_TRACEBACK=full`` in the environment shows all frames. A program that has a `sys.excepthook` of its own keeps it.
+``MSNB_TRACEBACK=full`` in the environment shows all frames. A program with its own `sys.excepthook` is not changed.
 """
 
 import os
@@ -13,7 +13,7 @@ from msnb.core.program import background_compile
 
 
 def install() -> None:
-    """Have Python show the errors in which msnb has a part without msnb's own frames and JAX's."""
+    """Install an excepthook that removes frames of msnb and JAX from errors that involve msnb."""
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = show
 
@@ -32,21 +32,26 @@ def show(kind: type[BaseException], error: BaseException, tb: Any) -> None:
     if not short_traceback.concerns(error, tb):
         return sys.__excepthook__(kind, error, tb)
     with short_traceback.shortened(error, tb) as (short, left_out):
-        while short is not None and short_traceback.is_library(short):  # what has started the script
+        while short is not None and short_traceback.is_library(short):  # frames of the launcher
             short = short.tb_next
         error.__traceback__ = short
-        shown = traceback.TracebackException.from_exception(error)
-        sentence = list(shown.format_exception_only())
-        lines = list(shown.format())[: -len(sentence)]
+        formatted = traceback.TracebackException.from_exception(error)
+        sentence = list(formatted.format_exception_only())
+        lines = list(formatted.format())[: -len(sentence)]
     if left_out:
         frames = f"{left_out} frame{'s' * (left_out > 1)}"
         lines.append(f"({frames} inside msnb and JAX left out; MSNB_TRACEBACK=full shows them)\n")
-    told = short_traceback.told_inside(error)
-    print("".join([*lines, *([f"{told}\n"] if told else sentence)]), end="", file=sys.stderr, flush=True)
+    callback_sentence = short_traceback.sentence_from_callback(error)
+    print(
+        "".join([*lines, *([f"{callback_sentence}\n"] if callback_sentence else sentence)]),
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def interrupted(error: KeyboardInterrupt) -> None:
-    """Print in one line where Ctrl-C has stopped a script; the next Ctrl-C ends Python without waiting for threads."""
+    """Print the line at which Ctrl-C has stopped a script. The next Ctrl-C ends Python without waiting for threads."""
     short_traceback = _short_traceback()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     where = short_traceback.last_line(error)
@@ -57,6 +62,6 @@ def interrupted(error: KeyboardInterrupt) -> None:
 
 
 def _short_traceback():
-    from msnb.insight import short_traceback  # spares programs that do not fail what names their lines
+    from msnb.insight import short_traceback  # a lazy import spares programs that do not fail
 
     return short_traceback

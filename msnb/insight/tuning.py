@@ -1,7 +1,7 @@
-"""`msnb.tune`: optuna looks for hyper-parameters, and each of its trials is a run.
+"""`msnb.tune`: optuna searches for hyper-parameters, and each of its trials is a run.
 
-What is known of a study are its runs: there is no other file. A study goes on where it was left, on another day and
-after a crash too, and a run that is deleted is forgotten.
+The runs are the only storage of a study. A study can be continued on another day, also after a crash, and a deleted run
+is no longer part of it.
 """
 
 import importlib
@@ -17,29 +17,30 @@ from msnb.insight.runs.table import more_is_better
 from msnb.train.recording import Recording
 
 _GOALS = ("minimize", "maximize")
-_PLAIN = (bool, int, float, str, type(None))  # what optuna lets be chosen from
+_PLAIN = (bool, int, float, str, type(None))  # types of categorical choices in optuna
 
 
 class Pruned(Exception):
-    """Ends a trial that is not worth going on with; `tune` catches it."""
+    """Ends a trial that is unlikely to be the best; `tune` catches it."""
 
 
 class Trial(Recording):
-    """The run that a trial is given. `run.config` holds the hyper-parameters to try; a `run.log` of the target tells
-    how it goes, and ends the trial where others were better by then."""
+    """The run of a trial. `run.config` has the hyper-parameters to try. A `run.log` of the target reports an
+    intermediate value, and ends the trial if others were better at that step.
+    """
 
     def __init__(self, name: str, folder: Path, config: dict[str, Any], target: str, trial: Any) -> None:
         super().__init__(name, folder, config=config)
         self._target, self._trial = target, trial
 
     def log(self, values: Mapping[str, Any], step: int | None = None) -> None:
-        """As `Recording.log`; the target is told to optuna, too.
+        """Log values as `Recording.log` does, and report the target to optuna.
 
         Raises:
-            Pruned: If the trial is not worth going on with.
+            Pruned: If the trial is unlikely to be the best.
         """
         super().log(values, step)
-        value = _numbers(values).get(self._target)
+        value = _flatten_numbers(values).get(self._target)
         if value is not None and math.isfinite(value):
             self._trial.report(value, self._step)
             if self._trial.should_prune():
@@ -47,7 +48,7 @@ class Trial(Recording):
 
 
 class Tuning:
-    """What `tune` returns.
+    """The result of `tune`.
 
     Attributes:
         study (optuna.Study): The study, with all its trials.
@@ -61,7 +62,7 @@ class Tuning:
 
     @property
     def best(self) -> Run | None:
-        """The run with the best value; None where none has one."""
+        """The run with the best value; None if no run has one."""
         table = self.runs.table()
         name = table.best(self.target, self.goal) if self.target in table else None
         return None if name is None else self.runs[name]
@@ -71,8 +72,8 @@ class Tuning:
         head = f"{many} trial{'' if many == 1 else 's'} in {self.runs.folder}"
         if best is None:
             return f"{head}; none has a {self.target}"
-        values = ", ".join(f"{name}={_short(value)}" for name, value in best.config.items())
-        return f"{head}; best {self.target} {_short(best.summary.get(self.target))} in {best.name}: {values}"
+        values = ", ".join(f"{name}={_format_value(value)}" for name, value in best.config.items())
+        return f"{head}; best {self.target} {_format_value(best.summary.get(self.target))} in {best.name}: {values}"
 
 
 def tune(
@@ -89,42 +90,43 @@ def tune(
     catch: tuple[type[Exception], ...] = (),
     seed: int | None = None,
 ) -> Tuning:
-    """Look for the hyper-parameters with which a training is best. Each trial is a run, `%ms_runs` shows them.
+    """Search for the best hyper-parameters of a training. Each trial is a run, `%ms_runs` shows them.
 
-    A study that has been begun goes on: what its runs in ``folder/name`` have found is told to optuna first, and
-    `trials` counts them. What was interrupted before it said anything, and what failed, is not counted.
+    An existing study is continued: the results of its runs in ``folder/name`` are reported to optuna first, and
+    count as `trials`. Failed runs and runs that were interrupted before they logged the target are not counted.
 
     Args:
-        fn (Callable): Trains once and returns the value of the target, or None if it has logged that itself. It is
-            given the run: `run.config` holds the values to try. `run.log({target: value}, step)` lets a trial that is
-            worse than others at that step be ended; so does ``Model.train(..., record=run)`` with evaluations, where
+        fn (Callable): Trains once and returns the value of the target, or None if it has logged that itself. Its
+            argument is the run: `run.config` has the values to try. `run.log({target: value}, step)` lets a trial that
+            is worse than others at that step be ended; so does ``Model.train(..., record=run)`` with evaluations, if
             the target is one of its metrics, `"eval/acc"`.
-        space (Mapping): What to try, by name: ``(low, high)`` of floats or ints, ``(low, high, "log")``, a range, a
+        space (Mapping): Values to try, by name: ``(low, high)`` of floats or ints, ``(low, high, "log")``, a range, a
             list to choose from, or one of `optuna.distributions`.
-        trials (int): How many trials the study is to have. Default: 20.
-        name (str): Of the study, whose folder holds the runs. Default: "study".
-        folder (str): Where it is. Default: "runs".
+        trials (int): Number of trials of the study. Default: 20.
+        name (str): Name of the study, whose folder holds the runs. Default: "study".
+        folder (str): Its parent folder. Default: "runs".
         target (str): The metric. Default: "value".
-        goal (str): "minimize" or "maximize" it. Default: None, as its name says: accuracies are maximized.
-        sampler (optuna.samplers.BaseSampler): How values are chosen. Default: None, by a tree of Parzen estimators;
+        goal (str): "minimize" or "maximize" it. Default: None, derived from its name: accuracies are maximized.
+        sampler (optuna.samplers.BaseSampler): Chooses values. Default: None, a tree of Parzen estimators;
             ``optuna.samplers.GPSampler()`` is the Gaussian process of MindSpore's mindoptimizer.
-        pruner (optuna.pruners.BasePruner): When a trial is ended early. Default: None, if it is worse than the median
+        pruner (optuna.pruners.BasePruner): Ends trials early. Default: None, if a trial is worse than the median
             of the others; ``optuna.pruners.NopPruner()`` ends none.
-        catch (tuple[type]): Exceptions of `fn` after which the next trial begins. Default: (), it ends the tuning.
-        seed (int): Of the default sampler. Default: None.
+        catch (tuple[type]): Exceptions of `fn` after which the next trial begins. Default: (), an exception ends the
+            tuning.
+        seed (int): Seed of the default sampler. Default: None.
 
     Returns:
         Tuning, with the `study`, its `runs` and the `best` of them.
 
     Raises:
         ImportError: If optuna is not installed.
-        TypeError: If `fn` cannot be called, or gives no number.
+        TypeError: If `fn` cannot be called, or returns no number.
         ValueError: If `space` or another argument is none of the above.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    optuna = _optuna()
+    optuna = _import_optuna()
     if not callable(fn):
         raise TypeError(f"For 'tune', 'fn' should be a function of a run, but got {type(fn).__name__}.")
     if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
@@ -132,7 +134,7 @@ def tune(
     if goal not in (None, *_GOALS):
         raise ValueError(f"For 'tune', 'goal' should be 'minimize' or 'maximize', but got {goal!r}.")
     goal = goal or _GOALS[more_is_better(target)]
-    distributions = {key: _distribution(optuna, key, value) for key, value in _named(space).items()}
+    distributions = {key: _to_distribution(optuna, key, value) for key, value in _check_space(space).items()}
     place = Path(folder) / name
     place.mkdir(parents=True, exist_ok=True)
     study = optuna.create_study(
@@ -142,13 +144,13 @@ def tune(
         pruner=pruner if pruner is not None else optuna.pruners.MedianPruner(),
     )
     tuning = Tuning(study, Runs(place), target, goal)
-    known = [_told(optuna, run, distributions, target) for run in tuning.runs]
-    study.add_trials([trial for trial in known if trial is not None])
+    finished_trials = [_trial_of_run(optuna, run, distributions, target) for run in tuning.runs]
+    study.add_trials([trial for trial in finished_trials if trial is not None])
     after = live_views.begin(tuning.runs, target, goal)
-    done = sum(_counts(run, target) for run in tuning.runs)
+    done = sum(_is_counted(run, target) for run in tuning.runs)
     try:
         for _ in range(trials - done):
-            _try(optuna, study, fn, distributions, place, target, catch)
+            _run_trial(optuna, study, fn, distributions, place, target, catch)
             tuning.runs.refresh()
             after()
     finally:
@@ -157,7 +159,7 @@ def tune(
     return tuning
 
 
-def _optuna() -> Any:
+def _import_optuna() -> Any:
     try:
         optuna = importlib.import_module("optuna")
     except ImportError as error:
@@ -167,11 +169,11 @@ def _optuna() -> Any:
             "msnb.tune needs optuna, which looks for the values to try: pip install 'msnb[tune]', or optuna itself.",
             name="optuna",
         ) from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)  # the runs say what its lines would
+    optuna.logging.set_verbosity(optuna.logging.WARNING)  # optuna's log lines repeat the content of the runs
     return optuna
 
 
-def _named(space):
+def _check_space(space):
     if not isinstance(space, Mapping) or not space or not all(isinstance(key, str) for key in space):
         raise ValueError(
             f"For 'tune', 'space' should tell by name what to try, such as {{'lr': (1e-4, 0.1, 'log')}}, but got "
@@ -180,37 +182,37 @@ def _named(space):
     return space
 
 
-def _distribution(optuna: Any, name: str, given: Any) -> Any:
-    """optuna's form of one entry of the space."""
+def _to_distribution(optuna: Any, name: str, entry: Any) -> Any:
+    """Return optuna's distribution of one entry of the space."""
     kinds = optuna.distributions
-    if isinstance(given, kinds.BaseDistribution):
-        return given
-    if isinstance(given, range) and len(given):
-        low, high = min(given[0], given[-1]), max(given[0], given[-1])
-        return kinds.IntDistribution(low, high, step=abs(given.step))
-    if isinstance(given, list) and given and all(isinstance(value, _PLAIN) for value in given):
-        return kinds.CategoricalDistribution(given)
-    if isinstance(given, tuple) and len(given) in (2, 3) and (len(given) == 2 or given[2] == "log"):
-        low, high = given[:2]
+    if isinstance(entry, kinds.BaseDistribution):
+        return entry
+    if isinstance(entry, range) and len(entry):
+        low, high = min(entry[0], entry[-1]), max(entry[0], entry[-1])
+        return kinds.IntDistribution(low, high, step=abs(entry.step))
+    if isinstance(entry, list) and entry and all(isinstance(value, _PLAIN) for value in entry):
+        return kinds.CategoricalDistribution(entry)
+    if isinstance(entry, tuple) and len(entry) in (2, 3) and (len(entry) == 2 or entry[2] == "log"):
+        low, high = entry[:2]
         numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in (low, high))
-        if numbers and low < high and (len(given) == 2 or low > 0):
+        if numbers and low < high and (len(entry) == 2 or low > 0):
             kind = kinds.IntDistribution if isinstance(low, int) and isinstance(high, int) else kinds.FloatDistribution
-            return kind(low, high, log=len(given) == 3)
+            return kind(low, high, log=len(entry) == 3)
     raise ValueError(
         f"For 'tune', {name!r} of 'space' should be (low, high), (low, high, 'log') with 0 < low < high, a range, a "
-        f"list of plain values or one of optuna.distributions, but got {given!r}."
+        f"list of plain values or one of optuna.distributions, but got {entry!r}."
     )
 
 
-def _try(optuna, study, fn, distributions, place, target, catch):
-    """One trial: a run, and what is told to optuna of it."""
+def _run_trial(optuna, study, fn, distributions, place, target, catch):
+    """Run one trial and report its result to optuna."""
     states = optuna.trial.TrialState
     trial = study.ask(distributions)
     run = Trial(f"{trial.number:04d}", place, dict(trial.params), target, trial)
     try:
         value = fn(run)
         if value is not None:
-            value = _number(value)
+            value = _to_float(value)
             Recording.log(run, {target: value}, max(run._step, 0))
         run.flush()
         value = run.summary.get(target) if value is None else value
@@ -238,36 +240,36 @@ def _try(optuna, study, fn, distributions, place, target, catch):
             study.tell(trial, state=states.FAIL)
 
 
-def _told(optuna: Any, run: Run, distributions: dict[str, Any], target: str) -> Any:
-    """A run of before as optuna's trial; None for one that says nothing, or tried what is no longer to be tried."""
+def _trial_of_run(optuna: Any, run: Run, distributions: dict[str, Any], target: str) -> Any:
+    """Return an earlier run as optuna's trial; None without a result, or if its values are not in the current space."""
     states, config = optuna.trial.TrialState, run.config
-    if not all(name in config and _within(of, config[name]) for name, of in distributions.items()):
+    if not all(name in config and _contains(of, config[name]) for name, of in distributions.items()):
         return None
     params = {name: config[name] for name in distributions}
     value = run.summary.get(target)
     if run.state == "finished" and _is_finite(value):
         return optuna.trial.create_trial(
-            params=params, distributions=distributions, value=value, intermediate_values=_curve(run, target)
+            params=params, distributions=distributions, value=value, intermediate_values=_finite_values(run, target)
         )
-    if run.state == "interrupted" and (curve := _curve(run, target)):
+    if run.state == "interrupted" and (curve := _finite_values(run, target)):
         return optuna.trial.create_trial(
             state=states.PRUNED, params=params, distributions=distributions, intermediate_values=curve
         )
     return None
 
 
-def _within(distribution: Any, value: Any) -> bool:
+def _contains(distribution: Any, value: Any) -> bool:
     try:
         return bool(distribution._contains(distribution.to_internal_repr(value)))
-    except (TypeError, ValueError):  # a word where numbers are tried, or one that is no longer to be chosen
+    except (TypeError, ValueError):  # a str where numbers are tried, or a choice that is no longer in the list
         return False
 
 
-def _counts(run: Run, target: str) -> bool:
-    return run.state == "finished" or (run.state == "interrupted" and bool(_curve(run, target)))
+def _is_counted(run: Run, target: str) -> bool:
+    return run.state == "finished" or (run.state == "interrupted" and bool(_finite_values(run, target)))
 
 
-def _curve(run: Run, target: str) -> dict[int, float]:
+def _finite_values(run: Run, target: str) -> dict[int, float]:
     series = run.scalar(target)
     return {int(s): float(v) for s, v in zip(series.steps, series.values, strict=True) if math.isfinite(v)}
 
@@ -276,25 +278,25 @@ def _is_finite(value: Any) -> bool:
     return isinstance(value, (int, float)) and math.isfinite(value)
 
 
-def _number(value: Any) -> float:
+def _to_float(value: Any) -> float:
     try:
         return float(value.asnumpy() if hasattr(value, "asnumpy") else value)
     except (TypeError, ValueError):
         raise TypeError(f"For 'tune', 'fn' should return a number, but it returned {type(value).__name__}.") from None
 
 
-def _numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
-    """What was logged, with the names that it is kept under."""
-    found: dict[str, float] = {}
+def _flatten_numbers(values: Mapping[str, Any], before: str = "") -> dict[str, float]:
+    """Return logged values, with the names under which they are stored."""
+    numbers: dict[str, float] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            found.update(_numbers(value, f"{before}{name}/"))
+            numbers.update(_flatten_numbers(value, f"{before}{name}/"))
         else:
-            found[f"{before}{name}"] = _number(value)
-    return found
+            numbers[f"{before}{name}"] = _to_float(value)
+    return numbers
 
 
-def _short(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

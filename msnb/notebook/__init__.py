@@ -1,6 +1,7 @@
-"""What msnb adds to a notebook: `%%mindspore` and its line magics, short errors, rich displays, the views.
+"""Notebook support: the magic `%%mindspore`, line magics, short errors, rich displays and views.
 
-`%load_ext msnb` switches it on and `%unload_ext msnb` off again; each part brings a function that undoes it.
+`%load_ext msnb` enables all of it, `%unload_ext msnb` disables it. The `install` of each component returns its undo
+function.
 """
 
 import contextlib
@@ -11,11 +12,11 @@ from typing import Any
 
 from msnb.core.errors.messages import hide_directory
 
-_loaded = weakref.WeakKeyDictionary()  # shell -> what undoes the parts
+_loaded = weakref.WeakKeyDictionary()  # shell -> ExitStack that undoes the components
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """What `%load_ext msnb` runs."""
+    """Install every component of msnb in an IPython shell. `%load_ext msnb` calls this."""
     if ipython in _loaded:
         return
     import IPython  # spares it to plain Python
@@ -31,17 +32,18 @@ def load_ipython_extension(ipython: Any) -> None:
         program_cache_magic,
     )
 
-    hide_directory(os.path.dirname(IPython.__file__) + os.sep)  # it stands between a magic and the user's line
+    # IPython's frames come between a magic and the user's line
+    hide_directory(os.path.dirname(IPython.__file__) + os.sep)
     undo = contextlib.ExitStack()
-    undo.callback(_quiet_commands())
+    undo.callback(_ignore_fork_warnings())
     undo.callback(front_end.forget, ipython)
     for part in (cell_scope, magics, errors, messages, formatters, completion, program_cache_magic):
         undo.callback(part.install(ipython))
     _loaded[ipython] = undo
 
 
-def _quiet_commands():
-    """JAX warns of every fork; `!ls` in a notebook forks and at once becomes another program, which is harmless."""
+def _ignore_fork_warnings():
+    """Suppress JAX's warning about forks. `!ls` in a notebook forks and then calls exec, which is harmless."""
     before = list(warnings.filters)
     warnings.filterwarnings("ignore", "os.fork", RuntimeWarning, "pty")
     added = [f for f in warnings.filters if f not in before]
@@ -55,7 +57,7 @@ def _quiet_commands():
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """What `%unload_ext msnb` runs: the shell is as it was."""
+    """Remove every component of msnb from an IPython shell. `%unload_ext msnb` calls this."""
     undo = _loaded.pop(ipython, None)
     if undo is not None:
         undo.close()

@@ -1,4 +1,4 @@
-"""The names of the session: which of them leads to an object, and which notebook cell has bound it last."""
+"""Names of the session: find the name of an object, and the notebook cell that bound a name last."""
 
 import re
 import weakref
@@ -9,19 +9,19 @@ from msnb.nn.cell import Cell
 _PATH = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[\d+\])*")
 _STEP = re.compile(r"[^\W\d]\w*|\[\d+\]")
 
-_bound = {}  # name -> (weak reference to what it was bound to, id of the cell that did it)
+_bound = {}  # name -> (weak reference to the bound object, id of the cell that bound it)
 
 
 def find_path(value: Any, space: dict[str, Any], text: str) -> tuple[str, ...] | None:
-    """Return the steps, such as ``("net",)`` or ``("model", "blocks", "[0]")``, that lead from a name to an object.
+    """Return the path, such as ``("net",)`` or ``("model", "blocks", "[0]")``, from a name of the session to an object.
 
     Args:
         value (Any): The object.
         space (dict): The session's names.
-        text (str): The text of the cell that uses the object; a path that stands in it goes before any other name.
+        text (str): Source of the cell that uses the object. A path that occurs in it is preferred to other names.
 
     Returns:
-        tuple[str], None where no name leads to it.
+        tuple[str], None if no name leads to it.
     """
     for path in _PATH.findall(text):
         steps = tuple(_STEP.findall(path))
@@ -32,7 +32,7 @@ def find_path(value: Any, space: dict[str, Any], text: str) -> tuple[str, ...] |
 
 
 def follow_path(steps: tuple[str, ...], space: dict[str, Any]) -> Any:
-    """Return what a path leads to now, None where it ends early. No code of the user's runs for it."""
+    """Return the object at the end of a path, None if the path is broken. No user code runs, properties included."""
     value = space.get(steps[0])
     for step in steps[1:]:
         cells = value._cells if isinstance(value, Cell) else {}
@@ -46,17 +46,17 @@ def follow_path(steps: tuple[str, ...], space: dict[str, Any]) -> Any:
 
 
 def show_path(steps: tuple[str, ...]) -> str:
-    """The path as Python writes it."""
+    """Return a path in Python syntax."""
     return steps[0] + "".join(step if step[0] == "[" else f".{step}" for step in steps[1:])
 
 
 def last_cell(name: str) -> str | None:
-    """The id of the cell that has bound a name last, None where that is not known."""
+    """Return the id of the cell that bound a name last, None if it is unknown."""
     return _bound.get(name, (None, None))[1]
 
 
 def record(space: dict[str, Any], cell: str | None) -> None:
-    """Remember, at the end of a notebook cell, which networks and functions it has bound names to."""
+    """Record which networks and functions a notebook cell has bound. Called at the end of each cell."""
     for name, value in space.items():
         if not callable(value) or isinstance(value, type):
             continue

@@ -1,4 +1,4 @@
-"""The page "msnb: tutorials, magics, keys" of JupyterLab: where to begin, what to type, what to press."""
+"""The help page of JupyterLab: links to the tutorials, functions, magics, keyboard shortcuts."""
 
 import json
 import sys
@@ -58,8 +58,8 @@ def read_tutorial(name: str) -> dict[str, Any]:
     return json.loads(paths[name].read_text(encoding="utf-8"))
 
 
-def _title(path):
-    """The first heading of a notebook."""
+def _read_title(path):
+    """Return the first heading of a notebook."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         for line in "".join(cell["source"]).splitlines() if cell["cell_type"] == "markdown" else ():
             if line.startswith("# "):
@@ -68,7 +68,7 @@ def _title(path):
 
 
 def own_functions() -> dict[str, str]:
-    """Return the functions that msnb has beyond MindSpore: {name: what it does, in a sentence}."""
+    """Return the functions that msnb adds to MindSpore's: {name: one sentence}."""
     msnb = sys.modules["msnb"]  # which stands above this module
     further = ("inspect_gradients", "GradientMonitor", "to_source", "load_onnx", "custom_operator", "pallas_operator")
     modules = {**msnb._VIEWS, **{name: msnb._LATER[name] for name in further}}
@@ -79,7 +79,7 @@ def own_functions() -> dict[str, str]:
     return functions
 
 
-def _rows(pairs):
+def _format_rows(pairs):
     return "".join(f"<tr><th scope=row>{left}</th><td>{mark_code(right)}</td></tr>" for left, right in pairs)
 
 
@@ -92,7 +92,7 @@ def page() -> str:
             f'<a role="button" tabindex="0" data-commandlinker-command="msnb:open-tutorial" '
             f'data-commandlinker-args="{arguments}">{escape(name.removesuffix(".ipynb"))}</a>'
         )
-        links.append((link, _title(path)))
+        links.append((link, _read_title(path)))
     functions = [(f"<code>msnb.{escape(name)}</code>", text) for name, text in own_functions().items()]
     magics = MagicTable(list_magics(get_ipython()), "")._repr_html_()
     keys = [(f"<kbd>{escape(key)}</kbd>", text) for key, text in _KEYS]
@@ -100,9 +100,9 @@ def page() -> str:
         f'{_STYLE}<div class="help-page"><h1>msnb {escape(__version__)}</h1>'
         "<p>Begin a notebook with <code>%load_ext msnb</code>, and a cell of a MindSpore program with "
         "<code>%%mindspore</code>.</p>"
-        f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p><table>{_rows(links)}</table>"
-        f"<h2>Functions</h2><table>{_rows(functions)}</table><h2>Magics</h2>{magics}"
-        f"<h2>Keys in a graph</h2><table>{_rows(keys)}</table></div>",
+        f"<h2>Tutorials</h2><p>A click opens a copy of your own.</p><table>{_format_rows(links)}</table>"
+        f"<h2>Functions</h2><table>{_format_rows(functions)}</table><h2>Magics</h2>{magics}"
+        f"<h2>Keys in a graph</h2><table>{_format_rows(keys)}</table></div>",
         "msnb: tutorials, magics, keys",
     )
 

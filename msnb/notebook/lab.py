@@ -1,7 +1,7 @@
-"""What the JupyterLab extension asks a kernel, and how it is answered: JSON in, JSON out, by name in `_ANSWERS`.
+"""Requests of the JupyterLab extension to a kernel. Request and answer are JSON; `_ANSWERS` maps names to functions.
 
-The extension evaluates ``ask("...")`` as a user expression of a silent request, so nothing of it shows in the notebook,
-and a kernel without msnb answers None.
+The extension evaluates ``ask("...")`` as a user expression of a silent request, so the notebook shows no output.
+A kernel without msnb answers None.
 """
 
 import json
@@ -26,7 +26,7 @@ _MODES = ("GRAPH", "PYNATIVE")
 
 
 class Answer:
-    """A value that Jupyter hands to the front end as JSON."""
+    """A value that Jupyter sends to the front end as JSON."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -36,7 +36,7 @@ class Answer:
 
 
 def ask(text: str) -> Any:
-    """Answer one question: a JSON object with ``what`` and what that takes."""
+    """Answer one request: a JSON object with the name ``what`` and the function's keyword arguments."""
     question = json.loads(text)
     try:
         return Answer(_ANSWERS[question.pop("what")](**question))
@@ -45,15 +45,15 @@ def ask(text: str) -> Any:
 
 
 def state() -> dict[str, Any]:
-    """Mode, device, live Cells, compiled programs and memory."""
+    """Return mode, device, live Cells, compiled programs and memory of the session."""
     return {
         "version": __version__,
         "mode": _MODES[context.get_context("mode")],
         "device": _device_name(),
-        "devices": [_NAMES[platform] for platform in context._find_platforms()],
-        "cells": _cells(),
-        "programs": _programs(),
-        "memory": _memory(),
+        "devices": [_NAMES[platform] for platform in context._platforms()],
+        "cells": _describe_cells(),
+        "programs": _describe_programs(),
+        "memory": _describe_memory(),
     }
 
 
@@ -64,8 +64,8 @@ def _device_name():
     return _NAMES.get(context.device().platform, "GPU")
 
 
-def _place(fn):
-    """{"cell": id, "file": label, "line": number} of a function's definition."""
+def _locate_definition(fn):
+    """Return {"cell": id, "file": label, "line": number} of a function's definition."""
     code = getattr(fn, "__code__", None)
     if code is None:
         return {}
@@ -73,8 +73,10 @@ def _place(fn):
     return {"cell": cell_names.ids().get(name), "file": name, "line": code.co_firstlineno} if name else {}
 
 
-def _called(line):
-    """The same of the line that first called a program: what msnb's own Cells compute stands in none of the cells."""
+def _locate_first_call(line):
+    """Return the cell, file and line that first called a program. They are empty for calls from outside the notebook's
+    cells.
+    """
     name = cell_names.label(line[0]) if line else None
     return {"cell": cell_names.ids().get(name), "file": name, "line": line[1]} if name else {}
 
@@ -84,11 +86,11 @@ def _named_cells():
     return {name: value for name, value in names if isinstance(value, Cell) and not name.startswith("_")}
 
 
-def _cells():
-    found = []
+def _describe_cells():
+    rows = []
     for name, cell in _named_cells().items():
         parameters = list(cell.get_parameters())
-        found.append(
+        rows.append(
             {
                 "name": name,
                 "kind": type(cell).__name__,
@@ -96,17 +98,17 @@ def _cells():
                 "bytes": sum(p.nbytes for p in parameters),
                 "training": cell.training,
                 "programs": len([p for p in program_cache.all_programs() if p.root() is cell]),
-                **_place(type(cell).construct),
+                **_locate_definition(type(cell).construct),
             }
         )
-    return found
+    return rows
 
 
-def _programs():
-    found = []
+def _describe_programs():
+    rows = []
     for program in program_cache.all_programs():
         if program.calls:
-            found.append(
+            rows.append(
                 {
                     "name": program.title,
                     "nodes": len(program.jaxpr.jaxpr.eqns),
@@ -117,13 +119,13 @@ def _programs():
                         for v, i in zip(program.jaxpr.jaxpr.invars, program.inputs, strict=True)
                         if i[0] == "arg"
                     ],
-                    **_called(program.first_line),
+                    **_locate_first_call(program.first_line),
                 }
             )
-    return found[-50:]
+    return rows[-50:]
 
 
-def _memory():
+def _describe_memory():
     arrays = [a for a in live_arrays() if not a.is_deleted()]
     stats = context.device().memory_stats() or {}
     parameters = {id(p): p.nbytes for cell in _named_cells().values() for p in cell.get_parameters()}
@@ -138,7 +140,7 @@ def _memory():
 
 
 def change(mode: str | None = None, device: str | None = None) -> dict[str, Any]:
-    """Set mode or device for the session; answers with the state."""
+    """Set the mode or the device of the session, and return the new state."""
     if mode is not None:
         context.set_context(mode=_MODES.index(mode))
     if device is not None:
@@ -147,15 +149,17 @@ def change(mode: str | None = None, device: str | None = None) -> dict[str, Any]
 
 
 def typed(cell: str, text: str) -> Any:
-    """The text of a cell has changed: let its graphs follow; says which line keeps them from it, where one does."""
+    """Update the graphs that follow a cell from its edited text. If a graph can't follow, return the reason and its
+    line.
+    """
     file = _file_of(cell)
-    shown, said = (0, None) if file is None else live.update(file, text, get_ipython().user_ns)
-    line = re.match(r"line (\d+): ", said or "")
-    return {"shown": shown, "said": said, "line": line and int(line[1])}
+    updated, message = (0, None) if file is None else live.update(file, text, get_ipython().user_ns)
+    line = re.match(r"line (\d+): ", message or "")
+    return {"shown": updated, "said": message, "line": line and int(line[1])}
 
 
 def pointed(cell: str, line: int) -> Any:
-    """The cursor stands on a line of a cell: select the first node that comes from it, in every view of the cell."""
+    """Select the first node from a source line of a cell in every view of the cell. Called when the cursor moves."""
     file, selected = _file_of(cell), 0
     for followed in live._followed:
         view = followed.view()
@@ -176,19 +180,19 @@ def _file_of(cell):
 
 
 def show_file(path: str) -> None:
-    """Display what `msnb.view` shows of a model or a checkpoint, in the form that needs no widget: a tab has none.
-    Of a file that is damaged, say so.
+    """Display the `msnb.view` of a model or checkpoint file without a widget, because a tab has no kernel comm.
+    If the file is damaged, print a sentence.
 
     Args:
         path (str): The file.
     """
     try:
-        shown = view(path)
+        display_object = view(path)
     except (ValueError, TypeError, RuntimeError, OSError) as error:
         print(f"{path} cannot be shown: {error}")
         return
-    bundle = getattr(shown, "_repr_mimebundle_", None)
-    display(HTML(bundle()[0]["text/html"] if bundle else shown._repr_html_()))
+    bundle = getattr(display_object, "_repr_mimebundle_", None)
+    display(HTML(bundle()[0]["text/html"] if bundle else display_object._repr_html_()))
 
 
 _ANSWERS = {"state": state, "change": change, "typed": typed, "pointed": pointed, "tutorial": read_tutorial}

@@ -14,8 +14,8 @@ class Option(NamedTuple):
     """An option of a magic.
 
     Attributes:
-        names (str): As it is typed, such as "-n STEPS, --steps STEPS".
-        purpose (str): What it does.
+        names (str): Its spelling, such as "-n STEPS, --steps STEPS".
+        purpose (str): Its help text.
     """
 
     names: str
@@ -26,7 +26,7 @@ class Magic(NamedTuple):
     """A magic.
 
     Attributes:
-        name (str): As it is typed, such as "%ms_ir" or "%ms_profile, %%ms_profile".
+        name (str): Its spelling, such as "%ms_ir" or "%ms_profile, %%ms_profile".
         text (str): Its documentation.
         options (tuple[Option]): Its options.
     """
@@ -48,13 +48,13 @@ def list_magics(shell: Any) -> list[Magic]:
         for name, function in shell.magics_manager.magics[kind].items():
             if str(getattr(function, "__module__", "")).startswith("msnb."):
                 functions[prefix + name] = function
-    named = {}  # what a line magic and a cell magic share is one magic
+    named = {}  # a function that is both line magic and cell magic is listed once
     for name in sorted(functions, key=lambda name: (name.strip("%"), len(name))):
         named.setdefault((name.strip("%"), functions[name]), []).append(name)
-    return [_describe(", ".join(names), function) for (_, function), names in named.items()]
+    return [_describe_magic(", ".join(names), function) for (_, function), names in named.items()]
 
 
-def _describe(name, function):
+def _describe_magic(name, function):
     parser = getattr(function, "parser", None)
     actions = parser._actions if parser is not None else ()
     options = tuple(_describe_option(action) for action in actions if action.option_strings)
@@ -108,9 +108,9 @@ _STYLE = (
 
 
 def mark_code(text: str) -> str:
-    """Return text as HTML, with what stands between backquotes as code."""
+    """Return text as HTML, with text between backquotes as code."""
     pieces = escape(text).replace("``", "`").split("`")
-    return "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
+    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))
 
 
 @magics_class
@@ -121,18 +121,18 @@ class HelpMagics(Magics):
     def ms_help(self, line: str) -> Any:
         """`%ms_help` lists the magics of msnb with their options; `%ms_help ms_profile` says all about one."""
         magics = list_magics(self.shell)
-        asked = line.strip().lstrip("%")
-        if not asked:
+        requested = line.strip().lstrip("%")
+        if not requested:
             note = "`%ms_help NAME` says all about one of them; `dir(msnb)` lists the functions, such as `msnb.view`."
             return MagicTable(magics, note)
-        chosen = [magic for magic in magics if magic.name.split("%")[-1] in (asked, f"ms_{asked}")]
-        if not chosen:
+        matches = [magic for magic in magics if magic.name.split("%")[-1] in (requested, f"ms_{requested}")]
+        if not matches:
             names = ", ".join(dict.fromkeys(magic.name for magic in magics))
             raise UsageError(f"%ms_help: there is no magic {line.strip()!r} of msnb; there are {names}.")
-        return MagicTable(chosen, "\n\n".join(magic.text.partition("\n\n")[2] for magic in chosen).strip())
+        return MagicTable(matches, "\n\n".join(magic.text.partition("\n\n")[2] for magic in matches).strip())
 
 
 def install(shell: Any) -> Any:
-    """Register the magic with a shell; returns what undoes it."""
+    """Register the magic with a shell. Return the undo function."""
     shell.register_magics(HelpMagics(shell))
     return lambda: shell.magics_manager.magics["line"].pop("ms_help", None)

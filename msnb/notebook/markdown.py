@@ -1,4 +1,4 @@
-"""A preprocessor of nbconvert's: Markdown in which each view is a link to a file with its picture."""
+"""nbconvert preprocessor for Markdown: each view becomes a link to an image file."""
 
 import urllib.parse
 
@@ -11,16 +11,18 @@ from msnb.notebook.display import static_output
 
 
 class LinkedPictures(Preprocessor):
-    """Writes the still pictures of msnb's views beside the Markdown file, and links them in the place of the views.
+    """Write the still pictures of msnb's views as files, and replace the views in the Markdown by links to them.
 
-    nbconvert prefers HTML in Markdown, and finds a view's picture inside it; but some readers of Markdown, GitHub among
-    them, show no picture that is not a file::
+    nbconvert prefers HTML in Markdown, and a view's HTML embeds its picture. Some readers of Markdown, such as GitHub,
+    show only pictures that are files::
 
         jupyter nbconvert --to markdown --MarkdownExporter.preprocessors=msnb.notebook.markdown.LinkedPictures FILE
     """
 
     def preprocess_cell(self, cell, resources, index):
-        """The cell with its views replaced, and the resources with their files; other outputs stay as they are."""
+        """Return the cell with its views replaced by links, and the resources with the picture files. Other outputs do
+        not change.
+        """
         for number, output in enumerate(cell.get("outputs", ())):
             picture, title = static_output.picture_in(output.get("data", {}).get("text/html", ""))
             if picture is None:

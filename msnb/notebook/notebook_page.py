@@ -1,8 +1,10 @@
-"""A stored notebook as one HTML page that needs no network.
+"""Convert a stored notebook to one HTML page that needs no network.
 
-A notebook that came from elsewhere may hold scripts, in its outputs and in its Markdown. None of them runs here. HTML
-and Markdown are sanitised by bleach, which nbconvert stands on. Of a view of msnb only the data is taken: its code is
-this installation's, see `still.Rebuilding`. And the page forbids its browser any script but those that msnb put there.
+A notebook of unknown origin may have scripts in its outputs and in its Markdown. None of them runs in the page:
+
+- bleach, a dependency of nbconvert, sanitises HTML and Markdown;
+- only the data of an msnb view is used, the code comes from this installation, see `static_output.Rebuilding`;
+- the page's content security policy forbids all scripts but those of msnb and nbconvert.
 """
 
 import base64
@@ -92,7 +94,7 @@ _INVISIBLE = re.compile(r"[\x00-\x20\x7f-\xa0\s]")
 
 
 class _WithoutScripts(Filter):
-    """Drops scripts and styles together with what they hold; a sanitiser alone leaves their text on the page."""
+    """Drop scripts and styles with their content. The sanitiser alone leaves their text on the page."""
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         depth = 0
@@ -128,7 +130,7 @@ _cleaner = bleach.Cleaner(
 
 
 def clean(text: Any, views: static_output.Rebuilding) -> str:
-    """Return HTML without anything that runs or that this module does not know; of a view of msnb, the view rebuilt."""
+    """Return sanitised HTML: only allowed elements and attributes remain. A view of msnb is rebuilt instead."""
     text = text.decode() if isinstance(text, bytes) else str(text)
     return views.rebuild(text) or _cleaner.clean(text)
 
@@ -136,8 +138,8 @@ def clean(text: Any, views: static_output.Rebuilding) -> str:
 _SCRIPT = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
 
 
-def _policy(text, views):
-    """The rule by which a browser runs the scripts of nbconvert's page and of msnb's views, and no other script."""
+def _format_policy(text, views):
+    """Return a content security policy that allows the scripts of nbconvert's page and of msnb's views only."""
     scripts = {static_output.wake_script(), *_SCRIPT.findall(text)}
     scripts.update(script for document in views.documents for script in _SCRIPT.findall(document))
     hashes = sorted(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
@@ -148,7 +150,7 @@ def _policy(text, views):
 
 # ---------------------------------------------------------------------- formulas
 def to_mathml(formula: str, display: str = "inline") -> str | None:
-    """Return a formula of LaTeX as MathML, which browsers set by themselves; None where it can't be read.
+    """Return a LaTeX formula as MathML, which browsers render without a script; None if it can't be parsed.
 
     Args:
         formula (str): LaTeX, without its dollars.
@@ -165,7 +167,7 @@ def to_mathml(formula: str, display: str = "inline") -> str | None:
 
 
 class _Renderer(IPythonRenderer):
-    """Markdown to HTML, formulas to MathML."""
+    """Render Markdown as HTML and formulas as MathML."""
 
     def inline_math(self, body: str) -> str:
         return to_mathml(body) or super().inline_math(body)
@@ -178,7 +180,7 @@ class _Renderer(IPythonRenderer):
 
 
 class _Exporter(HTMLExporter):
-    """nbconvert's, with formulas that need no script."""
+    """nbconvert's HTMLExporter, with MathML for formulas instead of a script."""
 
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
@@ -195,7 +197,15 @@ class _Exporter(HTMLExporter):
 
 
 # ---------------------------------------------------------------------- the notebook
-_SHOWN = ("text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/jpeg", "image/svg+xml")
+_DISPLAYED_TYPES = (
+    "text/plain",
+    "text/html",
+    "text/markdown",
+    "text/latex",
+    "image/png",
+    "image/jpeg",
+    "image/svg+xml",
+)
 _WORD = re.compile(r"[\w.+-]+")
 
 
@@ -204,7 +214,7 @@ def _number_or_none(value):
 
 
 def _with_mathml(data):
-    """Outputs of sympy and others, whose formula has no HTML beside it."""
+    """Add HTML to outputs that have LaTeX only, such as those of sympy."""
     latex = data.get("text/latex")
     if isinstance(latex, str) and "text/html" not in data:
         formula = latex.strip().strip("$").removeprefix("\\displaystyle").strip()
@@ -215,7 +225,7 @@ def _with_mathml(data):
 
 
 def _plain_output(output):
-    """An output with nothing but what can be shown; what nbconvert writes as it stands is a number or a word."""
+    """Return an output reduced to displayable data. Fields that nbconvert does not escape become numbers or words."""
     kind = output.get("output_type")
     if kind == "stream":
         return NotebookNode(output_type=kind, name="stdout", text=str(output.get("text", "")))
@@ -224,7 +234,7 @@ def _plain_output(output):
         return NotebookNode(output_type=kind, ename="", evalue="", traceback=lines)
     if kind not in ("display_data", "execute_result"):
         return None
-    data = {name: value for name, value in output.get("data", {}).items() if name in _SHOWN}
+    data = {name: value for name, value in output.get("data", {}).items() if name in _DISPLAYED_TYPES}
     for name in ("image/png", "image/jpeg"):
         try:
             base64.b64decode(re.sub(r"\s", "", str(data.get(name, ""))), validate=True)
@@ -264,7 +274,7 @@ def _plain_cell(cell, number):
 
 
 def _plain_notebook(notebook):
-    """The notebook without what nbconvert would write into a page as it stands."""
+    """Return the notebook without fields that nbconvert writes into a page unescaped."""
     language = (notebook.metadata.get("language_info") or {}).get("pygments_lexer", "ipython3")
     lexer = language if isinstance(language, str) and _WORD.fullmatch(language) else "ipython3"
     return NotebookNode(
@@ -279,7 +289,7 @@ _RUNS = re.compile(r"<(?:script|iframe|object|embed)\b|\bon\w+\s*=|javascript:",
 
 
 def has_scripts(notebook: NotebookNode) -> bool:
-    """Return whether outputs or Markdown of a notebook hold what runs in a browser and is no view of msnb."""
+    """Return True if outputs or Markdown of a notebook have scripts that do not belong to a view of msnb."""
     views = static_output.Rebuilding()
     for cell in notebook.cells:
         outputs = [output.get("data", {}) for output in cell.get("outputs", ())]
@@ -293,7 +303,7 @@ def has_scripts(notebook: NotebookNode) -> bool:
 
 
 def is_signed(notebook: NotebookNode) -> bool:
-    """Return whether Jupyter trusts a notebook: this user has run it, or has said so by `jupyter trust`."""
+    """Return True if Jupyter trusts a notebook: this user has run it or has called `jupyter trust`."""
     try:
         return NotebookNotary().check_signature(notebook)
     except Exception:  # its database may be of another user, or locked
@@ -301,12 +311,12 @@ def is_signed(notebook: NotebookNode) -> bool:
 
 
 def to_html(notebook: NotebookNode, is_trusted: bool = False) -> str:
-    """Return a notebook as it is stored as one page that needs no network.
+    """Return a stored notebook as one page that needs no network.
 
     Args:
-        notebook (NotebookNode): The notebook. It stays as it is.
-        is_trusted (bool): Whether what its outputs and its Markdown hold may run. Of a notebook that is not trusted
-            msnb's own views run, with the code of this installation. Default: False.
+        notebook (NotebookNode): The notebook. It is not modified.
+        is_trusted (bool): If True, scripts in outputs and Markdown may run. If False, only msnb's own views run, with
+            the code of this installation. Default: False.
 
     Returns:
         str.
@@ -325,4 +335,4 @@ def to_html(notebook: NotebookNode, is_trusted: bool = False) -> str:
     exporter.register_filter("clean_html", functools.partial(clean, views=views))
     text = exporter.from_notebook_node(notebook)[0]
     styles = "".join((html.STYLE, table_css.STYLE, dataset_html.STYLE, f"<style>{drawing.style()}</style>"))
-    return text.replace("<head>", f"<head>{_policy(text, views)}{styles}", 1)
+    return text.replace("<head>", f"<head>{_format_policy(text, views)}{styles}", 1)

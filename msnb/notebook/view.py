@@ -1,4 +1,4 @@
-"""What the views of a notebook have in common: a live widget, a page of its own, a still picture, a text."""
+"""Base classes of notebook views: live widget, standalone page, still picture and text of one view."""
 
 import functools
 import uuid
@@ -11,7 +11,7 @@ from msnb.notebook.kernel import cell_views, front_end
 
 
 def checked_height(who: str, height: int) -> int:
-    """`height`, if it is one in pixels; `who` was given it.
+    """Return `height` in pixels, or raise an error that names the function `who`.
 
     Raises:
         ValueError: If it is not a positive int.
@@ -24,12 +24,12 @@ def checked_height(who: str, height: int) -> int:
 def widget_kind(
     name: str, module: Path, traits: Callable[[Any], dict[str, Any]], sheet: Path | None = None
 ) -> Callable[[], Any]:
-    """A function that returns the class of a widget, and None where anywidget is not installed.
+    """Return a function that returns a widget class, or None if anywidget is not installed.
 
     Args:
         name (str): of the class.
         module (Path): its ES module.
-        traits (Callable): from the module `traitlets` to {name: trait} of all that kernel and page both hold.
+        traits (Callable): from the module `traitlets` to {name: trait}, the state shared by kernel and page.
         sheet (Path): its style sheet. Default: None.
     """
 
@@ -40,57 +40,64 @@ def widget_kind(
             import traitlets
         except ImportError:  # a plain installation has no widgets; the page and the picture remain
             return None
-        held = {key: trait.tag(sync=True) for key, trait in traits(traitlets).items()}
+        members = {key: trait.tag(sync=True) for key, trait in traits(traitlets).items()}
         style = {"_css": page.text_of(sheet)} if sheet else {}
-        return type(name, (anywidget.AnyWidget,), {"_esm": page.text_of(module), **style, **held})
+        return type(name, (anywidget.AnyWidget,), {"_esm": page.text_of(module), **style, **members})
 
     return kind
 
 
 class View:
-    """Something to look at. Each kind of view says the class of its widget (`_kind`), what that is told at first
-    (`_told`) and what else begins with it (`_begin`), its page (`_page`), the files that it can be written to
-    (`_forms`), and has `svg` and a text."""
+    """Base class of views. A subclass provides `svg`, `__repr__` and these methods:
+
+    - `_widget_class`: class of the widget, None without anywidget;
+    - `_initial_state`: initial values of the widget's traits;
+    - `_start_widget`: further actions after the widget is created;
+    - `_build_page`: the standalone page;
+    - `_file_formats`: the formats of `save`, {suffix: function that returns the content}.
+    """
 
     height: int
     _widget: Any = None
 
     @staticmethod
-    def _kind() -> Any:
+    def _widget_class() -> Any:
         raise NotImplementedError
 
-    def _told(self) -> dict[str, Any]:
+    def _initial_state(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _begin(self, widget: Any) -> None:
+    def _start_widget(self, widget: Any) -> None:
         pass
 
-    def _page(self) -> page.Page:
+    def _build_page(self) -> page.Page:
         raise NotImplementedError
 
-    def _forms(self) -> dict[str, Callable[[], str | bytes]]:
+    def _file_formats(self) -> dict[str, Callable[[], str | bytes]]:
         return {".html": self.html, ".svg": self.svg, ".txt": self.__repr__}
 
     def svg(self) -> str:
-        """The view as a still picture, str."""
+        """Return the view as a still picture, str."""
         raise NotImplementedError
 
     @property
     def widget(self) -> Any:
-        """The live widget (made when first asked for); None where anywidget is not installed."""
+        """The live widget, created at the first access; None if anywidget is not installed."""
         if self._widget is None:
-            kind = self._kind()
+            kind = self._widget_class()
             if kind is not None:
-                self._widget = kind(**self._told())
-                self._begin(self._widget)
+                self._widget = kind(**self._initial_state())
+                self._start_widget(self._widget)
         return self._widget
 
     def html(self) -> str:
-        """The interactive view as a page that needs no kernel, no network and no other file, str."""
-        return self._page().html()
+        """Return the interactive view as a page that needs no kernel, no network and no other file, str."""
+        return self._build_page().html()
 
     def save(self, path: str | Path) -> None:
-        """Write the view to a file, by its suffix: .html (interactive), .svg, .png, or what else the class names.
+        """Write the view to a file.
+
+        The suffix selects the format: .html (interactive), .svg, .png, or others of the class.
 
         Args:
             path (Union[str, Path]): where to.
@@ -98,10 +105,10 @@ class View:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        page.save(path, self._forms(), type(self).__name__)
+        page.save(path, self._file_formats(), type(self).__name__)
 
     def close(self) -> None:
-        """Take the view away and free what it holds; its saved form stays."""
+        """Close the widget and free its data; the saved form of the view remains."""
         cell_views.forget(self)
         widget, self._widget = self._widget, None
         if widget is not None:
@@ -109,36 +116,40 @@ class View:
 
 
 class Renewed(View):
-    """A view whose output in the notebook is brought up to date, because it changes while it is on screen. It says
-    what the reader hears of it (`_name`) and what the live form is for (`_purpose`)."""
+    """A view that changes while it is displayed, and then updates its output in the notebook.
+
+    Subclasses provide `_name` (text for screen readers) and `_purpose` (purpose of the live form).
+    """
 
     _purpose: str
 
     def __init__(self) -> None:
         self._display, self._displayed = f"msnb-{uuid.uuid4().hex}", False
-        self._carries = set()  # which files of the page an output of this view brings along
+        self._carries = set()  # names of shared page files that an output of this view includes
 
     def _name(self) -> str:
         raise NotImplementedError
 
     def _ipython_display_(self):
-        """Shown under an id, so that the saved form can be brought up to date."""
+        """Display the view under an id, so that the saved form can be updated later."""
         from IPython.display import publish_display_data
 
         cell_views.remember(self)
-        self._carries |= front_end.carrying(self._page().shared())
-        publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display})
+        self._carries |= front_end.files_to_include(self._build_page().shared())
+        publish_display_data(*self._build_bundle(self._carries), transient={"display_id": self._display})
         self._displayed = True
 
     def show_again(self) -> None:
-        """Replace the output that the notebook has of this view; on screen everything stays as it is."""
+        """Replace the saved output of this view. The live widget on screen does not change."""
         if self._displayed:
             from IPython.display import publish_display_data
 
-            publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display}, update=True)
+            publish_display_data(
+                *self._build_bundle(self._carries), transient={"display_id": self._display}, update=True
+            )
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return self._bundle(None)
+        return self._build_bundle(None)
 
-    def _bundle(self, carries):
-        return static_output.bundle(self, self._page(), self._name(), self._purpose, carries)
+    def _build_bundle(self, carries):
+        return static_output.bundle(self, self._build_page(), self._name(), self._purpose, carries)

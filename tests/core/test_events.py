@@ -18,7 +18,7 @@ from msnb.core.state import events, trace_state
 from msnb.insight.gradients import GradientMonitor
 from msnb.insight.profile import Recorder
 from msnb.nn.cell import Cell, GraphKernel
-from msnb.notebook.graph.calls import Ran
+from msnb.notebook.graph.calls import CallRecorder
 from msnb.ops import operations as P
 
 MODES = pytest.mark.parametrize("mode", (ms.GRAPH_MODE, ms.PYNATIVE_MODE), ids=("graph", "pynative"))
@@ -76,7 +76,7 @@ class Graphs:
     """What `--ir` looks at."""
 
     def start(self):
-        self.ran = Ran()
+        self.ran = CallRecorder()
         return self
 
     def stop(self):

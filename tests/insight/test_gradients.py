@@ -705,7 +705,7 @@ def test_numbers_that_wait_for_the_device_stay_few():
 
 def test_large_networks_wait_for_fewer_steps(monkeypatch):
     ms.set_context(mode=ms.GRAPH_MODE)
-    monkeypatch.setattr("msnb.insight.gradients.monitor._HELD", 10_000)
+    monkeypatch.setattr("msnb.insight.gradients.monitor._MAX_PENDING_BYTES", 10_000)
     assert train(MLP()).recording.lag == 2
     assert train(MLP(), locate=False).recording.lag == 8
 

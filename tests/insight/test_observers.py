@@ -218,7 +218,7 @@ def test_a_monitor_of_the_tape_that_fails_says_so(monkeypatch):
     def fail(*_):
         raise TypeError("this does not work")
 
-    monkeypatch.setattr("msnb.insight.gradients.eager_recorder._where", fail)
+    monkeypatch.setattr("msnb.insight.gradients.eager_recorder._locate_operator", fail)
     with GradientMonitor("all") as monitor:
         training.run()
     assert [finding.kind for finding in monitor.findings()] == ["failed"]

@@ -17,7 +17,7 @@ from msnb.core.state import events
 from msnb.insight.profile import Profile, Recorder, attribute, kernel_end_times, machine, profile, wall_time, xplane
 from msnb.insight.profile.advice import advice
 from msnb.insight.profile.machine import _best_ever
-from msnb.insight.profile.replay import _counted
+from msnb.insight.profile.replay import _wall_time_fraction
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.nn.cell import Cell
 
@@ -119,9 +119,9 @@ def test_a_kernel_was_done_when_what_reads_it_began():
 
 
 def test_of_what_ran_beside_others_counts_what_it_lost_by_that():
-    assert _counted(1.0, 2.0, 5.0) == 1.0  # nothing ran beside it
-    assert _counted(0.5, 2.0, 2.0) == 0.5  # another group did, on a core of its own
-    assert _counted(0.5, 2.0, 4.0) == 1.0  # each slowed the other down to a half
+    assert _wall_time_fraction(1.0, 2.0, 5.0) == 1.0  # nothing ran beside it
+    assert _wall_time_fraction(0.5, 2.0, 2.0) == 0.5  # another group did, on a core of its own
+    assert _wall_time_fraction(0.5, 2.0, 4.0) == 1.0  # each slowed the other down to a half
 
 
 def test_of_a_device_only_the_streams_are_read():

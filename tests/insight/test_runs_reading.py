@@ -196,7 +196,7 @@ def test_times_and_edges_that_are_no_numbers_reach_no_view_as_such(tmp_path):
     bodies = [summary_event(time, 1, [("w", "histogram", wide)]) for time in (float("nan"), float("inf"))]
     run = Run(written(tmp_path / "r", *bodies))
     assert (run.started, run.ended) == (None, None) and len(run.histograms("w")) == 2
-    assert b"NaN" not in (made := payload.whole([run], "r")) and b"Infinity" not in made
+    assert b"NaN" not in (made := payload.full_state([run], "r")) and b"Infinity" not in made
 
 
 def test_what_is_no_folder_is_refused(tmp_path):

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { axis, path } from "../../msnb/notebook/gradients/src/chart.js";
 import { slice } from "../../msnb/notebook/gradients/src/slice.js";
-import { number, show } from "../../msnb/notebook/gradients/src/small.js";
+import { number, formatNumber } from "../../msnb/notebook/gradients/src/format.js";
 import { escape } from "../../msnb/notebook/src/escape.js";
 
 const VALUES = Float32Array.from({ length: 24 }, (_, i) => i);
@@ -43,10 +43,10 @@ test("a curve has a gap where nothing is known", () => {
 test("numbers that JSON has no word for come back, and are shown", () => {
   assert.deepEqual(["inf", "-inf", "nan", 2, null].map(number), [Infinity, -Infinity, NaN, 2, null]);
   assert.deepEqual(
-    [Infinity, NaN, 0, 12345, -0.5].map((v) => show(v)),
+    [Infinity, NaN, 0, 12345, -0.5].map((v) => formatNumber(v)),
     ["∞", "NaN", "0", "1.2e4", "−0.5"],
   );
-  assert.equal(show(0.25, "zeros"), "25 %");
+  assert.equal(formatNumber(0.25, "zeros"), "25 %");
 });
 
 test("names of a network are text, not HTML", () => {

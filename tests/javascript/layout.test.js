@@ -6,7 +6,8 @@ import { fromBase64 } from "../../msnb/notebook/src/bytes.js";
 import { Layout, READABLE } from "../../msnb/notebook/graph/src/layout.js";
 import { flatten, linesOf } from "../../msnb/notebook/graph/src/scene.js";
 import { parts } from "../../msnb/notebook/graph/src/traces.js";
-import { decode, FOLD, LONE } from "../../msnb/notebook/graph/src/payload.js";
+import { FOLD, LONE } from "../../msnb/notebook/graph/src/constants.js";
+import { decode } from "../../msnb/notebook/graph/src/payload.js";
 
 const MADE = JSON.parse(readFileSync(process.env.MSNB_PAYLOADS, "utf8"));
 async function layoutOf(name) {

@@ -372,7 +372,7 @@ LIVE = """async ({source, payload, news}) => {
 
 def test_a_live_curve_goes_on_and_nothing_is_left_when_it_is_closed(show, tmp_path):
     run = Run(record(tmp_path / "live", 0.01, range(1, 45), state="running"))
-    first, known = payload.whole([run], "live"), payload.counted([run])
+    first, known = payload.full_state([run], "live"), payload.counted([run])
     record(tmp_path / "live", 0.01, range(45, 51), state="running")
     run.refresh()
     parts = {"payload": first, "news": payload.news([run], *known)}

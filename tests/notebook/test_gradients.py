@@ -106,7 +106,7 @@ def test_only_the_latest_look_holds_whole_tensors():
     assert not first.recording.latest and second.recording.tensor("head.weight").shape == (3, 8)
     sent = []
     first.widget.send = sent.append
-    first._asked(first.widget, {"fetch": ["parameter", "head.weight"]}, [])
+    first._on_message(first.widget, {"fetch": ["parameter", "head.weight"]}, [])
     assert "Run this cell again" in sent[0]["problem"]
 
 
@@ -234,9 +234,9 @@ def test_a_saved_view_stays_small(view):
 
 
 def test_what_is_not_a_number_crosses_as_text():
-    from msnb.notebook.gradients.payload import _short
+    from msnb.notebook.gradients.payload import _to_json
 
-    assert [_short(v) for v in (float("inf"), -float("inf"), float("nan"), None, 0.123456)] == [
+    assert [_to_json(v) for v in (float("inf"), -float("inf"), float("nan"), None, 0.123456)] == [
         "inf",
         "-inf",
         None,

@@ -277,12 +277,12 @@ def test_a_live_view_fetches_any_tensor_of_the_last_step(show, recording):
     assert page.evaluate("sent") == [{"fetch": ["parameter", "head.weight"]}]
     answers = []
     view.widget.send = answers.append
-    view._asked(view.widget, page.evaluate("sent[0]"), [])
+    view._on_message(view.widget, page.evaluate("sent[0]"), [])
     page.evaluate("answer => heard['msg:custom'](answer)", answers[0])
     values = recording.tensor("parameter:head.weight")
     corner = page.locator(".tensors .grid td").first
     assert shown_number(corner.inner_text()) == pytest.approx(values[0, 0], rel=0.06)
-    view._asked(view.widget, {"fetch": ["parameter", "gone"]}, [])
+    view._on_message(view.widget, {"fetch": ["parameter", "gone"]}, [])
     page.evaluate("answer => heard['msg:custom'](answer)", answers[1])
     assert "tensors=['parameter:gone']" in answers[1]["problem"]
     view.close()

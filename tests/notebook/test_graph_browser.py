@@ -635,7 +635,7 @@ def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show
 def test_a_large_graph_is_saved_without_its_repeats_and_still_counts_them(show, monkeypatch):
     large = view("step", 1010)
     assert len(large.graph) > 5000 and len(large.saved_payload) < len(large.payload) / 4
-    monkeypatch.setattr(type(large), "html", lambda self: self._page().html())
+    monkeypatch.setattr(type(large), "html", lambda self: self._build_page().html())
     page = show(large)
     assert page.get_attribute(".msnb-graph", "data-nodes") == str(len(large.graph))
     assert int(page.get_attribute(".msnb-graph", "data-drawn")) < 100

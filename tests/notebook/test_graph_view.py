@@ -209,7 +209,7 @@ def test_a_stage_that_takes_long_is_made_aside_and_can_be_given_up():
     assert widget.waits == {"optimised": 9.4}
     widget.wanted = "optimised"
     assert list(made.graphs) == ["traced"]  # the kernel goes on
-    made._asked(widget, {"kind": "cancel"}, [])
+    made._on_message(widget, {"kind": "cancel"}, [])
     slow.let.set()
     done(made)
     assert slow.made == 1 and list(made.graphs) == ["traced"] and not said

@@ -302,7 +302,7 @@ def test_a_cell_that_runs_anew_closes_the_views_it_had_shown(monkeypatch):
         return SimpleNamespace(close=lambda: closed.append(name))
 
     shell = SimpleNamespace(parent_header={"metadata": {"cellId": "here"}}, execution_count=1)
-    monkeypatch.setattr(cell_views, "_shown", {})
+    monkeypatch.setattr(cell_views, "_views_of_cells", {})
     monkeypatch.setattr(cell_views, "shell", lambda: shell)
     again = view("b")
     cell_views.remember(view("a"))

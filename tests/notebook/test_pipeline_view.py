@@ -85,10 +85,10 @@ def test_a_monitor_alone_has_a_picture_and_no_data_set_is_refused():
 
 def test_the_sparkline_follows_the_rate():
     history = [(0.0, 0, 0.0), (1.0, 10, 0.5), (2.0, 30, 0.5), (3.0, 30, 1.0), (4.0, 35, 1.0)]
-    picture = drawing._sparkline(history)
+    picture = drawing._draw_sparkline(history)
     heights = [float(point.split(",")[1]) for point in picture.split('points="')[1].split('"')[0].split()]
     assert heights[1] == min(heights) and heights[2] == max(heights) and len(heights) == 4
-    assert drawing._sparkline(history[:3]) == ""
+    assert drawing._draw_sparkline(history[:3]) == ""
 
 
 def test_the_magics_run_and_watch(notebook):

@@ -86,9 +86,9 @@ def test_a_shell_shows_plans_and_the_kernel_says_what_another_layout_costs(noteb
     assert "data:image/svg+xml" in bundle["text/html"]
     view, sent = plan_view(Plans()), []
     view.widget.send = sent.append
-    view._asked(view.widget, {"why": ["sharded", HOSTILE], "number": 3}, [])
+    view._on_message(view.widget, {"why": ["sharded", HOSTILE], "number": 3}, [])
     assert sent[0]["answer"] == 3 and sent[0]["rows"][0]["asked"] == ("sharded", HOSTILE)
-    view._asked(view.widget, {"why": ["sharded", "nothing"], "number": 4}, [])
+    view._on_message(view.widget, {"why": ["sharded", "nothing"], "number": 4}, [])
     assert sent[1] == {"answer": 4, "problem": "ValueError: no nothing"}  # somebody waits for an answer, whatever it is
     view.close()
 

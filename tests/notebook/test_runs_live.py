@@ -44,7 +44,7 @@ class Live:
         frames(self.page)
         questions = self.page.evaluate("live.sent.splice(0)")
         for question in questions:
-            told, made = self.view._answer({key: value for key, value in question.items() if key != "ask"})
+            told, made = self.view._answer_question({key: value for key, value in question.items() if key != "ask"})
             self.page.evaluate("live.hear", [{**told, "answer": question["ask"]}, [text(one) for one in made]])
         frames(self.page)
         return questions

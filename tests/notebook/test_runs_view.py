@@ -12,7 +12,7 @@ from browsing import Window, chromium, until
 import msnb
 from msnb.insight.runs import Runs
 from msnb.notebook.runs import RunsView
-from msnb.notebook.runs.view import _asked
+from msnb.notebook.runs.view import _on_message
 
 EVIL = "<img src=x onerror=window.hit=1>"
 MODULE = pathlib.Path(msnb.notebook.runs.__file__).with_name("widget.js")
@@ -103,7 +103,7 @@ class Told:
         self.messages.append(message)
 
     def __call__(self, view, **question):
-        _asked(lambda: view, self, {**question, "ask": 7}, [])
+        _on_message(lambda: view, self, {**question, "ask": 7}, [])
         return self.messages[-1]
 
 

@@ -57,7 +57,7 @@ def connected(patch):
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False
-    patch.setattr(front_end, "_carried", {})
+    patch.setattr(front_end, "_file_owners", {})
     return Front(shell)
 
 
@@ -128,7 +128,7 @@ def test_a_notebook_carries_each_file_once(book):
 
 
 def test_a_cell_that_runs_anew_brings_what_it_loses(front):
-    name = set(graph()._page().shared())
+    name = set(graph()._build_page().shared())
     front.begins("one")
     assert front.shows(graph()) == name and front.shows(graph()) == name, "the output before it may be cleared"
     front.begins("two")
@@ -162,14 +162,14 @@ def test_an_output_of_its_own_brings_everything(front, monkeypatch, place):
         monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace())
     with capture_output() if place == "captured" else contextlib.nullcontext():
         assert len(front.shows(graph())) == len(front.shows(graph())) == 1
-    assert not front_end._carried
+    assert not front_end._file_owners
 
 
 def test_nothing_is_remembered_after_the_session(front):
     front.begins("one")
     front.shows(graph())
     front_end.forget(front.shell)
-    assert not front_end._carried and front_end._begins not in front.shell.events.callbacks["pre_run_cell"]
+    assert not front_end._file_owners and front_end._forget_outputs not in front.shell.events.callbacks["pre_run_cell"]
 
 
 def test_a_program_that_runs_notebooks_gets_no_widget(front):
@@ -290,7 +290,7 @@ def test_a_view_that_was_copied_alone_stays_a_picture_until_its_files_come(book,
 
 def test_the_sentence_says_what_there_is_to_see():
     assert "to explore the graph.</p>" in graph()._repr_mimebundle_()[0]["text/html"]
-    page = graph()._page()
+    page = graph()._build_page()
     made = static_output.standing(page, "<svg/>", 'a "title"', 10, "see more", set())
     assert "to see more.</p>" in made and 'alt="a &quot;title&quot;"' in made and 'data-msnb-name="' not in made
 
@@ -306,7 +306,7 @@ def test_names_of_a_still_profile_end_before_the_next_column_begins():
             "blocks.0.attention.query.dense",
             "ill" * 30,
         ):
-            (shown,) = re.findall(r">([^<]*)</text>", picture._fitted(column, name, 20))
-            assert picture._width(shown) <= room and shown[0] == name[0]
+            (shown,) = re.findall(r">([^<]*)</text>", picture._fit_text(column, name, 20))
+            assert picture._estimate_width(shown) <= room and shown[0] == name[0]
         later = [x for x, _ in picture._COLUMNS.values() if x > start]
         assert start + room < min(later, default=860)

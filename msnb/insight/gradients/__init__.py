@@ -1,4 +1,4 @@
-"""The gradients of a training: recorded, summarised, and judged in words. Nothing here draws."""
+"""Record, summarise and diagnose the gradients of a training. Nothing here draws."""
 
 from .findings import Finding, find
 from .monitor import GradientMonitor

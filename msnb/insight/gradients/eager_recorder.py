@@ -1,4 +1,4 @@
-"""The same numbers in PYNATIVE mode, taken operator by operator while the tape runs forth and back."""
+"""Record gradients in PYNATIVE mode, operator by operator, while the tape runs forward and backward."""
 
 import sys
 from typing import TYPE_CHECKING, Any
@@ -22,21 +22,21 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class Tape:
-    """What one GradientMonitor is told by the tape, see `msnb.core.state.events`."""
+    """Event handlers of one GradientMonitor for the tape, see `msnb.core.state.events`."""
 
     def __init__(self, monitor: "GradientMonitor") -> None:
         self.monitor = monitor
-        self.held: dict[Any, Any] = {}  # parameter -> its array before the update
-        self.seen: set[Any] = set()  # names of Parameters that a gradient was taken with respect to
-        self._clear()
+        self.old_arrays: dict[Any, Any] = {}  # parameter -> its array before the update
+        self.differentiated_names: set[Any] = set()  # names of Parameters that a gradient was taken with respect to
+        self._clear_step()
 
-    def _clear(self):
-        self.nodes, self.made_by, self.counts, self.around = {}, [], {}, None
+    def _clear_step(self):
+        self.nodes, self.operators, self.counts, self.around = {}, [], {}, None
         self.watched = []  # (Row, direction, array) in the order of execution
 
     # ------------------------------------------------------------------ what the tape tells
     def listen(self) -> "Listener":
-        """Be told from now on. Returns the Listener."""
+        """Subscribe to the tape's events. Return the Listener."""
         return events.listen(
             recorded=self.recorded,
             pulled=self.pulled,
@@ -45,17 +45,18 @@ class Tape:
         )
 
     def recorded(self, node: "Node", boxes: Any) -> None:
-        """An operator ran in the forward pass of a gradient."""
+        """Handle the event that an operator ran in the forward pass of a gradient."""
         if trace_state.thread.recording != 1 or trace_state.thread.frame is not None:
             return
         self.monitor.recording.take_ready()
-        op = _operator(node.kernel)
-        cell, source, self.around = _where(self.around)
+        op = _operator_name(node.kernel)
+        cell, source, self.around = _locate_operator(self.around)
         base = f"{cell}/{op}" if cell else op
         self.counts[base] = number = self.counts.get(base, 0) + 1
         name = base if number == 1 else f"{base} ({number})"
-        place = len(self.made_by)
-        self.made_by.append((node, op, cell, source))  # keeps the node, and so its id, until the gradient is complete
+        place = len(self.operators)
+        # keeps the node alive, and so its id unique, until the gradient is complete
+        self.operators.append((node, op, cell, source))
         array = boxes[0]._array
         self.nodes[id(node)] = row = Row(
             "output",
@@ -68,10 +69,10 @@ class Tape:
             -1,
             place,
         )
-        self._watch(row, array, "forward")
+        self._watch_array(row, array, "forward")
 
     def pulled(self, node: "Node", cotangents: Any) -> None:
-        """The gradients of an operator's results are known."""
+        """Handle the event that the gradients of an operator's results are computed."""
         like = self.nodes.get(id(node))
         if like is None or not cotangents or cotangents[0] is None:
             return
@@ -87,17 +88,17 @@ class Tape:
             -1,
             like.order,
         )
-        self._watch(row, array, "backward")
+        self._watch_array(row, array, "backward")
 
-    def _watch(self, row, array, direction):
-        wanted = self.monitor.locate or self.monitor.level == "all"
-        if wanted and naming.is_real(array.dtype) and array.size:
+    def _watch_array(self, row, array, direction):
+        is_watched = self.monitor.locate or self.monitor.level == "all"
+        if is_watched and naming.is_real(array.dtype) and array.size:
             self.watched.append((row, direction, array))
 
     def differentiated(self, outputs: Any, weights: "ParameterTuple", sources: "list[Leaf]", gradients: Any) -> None:
-        """A gradient is complete: hand its numbers to the recording."""
-        if trace_state.thread.recording or not (weights or self.made_by) or not self._concerns(weights):
-            self._clear()
+        """Handle the event that a gradient is complete: add its numbers to the recording."""
+        if trace_state.thread.recording or not (weights or self.operators) or not self._includes_any(weights):
+            self._clear_step()
             return
         self.close()
         recording = self.monitor.recording
@@ -122,40 +123,44 @@ class Tape:
             self.watched.append((row, "backward", array))
             if place >= 10**6 and weight.name not in recording.unread:
                 recording.unread.append(weight.name)
-            self.held[weight] = weight._array
+            self.old_arrays[weight] = weight._array
         watched, patterns, everything = self.watched, self.monitor.tensors, self.monitor.level == "all"
         recorded = [(row, array) for row, _, array in watched if everything or row.kind == "parameter"]
         recording.add_rows(row for row, _ in recorded)
-        recording.operators = [(place, entry[1]) for place, entry in enumerate(self.made_by)]
+        recording.operators = [(place, entry[1]) for place, entry in enumerate(self.operators)]
         if self.monitor.net is not None:
-            self.seen |= {w.name for w in weights}
-            recording.untrained = [p.name for p in naming.trainable(self.monitor.net) if p.name not in self.seen]
+            self.differentiated_names |= {w.name for w in weights}
+            recording.untrained = [
+                p.name for p in naming.trainable(self.monitor.net) if p.name not in self.differentiated_names
+            ]
         loss = next((o._array for o in outputs if o._array.size == 1 and naming.is_real(o._array.dtype)), None)
-        wanted = {row.key for row in naming.chosen(patterns, [row for row, _ in recorded])} if patterns else ()
-        whole = {row.key: array for row, array in recorded if row.key in wanted}
-        self._clear()
-        recording.add(_Numbers(recorded, whole, loss), lambda: _first(watched) if self.monitor.locate else None)
+        tensor_keys = {row.key for row in naming.chosen(patterns, [row for row, _ in recorded])} if patterns else ()
+        full_tensors = {row.key: array for row, array in recorded if row.key in tensor_keys}
+        self._clear_step()
+        recording.add(
+            _Numbers(recorded, full_tensors, loss), lambda: _find_nonfinite(watched) if self.monitor.locate else None
+        )
 
-    def told(self, names: Any) -> None:
-        """An observed program has moved these Parameters, and tells how far."""
-        if self.held:
-            self.held = {weight: before for weight, before in self.held.items() if weight.name not in names}
+    def exclude_updated(self, names: Any) -> None:
+        """Exclude Parameters that an observed program has updated, because it reports their changes."""
+        if self.old_arrays:
+            self.old_arrays = {weight: before for weight, before in self.old_arrays.items() if weight.name not in names}
 
     def close(self) -> None:
-        """The step is over: see how far the Parameters moved that no program has told of."""
-        held, self.held = self.held, {}
+        """End the step: record the changes of Parameters that no observed program has updated."""
+        old_arrays, self.old_arrays = self.old_arrays, {}
         moved, values = {}, {}
-        for weight, before in held.items():
+        for weight, before in old_arrays.items():
             after = weight._array
             if after is not before and not before.is_deleted() and after.shape == before.shape:
                 moved[weight.name] = before, after
             row = Row("weight", weight.name, tuple(after.shape), naming.dtype_name(after.dtype))
             if naming.chosen(self.monitor.tensors, [row]):
-                values[row.key] = np.array(after)  # the next step may write over it
+                values[row.key] = np.array(after)  # a copy, because the next step may overwrite the array
         if moved or values:
             self.monitor.recording.add(_Changes(moved, values))
 
-    def _concerns(self, weights):
+    def _includes_any(self, weights):
         net = self.monitor.net
         if net is None:
             return True
@@ -163,26 +168,26 @@ class Tape:
         return any(id(w) in own for w in weights)
 
     def _first_readers(self, sources):
-        """{id of a Parameter's leaf: (place, operator)} of the operator that reads it first."""
-        wanted, found = {id(s) for s in sources}, {}
-        for place, entry in enumerate(self.made_by):
+        """Return {id of a Parameter's leaf: (position, operator)} of the first operator that reads it."""
+        source_ids, readers = {id(s) for s in sources}, {}
+        for place, entry in enumerate(self.operators):
             for link in entry[0].inputs:
-                if link is not None and id(link[0]) in wanted:
-                    found.setdefault(id(link[0]), (place, entry))
-        return found
+                if link is not None and id(link[0]) in source_ids:
+                    readers.setdefault(id(link[0]), (place, entry))
+        return readers
 
 
 class _Numbers:
-    """Reads the numbers of a step.
+    """Compute and read the numbers of a step.
 
     Args:
-        recorded (list): (Row, array) of what is summarised.
-        whole (dict): row key -> array that is kept as it is.
+        recorded (list): (Row, array) to summarise.
+        full_tensors (dict): row key -> array to store with all values.
         loss (Union[jax.Array, None]): the loss.
     """
 
-    def __init__(self, recorded, whole, loss):
-        self.whole, self.loss = whole, loss
+    def __init__(self, recorded, full_tensors, loss):
+        self.full_tensors, self.loss = full_tensors, loss
         self.latest = {row.key: array for row, array in recorded}
         weights = [(row, array) for row, array in recorded if row.kind == "parameter"]
         others = [(row, array) for row, array in recorded if row.kind != "parameter"]
@@ -194,25 +199,25 @@ class _Numbers:
         return self.step.ready() and self.others.ready()
 
     def __call__(self):
-        made = nothing()
-        made["latest"] = self.latest
+        result = nothing()
+        result["latest"] = self.latest
         stats, bars, _ = self.step.read()
-        made["loss"] = None if self.loss is None else np.asarray(self.loss, np.float64).reshape(())
-        made["odd"] = not (np.isfinite(stats[:, 1:3]).all() and np.isfinite(made["loss"] or 0.0))
+        result["loss"] = None if self.loss is None else np.asarray(self.loss, np.float64).reshape(())
+        result["odd"] = not (np.isfinite(stats[:, 1:3]).all() and np.isfinite(result["loss"] or 0.0))
         keys = [row.key for row in self.weights]
-        made["stats"].update(zip(keys, stats))
-        made["histograms"].update(zip(keys, bars))
-        self.others.read(made)
-        made["tensors"] = {key: np.asarray(array) for key, array in self.whole.items()}
-        return made
+        result["stats"].update(zip(keys, stats))
+        result["histograms"].update(zip(keys, bars))
+        self.others.read(result)
+        result["tensors"] = {key: np.asarray(array) for key, array in self.full_tensors.items()}
+        return result
 
 
 class _Changes:
-    """Reads how far the Parameters moved.
+    """Compute and read the changes of Parameters.
 
     Args:
         moved (dict): name -> (array before, array after).
-        tensors (dict): row key -> numpy array that is kept.
+        tensors (dict): row key -> numpy array to store.
     """
 
     def __init__(self, moved, tensors):
@@ -224,29 +229,29 @@ class _Changes:
 
     def __call__(self):
         changes = self.step.read()[2]
-        known = dict(zip(self.names, changes)) if changes is not None else {}
-        return {**nothing(), "tensors": self.tensors, "changes": known}
+        change_by_name = dict(zip(self.names, changes)) if changes is not None else {}
+        return {**nothing(), "tensors": self.tensors, "changes": change_by_name}
 
 
-def _first(watched):
-    """The first tensor with a NaN, or else with an infinity."""
+def _find_nonfinite(watched):
+    """Return the first tensor with a NaN, or else with an infinity."""
     codes = [int(summary.finiteness(array)) for _, _, array in watched]
-    wanted = 2 if 2 in codes else 1
-    if wanted not in codes:
+    code = 2 if 2 in codes else 1
+    if code not in codes:
         return None
-    row, direction, _ = watched[codes.index(wanted)]
+    row, direction, _ = watched[codes.index(code)]
     name = f"gradient of {row.name}" if row.kind == "parameter" else row.name
-    return NonFinite(0, "NaN" if wanted == 2 else "Inf", name, direction, row.cell, row.source)
+    return NonFinite(0, "NaN" if code == 2 else "Inf", name, direction, row.cell, row.source)
 
 
-def _operator(kernel):
+def _operator_name(kernel):
     return "Custom" if kernel is None else kernel.name.meaning.operator
 
 
-def _where(around):
-    """(path of the Cell, (file, line, function), what is around) of the operator that runs, read from Python's stack.
+def _locate_operator(around):
+    """Return (Cell path, (file, line, function), enclosing frames) of the running operator, from Python's stack.
 
-    `around` is what an earlier call for the same gradient has found outside of it, None at first.
+    `around` is the third result of an earlier call for the same gradient, None at first.
     """
     cells, source, outer = [], None, None
     frame = sys._getframe(2)
@@ -266,7 +271,7 @@ def _where(around):
             source = (code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
     outer = outer or []
-    # the Cell that was called is the graph itself, no scope in it
+    # the called Cell is the graph itself, not a scope in it
     chain = [*cells, *outer[:-1]]
     within = [*chain[1:], *outer[-1:]] if outer else [*chain[1:], None][: len(chain)]
     names = [cell._scope_in(holder) for cell, holder in zip(chain, within, strict=True)][::-1]

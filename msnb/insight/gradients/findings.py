@@ -1,6 +1,6 @@
-"""What is wrong with a training, in words, judged from a recording.
+"""Diagnose a training from a recording, in words.
 
-Magnitudes are compared per element (root mean square), so that a large layer is not taken for a large gradient.
+Magnitudes are compared per element (root mean square), so that a large layer does not count as a large gradient.
 """
 
 import dataclasses
@@ -16,10 +16,10 @@ from msnb.ir.source import show
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.gradients.recording import NonFinite, Recording
 
-RECENT = 10  # steps that a judgement looks at
-_DECADES = 3.0  # a fall or rise over the layers by this many powers of ten is worth a word
-_TREND = 0.7  # rank correlation with depth from which it is one
-_TINY = 1e-12  # an RMS below it does nothing in float32
+RECENT = 10  # steps that a diagnosis uses
+_DECADES = 3.0  # a fall or rise over the layers by this many powers of ten is reported
+_TREND = 0.7  # rank correlation with depth from which it counts as a trend
+_TINY = 1e-12  # a smaller RMS has no effect in float32
 _DEAD, _SATURATED = 0.3, 0.5
 _LARGE_UPDATE = 1.0  # of a Parameter's norm, in one step
 _JUMP = 1e3  # of the norm, against the median before
@@ -27,16 +27,16 @@ _JUMP = 1e3  # of the norm, against the median before
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One thing worth knowing.
+    """One diagnosis.
 
     Attributes:
         kind (str): "failed" (to record), "nonfinite", "vanishing", "exploding", "dead", "saturated", "missing", "flat",
             "constant" or "update".
         severity (str): "error" or "warning".
         text (str): a sentence or two.
-        names (tuple[str]): rows that it is about.
+        names (tuple[str]): the affected rows.
         source (Union[tuple, None]): (file, line, function) to look at.
-        step (Union[int, None]): the step it is about.
+        step (Union[int, None]): the affected step.
     """
 
     kind: str
@@ -51,30 +51,40 @@ class Finding:
 
 
 def find(recording: "Recording") -> list[Finding]:
-    """Findings of a recording, the gravest first.
+    """Return the findings of a recording, the most severe first.
 
     Args:
-        recording (Recording): what was recorded.
+        recording (Recording): the recording.
 
     Returns:
         list[Finding].
     """
     recording.settle()
-    found = []
+    findings = []
     if recording.problem:
         missing = "later steps are missing here" if recording.steps else "nothing was recorded"
-        found.append(Finding("failed", "error", f"{recording.problem}. So {missing}."))
+        findings.append(Finding("failed", "error", f"{recording.problem}. So {missing}."))
     if recording.nonfinite is not None:
         where = recording.nonfinite
-        found.append(Finding("nonfinite", "error", describe_nonfinite(where), (where.name,), where.source, where.step))
+        findings.append(
+            Finding("nonfinite", "error", describe_nonfinite(where), (where.name,), where.source, where.step)
+        )
     if recording.steps:
-        for judge in (_over_layers, _over_steps, _missing, _constant, _dead, _saturated, _updates):
-            found += judge(recording)
-    return sorted(found, key=lambda f: f.severity != "error")
+        for judge in (
+            _check_trend_over_layers,
+            _check_trend_over_steps,
+            _find_missing,
+            _find_constant,
+            _find_dead_units,
+            _find_saturated,
+            _find_large_updates,
+        ):
+            findings += judge(recording)
+    return sorted(findings, key=lambda f: f.severity != "error")
 
 
 def describe_nonfinite(where: "NonFinite") -> str:
-    """A NonFinite as a sentence."""
+    """Return a NonFinite as a sentence."""
     place = f" at {show(where.source)}" if where.source else ""
     if where.direction == "input":
         return f"Step {where.step}: {where.name} holds {where.what} before anything is computed."
@@ -87,24 +97,24 @@ def describe_nonfinite(where: "NonFinite") -> str:
 
 
 # ---------------------------------------------------------------------- over the layers
-def _over_layers(recording):
-    """Whether gradients fall or rise by orders of magnitude from the output toward the input."""
+def _check_trend_over_layers(recording):
+    """Report gradients that fall or rise by orders of magnitude from the output toward the input."""
     rows = [r for r in recording.rows("parameter") if len(r.shape) > 1 and r.order < 10**6]
     steps = _finite_steps(recording)[-RECENT:]
     if len(rows) < 3 or not steps:
         return []
-    rms = np.array([[_rms(recording, row, step) for step in steps] for row in rows])
-    level = np.array([_median(line) for line in rms])
+    rms = np.array([[_gradient_rms(recording, row, step) for step in steps] for row in rows])
+    level = np.array([_finite_median(line) for line in rms])
     if np.isnan(level).any() or (level == 0).all():
         return []
-    # a gradient of exactly zero that others past it do not share is no matter of depth: see _missing
+    # a gradient of exactly zero that deeper layers do not share does not depend on depth: see _find_missing
     zero = level == 0
-    seen = np.flatnonzero(~zero)
-    if len(seen) < 3 and not (zero[0] and len(seen)):
+    nonzero = np.flatnonzero(~zero)
+    if len(nonzero) < 3 and not (zero[0] and len(nonzero)):
         return []
     logs = np.log10(np.maximum(level, 1e-45))
     trend = _rank_correlation(np.arange(len(rows)), logs)
-    first, last = _ends(logs)
+    first, last = _end_medians(logs)
     fall = last - first
     if trend >= _TREND and fall >= _DECADES:
         a, b = rows[0], rows[-1]
@@ -112,7 +122,7 @@ def _over_layers(recording):
         text = (
             f"The gradients vanish toward the input: an element of {b.name} has {num(level[-1])} (RMS), one of "
             f"{a.name} {num(level[0])}, {times(10 ** min(fall, 300))} less over {len(rows)} layers "
-            f"(about {factor:.2g}x per layer). {_cause(recording, a, b)}"
+            f"(about {factor:.2g}x per layer). {_describe_cause(recording, a, b)}"
         )
         return [Finding("vanishing", "error", text.strip(), tuple(r.name for r in rows), a.source)]
     if trend <= -_TREND and -fall >= _DECADES:
@@ -125,7 +135,7 @@ def _over_layers(recording):
             f"(ops.clip_by_global_norm) keep them in bounds."
         )
         return [Finding("exploding", "error", text, tuple(r.name for r in rows), a.source)]
-    if (level[seen] < _TINY).all():
+    if (level[nonzero] < _TINY).all():
         return [
             Finding(
                 "vanishing",
@@ -137,14 +147,14 @@ def _over_layers(recording):
     return []
 
 
-def _ends(logs):
-    """Typical values of the first and the last quarter of the layers."""
+def _end_medians(logs):
+    """Return typical values of the first and the last quarter of the layers."""
     count = max(1, len(logs) // 4)
     return float(np.median(logs[:count])), float(np.median(logs[-count:]))
 
 
-def _cause(recording, first, last):
-    """What lies between two layers that may shrink gradients."""
+def _describe_cause(recording, first, last):
+    """Return operators between two layers that may shrink gradients."""
     between = [op for place, op in recording.operators if first.order <= place <= last.order]
     count = {op: between.count(op) for op in ("Sigmoid", "Tanh")}
     if count["Sigmoid"] > 1:
@@ -161,8 +171,8 @@ def _cause(recording, first, last):
 
 
 # ---------------------------------------------------------------------- over the steps
-def _over_steps(recording):
-    """Whether the norm of all gradients jumped or ran away during the training."""
+def _check_trend_over_steps(recording):
+    """Report a jump or a steady growth of the total gradient norm during the training."""
     steps = _finite_steps(recording)
     rows = recording.rows("parameter")
     if len(steps) < 5 or not rows:
@@ -186,11 +196,11 @@ def _over_steps(recording):
     return []
 
 
-def _missing(recording):
-    """Parameters without a gradient."""
-    found = []
+def _find_missing(recording):
+    """Report Parameters without a gradient."""
+    findings = []
     if recording.untrained:
-        found.append(
+        findings.append(
             Finding(
                 "missing",
                 "warning",
@@ -206,7 +216,7 @@ def _missing(recording):
         if shares and min(shares) == 1:
             zero.append(row)
     if zero and len(zero) == len(recording.rows("parameter")):
-        return [*found, _flat(recording, zero)]
+        return [*findings, _find_flat_loss(recording, zero)]
     cut = recording.cut_off or ()
     unread = [r for r in zero if r.name in recording.unread]
     without = [r for r in zero if r not in unread and r.name in cut]
@@ -228,13 +238,15 @@ def _missing(recording):
             names = [row.name for row in rows]
             text = f"{listed(names)}: {why.format('it' if len(rows) == 1 else 'them')}"
             source = None if rows is unread else rows[0].source
-            found.append(Finding("missing", "warning", text, tuple(names), source))
-    return found
+            findings.append(Finding("missing", "warning", text, tuple(names), source))
+    return findings
 
 
-def _flat(recording, rows):
-    """Why every gradient is exactly zero in every step: the program tells a loss that is flat from one that is apart
-    from the Parameters."""
+def _find_flat_loss(recording, rows):
+    """Report that every gradient is exactly zero in every step.
+
+    The program shows the reason: a loss with zero derivative, or a loss that does not depend on the Parameters.
+    """
     names, cut = tuple(row.name for row in rows), recording.cut_off
     losses = [step.loss for step in recording.steps if step.loss is not None]
     if cut is not None and cut.issuperset(names):
@@ -271,15 +283,15 @@ def _flat(recording, rows):
     )
 
 
-def _constant(recording):
-    """Gradients that are the same in every step."""
+def _find_constant(recording):
+    """Report gradients that are the same in every step."""
     steps = _finite_steps(recording)
     if len(steps) < 4:
         return []
     names = []
     for row in recording.rows("parameter"):
-        seen = [np.asarray(s.stats[row.key])[1:6] for s in steps if row.key in s.stats]
-        if len(seen) > 3 and seen[0][4] < 1 and all((s == seen[0]).all() for s in seen[1:]):
+        statistics = [np.asarray(s.stats[row.key])[1:6] for s in steps if row.key in s.stats]
+        if len(statistics) > 3 and statistics[0][4] < 1 and all((s == statistics[0]).all() for s in statistics[1:]):
             names.append(row.name)
     if not names:
         return []
@@ -294,15 +306,15 @@ def _constant(recording):
     ]
 
 
-def _updates(recording):
-    """Steps that move a Parameter by a large part of what it is."""
+def _find_large_updates(recording):
+    """Report steps that change a Parameter by a large part of its norm."""
     steps = _finite_steps(recording)[-RECENT:]
     large = []
     for row in recording.rows("parameter"):
         values = [recording.values(row, s) for s in steps]
         ratios = [v[9] for v in values if np.isfinite(v[9])]
-        if len(row.shape) > 1 and ratios and _median(ratios) > _LARGE_UPDATE:
-            large.append((row.name, _median(ratios)))
+        if len(row.shape) > 1 and ratios and _finite_median(ratios) > _LARGE_UPDATE:
+            large.append((row.name, _finite_median(ratios)))
     if not large:
         return []
     worst = max(large, key=lambda item: item[1])
@@ -319,25 +331,25 @@ def _updates(recording):
 
 
 # ---------------------------------------------------------------------- activations
-def _dead(recording):
-    """ReLUs with units that no sample switches on."""
+def _find_dead_units(recording):
+    """Report ReLUs with units that no example activates."""
     steps = _finite_steps(recording)[-RECENT:]
-    found = []
+    findings = []
     for row in recording.rows("output"):
         dead = recording.dead_units(row, steps) if steps else None
         if dead is not None and len(dead) and dead.mean() >= _DEAD:
-            found.append((row, dead))
-    if not found:
+            findings.append((row, dead))
+    if not findings:
         return []
-    worst, dead = max(found, key=lambda item: item[1].mean())
-    names = [row.name for row, _ in found]
+    worst, dead = max(findings, key=lambda item: item[1].mean())
+    names = [row.name for row, _ in findings]
     which = f"the last {len(steps)} steps" if len(steps) > 1 else "this step"
     text = (
         f"Dead ReLU: {dead.sum()} of {len(dead)} units of {place_of(worst)} ({dead.mean():.0%}) are zero for every "
         f"sample of {which}, and pass no gradient on."
     )
-    if len(found) > 1:
-        text += f" {len(found) - 1} more: {'; '.join(place_of(row) for row, _ in found if row is not worst)}."
+    if len(findings) > 1:
+        text += f" {len(findings) - 1} more: {'; '.join(place_of(row) for row, _ in findings if row is not worst)}."
     return [
         Finding(
             "dead",
@@ -349,27 +361,27 @@ def _dead(recording):
     ]
 
 
-def _saturated(recording):
-    """Sigmoids and tanhs whose outputs lie at the ends."""
+def _find_saturated(recording):
+    """Report sigmoids and tanhs whose outputs are near the ends of their range."""
     steps = _finite_steps(recording)[-RECENT:]
-    found = []
+    findings = []
     for row in recording.rows("output"):
         shares = [recording.values(row, s)[8] for s in steps if row.key in s.stats]
-        if SATURATES.named(row.op) is not None and shares and _median(shares) >= _SATURATED:
-            found.append((row, _median(shares)))
-    if not found:
+        if SATURATES.named(row.op) is not None and shares and _finite_median(shares) >= _SATURATED:
+            findings.append((row, _finite_median(shares)))
+    if not findings:
         return []
-    worst, share = max(found, key=lambda item: item[1])
+    worst, share = max(findings, key=lambda item: item[1])
     where = place_of(worst)
     text = f"Saturated: {share:.0%} of the outputs of {where} lie at the ends of {worst.op}, where it is flat."
-    if len(found) > 1:
-        text += f" {len(found) - 1} more: {'; '.join(place_of(row) for row, _ in found if row is not worst)}."
+    if len(findings) > 1:
+        text += f" {len(findings) - 1} more: {'; '.join(place_of(row) for row, _ in findings if row is not worst)}."
     return [
         Finding(
             "saturated",
             "warning",
             text + " Smaller weights, or normalised inputs, bring it back.",
-            tuple(row.name for row, _ in found),
+            tuple(row.name for row, _ in findings),
             worst.source,
         )
     ]
@@ -377,23 +389,23 @@ def _saturated(recording):
 
 # ---------------------------------------------------------------------- helpers
 def _finite_steps(recording):
-    """Steps before the first NaN or infinity."""
+    """Return the steps before the first NaN or infinity."""
     stop = recording.nonfinite.step if recording.nonfinite is not None else math.inf
     return [s for s in recording.steps if s.number < stop]
 
 
-def _rms(recording, row, step):
+def _gradient_rms(recording, row, step):
     return recording.values(row, step)[0] / math.sqrt(row.size)
 
 
-def _median(values):
+def _finite_median(values):
     values = np.asarray(values, np.float64)
     values = values[np.isfinite(values)]
     return float(np.median(values)) if values.size else math.nan
 
 
 def _rank_correlation(a, b):
-    """Spearman's: the correlation of ranks; equal values share the mean of theirs."""
+    """Return Spearman's rank correlation; equal values have the mean of their ranks."""
 
     def ranks(values):
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)

@@ -1,6 +1,6 @@
-"""The numbers of `summary` by numpy, for arrays that lie in the memory of this process.
+"""The statistics of `summary` by numpy, for arrays in the memory of this process.
 
-The values are read where they are. Where float32 is not enough, because squares vanish or a mean is far larger than the
+Values are read in place. If float32 is not sufficient, because squares underflow or a mean is far larger than the
 deviation from it, they are read again in float64.
 """
 
@@ -13,38 +13,40 @@ import numpy as np
 from msnb.insight.gradients.summary import BINS, COLUMNS, sample_stride
 
 _PIECE = 1 << 13  # elements
-_SAFE = 1e-30  # a mean square above it has lost nothing to underflow
+_SAFE = 1e-30  # a larger mean square has lost nothing to underflow
 
 
 @np.errstate(invalid="ignore", over="ignore", divide="ignore")
 def summarised(arrays: Sequence[Any], saturations: Sequence[Any] | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """(moments, histograms) of several arrays, float32 (n, columns) and uint16 (n, BINS), as `summary.summarised`."""
-    arrays = [_flat(a) for a in arrays]
-    rows = [_moments(a, ends) for a, ends in zip(arrays, saturations or [None] * len(arrays), strict=True)]
+    """Return (moments, histograms) of several arrays, float32 (n, columns) and uint16 (n, BINS), as
+    `summary.summarised`.
+    """
+    arrays = [_to_flat_numpy(a) for a in arrays]
+    rows = [_moments_of(a, ends) for a, ends in zip(arrays, saturations or [None] * len(arrays), strict=True)]
     low, high = (np.array([row[COLUMNS.index(name)] for row in rows]) for name in ("min", "max"))
-    return np.array(rows, np.float32), _histograms(arrays, low, high)
+    return np.array(rows, np.float32), _count_histograms(arrays, low, high)
 
 
 @np.errstate(invalid="ignore", over="ignore")
 def changes(before: list[jax.Array], after: list[jax.Array]) -> np.ndarray:
-    """Root mean squares of the change and of the old values of each Parameter, float32 (n, 2)."""
-    pairs = [(_flat(old), _flat(new)) for old, new in zip(before, after)]
-    return np.array([(_rms(new - old), _rms(old)) for old, new in pairs], np.float32)
+    """Return root mean squares of the change and of the old values of each Parameter, float32 (n, 2)."""
+    pairs = [(_to_flat_numpy(old), _to_flat_numpy(new)) for old, new in zip(before, after)]
+    return np.array([(_root_mean_square(new - old), _root_mean_square(old)) for old, new in pairs], np.float32)
 
 
-def _flat(array):
-    """As numpy sees it, in one dimension, float32 or float64."""
+def _to_flat_numpy(array):
+    """Return a one-dimensional numpy view, float32 or float64."""
     array = np.asarray(array).ravel()
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
 
 
 def _square_sum(array):
-    """The sum of squares, in pieces for which BLAS starts no threads."""
+    """Return the sum of squares, in pieces so small that BLAS starts no threads."""
     return sum(float(x.dot(x)) for x in (array[start : start + _PIECE] for start in range(0, array.size, _PIECE)))
 
 
-def _moments(array, ends):
-    """The `COLUMNS` of one array; `ends` as `saturation` of `summary.moments`."""
+def _moments_of(array, ends):
+    """Return the `COLUMNS` of one array; `ends` as `saturation` of `summary.moments`."""
     low, high = np.minimum.reduce(array), np.maximum.reduce(array)
     mean, square = float(np.add.reduce(array)) / array.size, _square_sum(array) / array.size
     variance = square - mean * mean
@@ -61,26 +63,25 @@ def _moments(array, ends):
 
 
 def living(array: jax.Array) -> np.ndarray:
-    """bool per unit, as `summary.living`."""
+    """Return bool per unit, as `summary.living`."""
     array = np.asarray(array)
     axis = 1 if array.ndim > 2 else array.ndim - 1
     return array.max(axis=tuple(i for i in range(array.ndim) if i != axis)) > 0
 
 
-def _rms(array):
-    """The root mean square of an array."""
+def _root_mean_square(array):
     square = _square_sum(array) / array.size
     if not _SAFE < square < np.inf:
         square = np.square(array, dtype=np.float64).mean()
     return np.sqrt(square)
 
 
-def _histograms(arrays, low, high):
+def _count_histograms(arrays, low, high):
     samples = [a[:: sample_stride(a.size)] for a in arrays]
     row = np.repeat(np.arange(len(arrays)), [s.size for s in samples])
     samples = np.concatenate(samples, dtype=np.float64)
     scale = BINS / np.maximum(high.astype(np.float64) - low, 1e-37)
     place = (samples - low[row]) * scale[row]
-    known = np.isfinite(place)
-    place = np.clip(place[known], 0, BINS - 1).astype(np.int64) + BINS * row[known]
+    is_finite = np.isfinite(place)
+    place = np.clip(place[is_finite], 0, BINS - 1).astype(np.int64) + BINS * row[is_finite]
     return np.bincount(place, minlength=BINS * len(arrays)).reshape(-1, BINS).astype(np.uint16)

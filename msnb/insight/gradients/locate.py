@@ -1,4 +1,4 @@
-"""Where a NaN or an infinity came from: the step is run once more, and each of its values is looked at."""
+"""Find the origin of a NaN or an infinity: run the step again and check each of its values."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,20 +23,20 @@ class _Finiteness(Measure):
         return finiteness(array)
 
     def finish(self, points, measured, inputs, outputs):
-        given = [finiteness(a) if is_real(a.dtype) and a.size else jnp.uint8(0) for a in inputs]
-        return [jnp.stack([*given, *measured])]
+        input_codes = [finiteness(a) if is_real(a.dtype) and a.size else jnp.uint8(0) for a in inputs]
+        return [jnp.stack([*input_codes, *measured])]
 
 
 def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> Any:
-    """The first value of a run that is not finite.
+    """Return the first value of a run that is not finite.
 
     Args:
-        program (Program): that ran.
-        inputs (list[jax.Array]): what it was given.
-        rows (list[Row]): among them those of the gradients of its Parameters.
+        program (Program): the program that ran.
+        inputs (list[jax.Array]): its inputs.
+        rows (list[Row]): rows that include the gradients of its Parameters.
 
     Returns:
-        NonFinite without its step; None if every value is finite, or an input has been written over since.
+        NonFinite without its step; None if every value is finite, or an input has been overwritten since.
     """
 
     def choose(points):
@@ -49,22 +49,22 @@ def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> An
             and (p.node is not None or p.label.startswith(LABEL))
         ]
 
-    made = instrument(program.jaxpr, choose, _Finiteness(), program.inputs, program.name)
-    quiet = remove_debug_callbacks(made.jaxpr.jaxpr)
+    instrumented = instrument(program.jaxpr, choose, _Finiteness(), program.inputs, program.name)
+    quiet = without_prints(instrumented.jaxpr.jaxpr)
     try:
-        flags = jax.jit(lambda *args: eval_jaxpr(quiet, made.jaxpr.consts, *args)[-1])(*inputs)
-    except RuntimeError:  # an array that another program was given to write over
+        flags = jax.jit(lambda *args: eval_jaxpr(quiet, instrumented.jaxpr.consts, *args)[-1])(*inputs)
+    except RuntimeError:  # an array that was donated to another program
         if any(a.is_deleted() for a in inputs):
             return None
         raise
-    places = [*program.inputs, *made.points]
+    places = [*program.inputs, *instrumented.points]
     bad = [(place, int(flag)) for place, flag in zip(places, flags.tolist()) if flag]
-    # an infinity alone may be meant, such as a mask of attention: a NaN is looked for first
+    # an infinity may be intended, such as a mask of attention: a NaN has priority
     place, flag = next((entry for entry in bad if entry[1] == 2), bad[0] if bad else (None, 0))
-    return _describe(place, "NaN" if flag == 2 else "Inf", rows, program.name) if place is not None else None
+    return _describe_nonfinite(place, "NaN" if flag == 2 else "Inf", rows, program.name) if place is not None else None
 
 
-def _describe(place, what, rows, root):
+def _describe_nonfinite(place, what, rows, root):
     if isinstance(place, tuple):
         return NonFinite(0, what, f"{'Parameter' if place[0] == 'param' else 'input'} {place[1]}", "input")
     node = place.node

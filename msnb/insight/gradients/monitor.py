@@ -1,4 +1,4 @@
-"""`GradientMonitor`: records the gradients of a training that it looks on."""
+"""`GradientMonitor`: record the gradients of a training."""
 
 import weakref
 from typing import TYPE_CHECKING, Any, Self
@@ -20,32 +20,32 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
     from msnb.train.callback._callback import RunContext
 
-_HELD = 64 << 20  # bytes of what steps were given that may wait for their numbers
+_MAX_PENDING_BYTES = 64 << 20  # bytes of step inputs that may wait for their statistics
 _plans = weakref.WeakKeyDictionary()  # Program -> {(level, patterns): Plan}
 
 
 class GradientMonitor(Callback):
     """Records the gradients of every step: a callback of `Model.train`, or a context manager around any loop.
 
-    The statistics of a step are computed while the next one runs. An observed program does not write the new Parameters
-    over the old ones, and takes the memory of both. Outside the `with` block, and before and after `Model.train`,
-    programs run exactly as they would without it.
+    The statistics of a step are computed while the next one runs. An observed program does not donate the old
+    Parameters, so it takes the memory of old and new ones. Outside the `with` block, and before and after
+    `Model.train`, programs run exactly as they would without it.
 
     Args:
-        level (str): "parameters" records the gradient of each Parameter, how far each step moved it, and where the
-            first NaN or infinity came from; "all" records every operator's output and the gradient with respect to it
+        level (str): "parameters" records the gradient of each Parameter, its change in each step, and the origin of the
+            first NaN or infinity; "all" records every operator's output and the gradient with respect to it
             as well. Default: "parameters".
-        tensors (Union[str, list, tuple]): names (or patterns such as "conv*.weight") of what is recorded whole: the
-            gradient of a Parameter and, after "weight:", its values; with "all" also operators by scope and name.
-            Default: ().
-        keep (int): how many steps are kept; of a longer training every second, fourth, ... Default: 500.
-        memory (int): bytes for whole tensors; thinned out likewise. Default: 64 MiB.
-        net (Cell): only programs that hold one of its Parameters are looked at; all where None. Its trainable
+        tensors (Union[str, list, tuple]): names (or patterns such as "conv*.weight") of tensors to record with all
+            values: the gradient of a Parameter and, after "weight:", its values; with "all" also operators by scope and
+            name. Default: ().
+        keep (int): number of stored steps; of a longer training every second, fourth, ... Default: 500.
+        memory (int): bytes for full tensors; thinned out likewise. Default: 64 MiB.
+        net (Cell): only programs with one of its Parameters are recorded; all if None. Its trainable
             Parameters without a gradient are reported. Default: None.
-        locate (bool): whether the first NaN or infinity is traced back to the operator that made it. For that, what a
-            step was given is kept while the next few run (copies of the Parameters, two if they are large; in PYNATIVE
-            mode the activations, until the numbers are there), and a step that went wrong is run again. False names
-            the Parameter whose gradient it is in. Default: True.
+        locate (bool): if True, the first NaN or infinity is traced back to the operator that produced it. For that, the
+            inputs of a step stay in memory while the next few run (copies of the Parameters, two if they are large; in
+            PYNATIVE mode the activations, until the numbers are there), and a step that went wrong is run again. False
+            names the Parameter whose gradient it is in. Default: True.
 
     Raises:
         ValueError: If `level`, `keep` or `memory` is out of range.
@@ -92,7 +92,7 @@ class GradientMonitor(Callback):
         self.tensors: tuple[Any, ...] = tensors
         self.net: Cell | None = net
         self.locate: bool = locate
-        self.room: int = 0  # see `Plan`; for those who look at a few steps only
+        self.room: int = 0  # see `Plan`; for callers that observe a few steps only
         self.recording = Recording(keep, memory, level)
         self._plans = weakref.WeakKeyDictionary()
         self._tape = Tape(self)
@@ -100,7 +100,7 @@ class GradientMonitor(Callback):
 
     # ------------------------------------------------------------------ on and off
     def start(self) -> Self:
-        """Look on from the next step on. Returns the monitor."""
+        """Record from the next step on. Return the monitor."""
         self._on += 1
         if self._on == 1:
             extra_outputs.add(self)
@@ -108,7 +108,7 @@ class GradientMonitor(Callback):
         return self
 
     def stop(self) -> None:
-        """Look away."""
+        """Stop recording."""
         self._on -= 1
         if self._on == 0:
             extra_outputs.remove(self)
@@ -125,10 +125,10 @@ class GradientMonitor(Callback):
         self.stop()
 
     def step_end(self, run_context: "RunContext") -> None:
-        """Ends the step of the recording as well.
+        """End the step of the recording.
 
         Args:
-            run_context (RunContext): Values of the moment.
+            run_context (RunContext): Context of the training.
         """
         if self._on:
             self._tape.close()
@@ -136,36 +136,36 @@ class GradientMonitor(Callback):
 
     # ------------------------------------------------------------------ an observer of compiled programs
     def rewrite(self, program: "Program") -> ClosedJaxpr:
-        """The program with its measurements; None for one that neither computes gradients nor applies them."""
+        """Return the program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
-            self._plans[program] = self._plan(program) if self._concerns(program) else None
-            self._learn(self._plans[program])
+            self._plans[program] = self._plan_for(program) if self._includes_program(program) else None
+            self._add_facts(self._plans[program])
         plan = self._plans[program]
         return plan.jaxpr if plan is not None else None
 
-    def _plan(self, program):
-        """Monitors that ask for the same share a plan: its graph is then the same, and compiled once."""
+    def _plan_for(self, program):
+        """Return the plan of a program. Monitors with equal options share it, so that it is compiled once."""
         plans, key = _plans.setdefault(program, {}), (self.level, tuple(self.tensors), self.room)
         if key not in plans:
             plans[key] = Plan(program, *key)
         return plans[key]
 
-    def _concerns(self, program):
+    def _includes_program(self, program):
         if self.net is None:
             return True
         own = {id(p) for p in self.net.get_parameters()}
         return any(id(p) in own for p in program.params)
 
-    def _learn(self, plan):
+    def _add_facts(self, plan):
         recording = self.recording
         if plan is None or plan.jaxpr is None:
             return
         recording.add_rows(plan.rows)
         if self.locate or plan.outside:
-            recording.lag = min(recording.lag, max(2, _HELD // max(plan.held, 1)))
+            recording.lag = min(recording.lag, max(2, _MAX_PENDING_BYTES // max(plan.retained_bytes, 1)))
         recording.missed = sorted({*recording.missed, *plan.missed})
         recording.in_loops = max(recording.in_loops, plan.in_loops)
-        with_backward = plan.has_gradients or plan.differentiates  # and not an optimizer that is a program of its own
+        with_backward = plan.has_gradients or plan.differentiates  # false for an optimizer that is a program by itself
         if with_backward and (recording.graph is None or len(plan.graph) > len(recording.graph)):
             recording.graph, recording.jaxpr = plan.graph, plan.own
             recording.operators = [
@@ -176,13 +176,13 @@ class GradientMonitor(Callback):
             recording.mode = "GRAPH"
             recording.unread = sorted({*recording.unread, *(with_gradient - plan.first_use.keys())})
         if self.net is not None and with_gradient:
-            known = {row.name for row in recording.rows("parameter")}
-            recording.untrained = [p.name for p in trainable(self.net) if p.name not in known]
+            row_names = {row.name for row in recording.rows("parameter")}
+            recording.untrained = [p.name for p in trainable(self.net) if p.name not in row_names]
 
     def receive(self, program: "Program", run: "Run") -> None:
-        """The measurements of one run."""
+        """Add the measurements of one run to the recording."""
         plan, inputs = self._plans[program], run.inputs if self.locate else None
-        self._tape.told(plan.updates)
+        self._tape.exclude_updated(plan.updates)
 
         def first():
             return locate(program, inputs, plan.rows) if inputs is not None else None
@@ -190,7 +190,7 @@ class GradientMonitor(Callback):
         self.recording.add(plan.collect(run), first)
 
     def dropped(self, why: str) -> None:
-        """Looking on has failed: the recording says so, rather than that nothing was wrong.
+        """Record that observation has failed, so that missing findings are not mistaken for a healthy training.
 
         Args:
             why (str): A sentence.
@@ -199,7 +199,7 @@ class GradientMonitor(Callback):
 
     # ------------------------------------------------------------------ what came of it
     def findings(self) -> "list[Finding]":
-        """What is wrong with the training, in words: a list of Finding."""
+        """Return diagnoses of the training: a list of Finding."""
         return self.recording.findings()
 
     def __repr__(self) -> str:

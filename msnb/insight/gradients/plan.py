@@ -1,4 +1,4 @@
-"""What is measured in one compiled program, and how to read the arrays that come out of it."""
+"""Measurements of one compiled program, and the readers of their results."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,33 +26,36 @@ LEVELS = ("parameters", "all")
 class Plan:
     """The measurements of one program.
 
-    The gradients of Parameters leave the program as they are, and `collect` summarises them in a call of its own: on a
-    CPU that call runs beside the next step, on a core that a small network leaves idle. What operators give would have
-    to be stored for that, and is summarised inside; which takes XLA three times as long to compile, so that for a look
-    at a step or two it leaves the program as well, where there is `room`.
+    Gradients of Parameters are extra outputs, and `collect` summarises them in a separate call. On a CPU that call runs
+    in parallel with the next step, on a core that a small network leaves idle. Operators' outputs are summarised inside
+    the program, because as extra outputs they would need memory. This takes XLA three times as long to compile, so if
+    there is `room` for them, they become extra outputs too: that is better for a look at a step or two.
 
     Args:
         program (Program): of `msnb.core`.
         level (str): "parameters", or "all" for every operator's output and gradient as well.
-        tensors (tuple[str]): patterns of the rows that are recorded whole.
-        room (int): bytes of memory for what operators give in one step. Default: 0, it is summarised inside.
+        tensors (tuple[str]): patterns of the rows to record with all values.
+        room (int): bytes of memory for the operators' outputs in one step. Default: 0, they are summarised inside.
 
     Attributes:
         rows (list[Row]): with statistics, in the order of the program.
-        own (ClosedJaxpr): the program as it is.
-        jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None where there is nothing to measure.
-        graph (FuncGraph): the program as it is read.
-        missed (list[str]): operators that stand where nothing can be measured.
-        in_loops (int): how many operators within loops and branches have no gradient here.
-        held (int): bytes of what the program is given, and of what operators give where that leaves it.
-        gradients (list[Row]): of the first arrays that the measured program adds; `whole` says which are kept as they
-            are, `parts` what the further arrays are, and `watched` the rows in those that have to be finite.
+        own (ClosedJaxpr): the program without measurements.
+        jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None if there is nothing to measure.
+        graph (FuncGraph): the graph of the program.
+        missed (list[str]): operators that can't be measured.
+        in_loops (int): number of operators within loops and branches whose gradient is not measured.
+        retained_bytes (int): bytes of the program's inputs, and of operators' outputs if they are extra outputs.
+        gradients (list[Row]): of the first extra outputs; `full_tensors` has the indices of those that are stored with
+            all values, `parts` describes the further extra outputs, and `watched` lists the rows in those that have to
+            be finite.
     """
 
     def __init__(self, program: "Program", level: str, tensors: tuple[str, ...], room: int = 0) -> None:
         self.name = program.name
         self.level = level
-        self.room: int = room if _on_cpu(program) else 0  # elsewhere values are far from numpy
+        self.room: int = (
+            room if _on_cpu(program) else 0
+        )  # on other devices numpy can't access values without a transfer
         self.patterns: tuple[str, ...] = tuple(tensors)
         self.own: Any = program.jaxpr
         self.jaxpr: Any = None
@@ -61,92 +64,94 @@ class Plan:
         self.results: int = program.n_results
         self.first_use: dict[Any, Any] = {}
         self.in_loops: int = 0
-        self.held: int = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
+        self.retained_bytes: int = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
         places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
         self._trained = [entry[1] for entry in program.inputs if entry[0] == "param" and entry[2]]
         self._written = {p.name: program.n_results + i for i, p in enumerate(program.written)}
-        if not self._interesting(program, places):
+        if not self._is_training_step(program, places):
             return
         self.moves: list[tuple[int, int]] = [(places[name], self._written[name]) for name in self.updates]
         measure = _Measure(self)
-        made = instrument(program.jaxpr, self._choose, measure, program.inputs, program.name)
-        self.graph: object = made.graph
-        self.missed: list[Any] = sorted({point.node.fullname for point in made.missed})
-        self.jaxpr = made.jaxpr
+        instrumented = instrument(program.jaxpr, self._choose_points, measure, program.inputs, program.name)
+        self.graph: object = instrumented.graph
+        self.missed: list[Any] = sorted({point.node.fullname for point in instrumented.missed})
+        self.jaxpr = instrumented.jaxpr
 
-    def _interesting(self, program, places):
-        """Whether the program computes gradients, or applies them."""
+    def _is_training_step(self, program, places):
+        """Return True if the program computes gradients, or applies them."""
         outs = program.jaxpr.jaxpr.outvars
-        known = labels_of(program.jaxpr.jaxpr)
-        self.has_gradients = bool(known)
+        labelled = labels_of(program.jaxpr.jaxpr)
+        self.has_gradients = bool(labelled)
         self.updates = [
             name
             for name in self._written
             if name in places
             and name in self._trained
-            and name in (known or self._trained)
+            and name in (labelled or self._trained)
             and not isinstance(outs[self._written[name]], Literal)
         ]
         self.differentiates = any("transpose(" in str(eqn.source_info.name_stack) for eqn in program.jaxpr.jaxpr.eqns)
-        # an optimizer that is a program of its own only writes what it trains
+        # a separate optimizer program only updates the trained Parameters
         return self.has_gradients or self.differentiates or bool(self.updates)
 
-    def _choose(self, points):
-        """Points of the gradients of Parameters and, at the level "all", of what operators give."""
+    def _choose_points(self, points):
+        """Return the points of Parameters' gradients and, at the level "all", of operators' outputs and gradients."""
         real = [p for p in points if naming.is_real(p.dtype) and np.prod(p.shape, dtype=np.int64)]
         graph_of = {(p.node.id, p.slot): p for p in real if p.node is not None}
         nodes = {p.node.id: p.node for p in real if p.node is not None}
         self.row_of = {}  # id of a point -> Rows
         order = {}
         if real:
-            root = _root(points)
+            root = _root_graph(points)
             order = naming.forward_order(root, self.results)
             self.first_use = order
-            self._parameters(real, order)
+            self._add_parameter_rows(real, order)
             if self.level == "all" and self.differentiates:
-                self._operators(root, graph_of, nodes)
-        wanted = [p for p in real if id(p) in self.row_of]
-        size = sum(naming.size_of(p.shape) * p.dtype.itemsize for p in wanted if not p.label)
+                self._add_operator_rows(root, graph_of, nodes)
+        points_with_rows = [p for p in real if id(p) in self.row_of]
+        size = sum(naming.size_of(p.shape) * p.dtype.itemsize for p in points_with_rows if not p.label)
         self.outside: bool = 0 < self.room >= size
-        self.held += size if self.outside else 0
-        return wanted
+        self.retained_bytes += size if self.outside else 0
+        return points_with_rows
 
-    def _parameters(self, points, order):
-        seen = {}
+    def _add_parameter_rows(self, points, order):
+        counts = {}
         for point in points:
             if not point.label.startswith(LABEL):
                 continue
             name = point.label[len(LABEL) :]
-            seen[name] = seen.get(name, 0) + 1
-            title = name if seen[name] == 1 else f"{name} ({seen[name]})"
-            place, node = order.get(name, (10**6 + len(seen), None))
-            where = _where(node, self.name)
-            self._row(point, Row("parameter", title, point.shape, str(point.dtype), *where, order=place))
+            counts[name] = counts.get(name, 0) + 1
+            title = name if counts[name] == 1 else f"{name} ({counts[name]})"
+            place, node = order.get(name, (10**6 + len(counts), None))
+            where = _locate_reader(node, self.name)
+            self._add_row(point, Row("parameter", title, point.shape, str(point.dtype), *where, order=place))
 
-    def _operators(self, root, graph_of, nodes):
-        mates = naming.cotangents(root)
+    def _add_operator_rows(self, root, graph_of, nodes):
+        gradient_nodes = naming.cotangents(root)
         for name, place, node in naming.operators(root):
             where = (node.op, attribute_path(node.scope, root.name), node.source, node.id, place)
             point = graph_of.get((node.id, 0))
             if point is not None:
-                self._row(point, Row("output", name, point.shape, str(point.dtype), *where, maker=node.id))
-            mate = mates.get(node.id)
-            self.in_loops += point is not None and point.nested and mate is None
-            point = graph_of.get((mate[0].id, mate[1])) if mate else None
+                self._add_row(point, Row("output", name, point.shape, str(point.dtype), *where, maker=node.id))
+            gradient_node = gradient_nodes.get(node.id)
+            self.in_loops += point is not None and point.nested and gradient_node is None
+            point = graph_of.get((gradient_node[0].id, gradient_node[1])) if gradient_node else None
             if point is not None:
-                self._row(point, Row("gradient", name, point.shape, str(point.dtype), *where, maker=mate[0].id))
+                self._add_row(
+                    point, Row("gradient", name, point.shape, str(point.dtype), *where, maker=gradient_node[0].id)
+                )
 
-    def _row(self, point, row):
+    def _add_row(self, point, row):
         self.row_of.setdefault(id(point), []).append(row)
         self.rows.append(row)
 
     def weight_rows(self) -> "list[Row]":
-        """Rows of the values of the Parameters that this program writes."""
-        known = {row.name: row for row in self.rows if row.kind == "parameter"}
-        found = []
+        """Return rows for the new values of the Parameters that this program updates."""
+        parameter_rows = {row.name: row for row in self.rows if row.kind == "parameter"}
+        rows = []
         for name in self.updates:
-            like = known.get(name)
-            found.append(
+            like = parameter_rows.get(name)
+            rows.append(
                 Row(
                     "weight",
                     name,
@@ -159,63 +164,63 @@ class Plan:
                     like.order if like else 10**6,
                 )
             )
-        return found
+        return rows
 
     def collect(self, run: "Run") -> Any:
-        """Start to summarise a `Run`."""
+        """Start to summarise a `Run`. Return the reader of the numbers."""
         return _Numbers(self, run)
 
 
 class _Numbers:
-    """Reads the numbers of one run of a Plan."""
+    """Read the numbers of one run of a Plan."""
 
     def __init__(self, plan, run):
         gradients, rest = run.extras[: len(plan.gradients)], run.extras[len(plan.gradients) :]
         self.plan = plan
         values, self.rest = rest[: len(plan.values)], rest[len(plan.values) :]
-        given = [(row, array) for rows, array in zip(plan.values, values) for row in rows]
-        self.values = Values([row for row, _ in given], [array for _, array in given])
-        self.latest = {row.key: array for row, array in (*zip(plan.gradients, gradients), *given)}
+        rows_and_arrays = [(row, array) for rows, array in zip(plan.values, values) for row in rows]
+        self.values = Values([row for row, _ in rows_and_arrays], [array for _, array in rows_and_arrays])
+        self.latest = {row.key: array for row, array in (*zip(plan.gradients, gradients), *rows_and_arrays)}
         self.latest |= {row.key: run.outputs[plan._written[row.name]] for row in plan.weight_rows()}
         self.loss = run.outputs[plan.loss] if plan.loss is not None else None
-        self.whole = [gradients[n] for n in plan.whole]
+        self.full_tensors = [gradients[n] for n in plan.full_tensors]
         self.step = StepNumbers(
             gradients, [run.inputs[i] for i, _ in plan.moves], [run.outputs[o] for _, o in plan.moves]
         )
 
     def ready(self):
-        """Whether reading does not wait."""
+        """Return True if reading does not block."""
         return self.step.ready() and self.values.ready()
 
     def __call__(self):
-        """See `nothing`; waits for the numbers."""
+        """Wait for the numbers and return them in the form of `nothing`."""
         plan, keys = self.plan, [row.key for row in self.plan.gradients]
         stats, bars, changes = self.step.read()
-        made = nothing()
-        made["latest"] = self.latest
-        made["stats"], made["histograms"] = dict(zip(keys, stats)), dict(zip(keys, bars))
-        made["tensors"] = {keys[n]: np.asarray(array) for n, array in zip(plan.whole, self.whole)}
+        result = nothing()
+        result["latest"] = self.latest
+        result["stats"], result["histograms"] = dict(zip(keys, stats)), dict(zip(keys, bars))
+        result["tensors"] = {keys[n]: np.asarray(array) for n, array in zip(plan.full_tensors, self.full_tensors)}
         if changes is not None:
-            made["changes"] = dict(zip(plan.updates, changes))
+            result["changes"] = dict(zip(plan.updates, changes))
         if self.loss is not None:
-            made["loss"] = float(self.loss)
-        self.values.read(made)
+            result["loss"] = float(self.loss)
+        self.values.read(result)
         for (part, keys), array in zip(plan.parts, self.rest):
             value = np.asarray(array)
             if part == "tensors":
-                made[part][keys] = value
+                result[part][keys] = value
             elif part == "units":
                 ends = np.cumsum([count for _, count in keys])
                 for (key, _), piece in zip(keys, np.split(value, ends[:-1])):
-                    made[part][key] = piece
+                    result[part][key] = piece
             else:
-                made[part].update(zip(keys, value))
-        others = [made["stats"][key][1:3] for key in plan.watched]
-        made["odd"] = not all(
+                result[part].update(zip(keys, value))
+        others = [result["stats"][key][1:3] for key in plan.watched]
+        result["odd"] = not all(
             np.isfinite(numbers).all()
-            for numbers in (stats[:, 1:3], others, () if changes is None else changes, made["loss"] or 0.0)
+            for numbers in (stats[:, 1:3], others, () if changes is None else changes, result["loss"] or 0.0)
         )
-        return made
+        return result
 
 
 def _on_cpu(program):
@@ -223,31 +228,31 @@ def _on_cpu(program):
 
 
 def labels_of(jaxpr: Jaxpr) -> Any:
-    """Names of the Parameters whose gradients are labelled in a jaxpr."""
-    found = set()
+    """Return names of the Parameters whose gradients are labelled in a jaxpr."""
+    labels = set()
     for eqn in jaxpr.eqns:
         if eqn.primitive.name == "name" and str(eqn.params["name"]).startswith(LABEL):
-            found.add(eqn.params["name"][len(LABEL) :])
+            labels.add(eqn.params["name"][len(LABEL) :])
         for value in eqn.params.values():
             for inner in value if isinstance(value, (tuple, list)) else (value,):
                 inner = getattr(inner, "jaxpr", inner)
                 if hasattr(inner, "eqns"):
-                    found |= labels_of(inner)
-    return found
+                    labels |= labels_of(inner)
+    return labels
 
 
-def _where(node, root):
-    """(op, cell, source, id of the node) of the operator of a program named `root` that reads a Parameter first."""
+def _locate_reader(node, root):
+    """Return (op, cell, source, node id) of the first operator that reads a Parameter, in a program named `root`."""
     return (node.op, attribute_path(node.scope, root), node.source, node.id) if node is not None else ("", "", None, -1)
 
 
-def _root(points):
-    """The outermost graph that the nodes of these points belong to."""
+def _root_graph(points):
+    """Return the outermost graph of the nodes of these points."""
     return next(p.node.func_graph for p in points if p.node is not None and not p.nested)
 
 
 def _loss_output(program):
-    """Number of the first result that is a single real number, None where there is none."""
+    """Return the index of the first result that is a real scalar, or None."""
     for number, var in enumerate(program.jaxpr.jaxpr.outvars[: program.n_results - bool(program.errors)]):
         if var.aval.shape == () and naming.is_real(var.aval.dtype):
             return number
@@ -255,19 +260,19 @@ def _loss_output(program):
 
 
 class _Measure(Measure):
-    """Hands out gradients of Parameters, and summaries of everything else that has a row."""
+    """Output the gradients of Parameters, and summaries of other values that have a row."""
 
     def __init__(self, plan):
         self.plan = plan
 
-    def _rows(self, point):
+    def _rows_of(self, point):
         return self.plan.row_of[id(point)]
 
     def _flat_ends(self, point):
-        return next(filter(None, map(flat_ends, self._rows(point))), None)
+        return next(filter(None, map(flat_ends, self._rows_of(point))), None)
 
     def measure(self, point, array):
-        """Moments where the value is gone afterwards; else the value, which `finish` treats with its like."""
+        """Return moments of values inside loops and branches. Other values are returned as they are, for `finish`."""
         return summary.moments(array, self._flat_ends(point)) if point.nested else array
 
     def empty(self, point):
@@ -285,36 +290,40 @@ class _Measure(Measure):
             arrays.append(array)
 
         pairs = [(p, m) for p, m in zip(points, measured) if not p.nested]
-        own = [(p, m) for p, m in pairs if p.label]
-        plan.gradients = [self._rows(p)[0] for p, _ in own]
+        labelled = [(p, m) for p, m in pairs if p.label]
+        plan.gradients = [self._rows_of(p)[0] for p, _ in labelled]
         chosen = {row.key for row in naming.chosen(plan.patterns, plan.rows)}
-        plan.whole = [n for n, row in enumerate(plan.gradients) if row.key in chosen]
+        plan.full_tensors = [n for n, row in enumerate(plan.gradients) if row.key in chosen]
         named = {row.key for row in plan.gradients}
         plan.watched = [
-            row.key for point in points for row in self._rows(point) if row.kind != "output" and row.key not in named
+            row.key for point in points for row in self._rows_of(point) if row.kind != "output" and row.key not in named
         ]
-        top = [(p, m) for p, m in pairs if not p.label]
-        plan.values = [self._rows(p) for p, _ in top] if plan.outside else []
-        if top and not plan.outside:
-            stats, bars = summary.summarised([m for _, m in top], [self._flat_ends(p) for p, _ in top])
-            picked = [(n, row.key) for n, (p, _) in enumerate(top) for row in self._rows(p)]
+        unlabelled = [(p, m) for p, m in pairs if not p.label]
+        plan.values = [self._rows_of(p) for p, _ in unlabelled] if plan.outside else []
+        if unlabelled and not plan.outside:
+            stats, bars = summary.summarised([m for _, m in unlabelled], [self._flat_ends(p) for p, _ in unlabelled])
+            picked = [(n, row.key) for n, (p, _) in enumerate(unlabelled) for row in self._rows_of(p)]
             for part, values in (("stats", stats), ("histograms", bars)):
                 add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
-        within = [(p, m) for p, m in zip(points, measured) if p.nested]
-        if within:
-            picked = [(m, row.key) for p, m in within for row in self._rows(p)]
+        nested_points = [(p, m) for p, m in zip(points, measured) if p.nested]
+        if nested_points:
+            picked = [(m, row.key) for p, m in nested_points for row in self._rows_of(p)]
             add("stats", [key for _, key in picked], jnp.stack([m for m, _ in picked]))
         if not plan.outside:
-            self._units(top, add)
-        for point, array in top:
-            for row in self._rows(point):
+            self._add_units(unlabelled, add)
+        for point, array in unlabelled:
+            for row in self._rows_of(point):
                 if row.key in chosen:
                     add("tensors", row.key, array)
         for row in naming.chosen(plan.patterns, plan.weight_rows()):
             add("tensors", row.key, jnp.copy(outputs[plan._written[row.name]]))
-        return [m for _, m in own] + [m for _, m in top if plan.outside] + arrays
+        return [m for _, m in labelled] + [m for _, m in unlabelled if plan.outside] + arrays
 
-    def _units(self, top, add):
-        found = [(row.key, summary.living(m)) for p, m in top for row in self._rows(p) if has_units(row)]
-        if found:
-            add("units", [(key, units.size) for key, units in found], jnp.concatenate([u for _, u in found]))
+    def _add_units(self, top, add):
+        units_by_row = [(row.key, summary.living(m)) for p, m in top for row in self._rows_of(p) if has_units(row)]
+        if units_by_row:
+            add(
+                "units",
+                [(key, units.size) for key, units in units_by_row],
+                jnp.concatenate([u for _, u in units_by_row]),
+            )

@@ -1,4 +1,4 @@
-"""What was seen of a training: every step's numbers, some whole tensors, within a budget."""
+"""Storage for observations of a training: every step's numbers and some full tensors, within a memory budget."""
 
 import fnmatch
 from collections.abc import Callable, Iterable
@@ -19,29 +19,29 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
-_LATEST = 512 << 20  # bytes of the latest step that are held for whoever asks for a tensor afterwards
+_LATEST = 512 << 20  # bytes of the latest step that are retained for later queries of tensors
 _PLACE = {name: i for i, name in enumerate(STATISTICS)}
 
 
 class Recording:
-    """Numbers per step and row; made by `GradientMonitor` and `inspect_gradients`.
+    """Numbers per step and row; created by `GradientMonitor` and `inspect_gradients`.
 
     Args:
-        keep (int): steps that are kept; of a longer training every second, fourth, ... step is. The last one, and the
-            one with the first NaN, always are.
-        memory (int): bytes for whole tensors.
+        keep (int): number of stored steps; of a longer training every second, fourth, ... step is stored. The last one,
+            and the one with the first NaN, always are.
+        memory (int): bytes for full tensors.
 
     Attributes:
-        steps (list[Step]): what is kept, oldest first.
+        steps (list[Step]): the stored steps, oldest first.
         tensors (dict): row key -> {step number: numpy array}.
-        latest (dict): row key -> array of the latest step, as far as memory allows; a later step may have written over
+        latest (dict): row key -> array of the latest step, as far as memory allows; a later step may have overwritten
             one.
         nonfinite (Union[NonFinite, None]): the first NaN or infinity.
-        problem (str): why recording stopped too early, "" where it did not.
-        graph (Union[FuncGraph, None]): the program that computes the gradients, where there is one.
+        problem (str): the reason why recording stopped too early, or "".
+        graph (Union[FuncGraph, None]): the program that computes the gradients, if there is one.
         level (str): "parameters" or "all".
         mode (str): "GRAPH" or "PYNATIVE".
-        lag (int): runs whose numbers may still be computing.
+        lag (int): number of runs whose numbers may still be computing.
     """
 
     def __init__(self, keep: int = 500, memory: int = 64 << 20, level: str = "parameters") -> None:
@@ -58,47 +58,47 @@ class Recording:
         self.graph: FuncGraph | None = None
         self.jaxpr: Any = None  # of the same program
         self._cut_off = None
-        self.operators: list[Any] = []  # (place in the forward pass, operator)
+        self.operators: list[Any] = []  # (position in the forward pass, operator)
         self.missed: list[Any] = []
-        self.in_loops: int = 0  # operators within loops of a graph, of which only the output is recorded
+        self.in_loops: int = 0  # operators within loops of a graph, whose gradient is not recorded
         self.untrained: list[Any] = []  # trainable Parameters that no gradient is taken with respect to
         self.unread: list[Any] = []  # Parameters that the forward pass does not read
         self.stride: int = 1
         self.tensor_stride: int = 1
-        self.dropped: int = 0  # bytes of whole tensors that did not fit
-        self.tells = True  # the log of the first NaN, while the training runs
+        self.dropped: int = 0  # bytes of full tensors that did not fit
+        self.tells = True  # True to log the first NaN while the training runs
         self._now = None
         self._number = 0
         self._count = 0
         self.lag = 8
-        self._pending = []  # (what reads the numbers of a run, what finds the first NaN), or (number of a step, None)
+        self._pending = []  # (reader of a run, function that locates the first NaN), or (number of a step, None)
         self._bytes = 0
 
     # ------------------------------------------------------------------ writing
     def add_rows(self, rows: "Iterable[Row]") -> None:
-        """Make rows known; those that are known stay."""
+        """Add rows; existing ones do not change."""
         for row in rows:
             self._rows.setdefault(row.key, row)
 
     def add(self, read: Callable[..., Any], locate: Callable[..., Any] | None = None) -> None:
-        """Take the numbers of one run, once they are wanted.
+        """Add the numbers of one run. They are read later.
 
         Args:
-            read (Callable): waits for the device, and returns a dict (see `Plan.collect`); ``read.ready()`` tells
-                whether it has to wait.
-            locate (Callable): to a NonFinite without its step, or None; called if something is not finite.
+            read (Callable): waits for the device, and returns a dict (see `Plan.collect`); ``read.ready()`` returns
+                True if it does not have to wait.
+            locate (Callable): returns a NonFinite without its step, or None; called if something is not finite.
         """
         self._pending.append((read, locate))
         while sum(callable(entry[0]) for entry in self._pending) > self.lag:
-            self._take(*self._pending.pop(0))
+            self._read_run(*self._pending.pop(0))
 
     def attach(self, graph: "FuncGraph", results: int, jaxpr: Any = None) -> None:
-        """Tell rows that were recorded without a graph which of its nodes they are, by name.
+        """Match rows that were recorded without a graph to its nodes, by name.
 
         Args:
             graph (FuncGraph): of the same step.
-            results (int): how many of its outputs are results.
-            jaxpr (ClosedJaxpr): what the graph was read from. Default: None.
+            results (int): number of outputs that are results.
+            jaxpr (ClosedJaxpr): the jaxpr of the graph. Default: None.
         """
         self.settle()
         nodes = {name: node for name, _, node in operators(graph)}
@@ -114,28 +114,28 @@ class Recording:
         self.graph, self.jaxpr = graph, jaxpr
 
     def end_step(self, number: int | None = None) -> None:
-        """The next numbers belong to a new step."""
+        """End the current step: the next numbers belong to a new one."""
         self._pending.append((number, None))
 
     def take_ready(self) -> None:
-        """Take the oldest run if its numbers are there, to let go of what it holds."""
+        """Read the oldest run if its numbers are ready, which frees its arrays."""
         if self._pending and (not callable(self._pending[0][0]) or self._pending[0][0].ready()):
-            self._take(*self._pending.pop(0))
+            self._read_run(*self._pending.pop(0))
 
     def settle(self) -> Self:
-        """Take everything that is still under way. Returns the recording."""
+        """Read all pending runs. Return the recording."""
         pending, self._pending = self._pending, []
         for entry in pending:
-            self._take(*entry)
+            self._read_run(*entry)
         return self
 
-    def _take(self, read, locate):
+    def _read_run(self, read, locate):
         if not callable(read):
-            self._close(read)
+            self._close_step(read)
             return
-        made = read()
-        if self._now is not None and self._now.stats.keys() & made["stats"].keys():
-            self._close(None)
+        numbers = read()
+        if self._now is not None and self._now.stats.keys() & numbers["stats"].keys():
+            self._close_step(None)
         if self._now is None:
             self._number += 1
             self._count += 1
@@ -143,32 +143,32 @@ class Recording:
             self._steps.append(self._now)
             self.latest = {}
         step = self._now
-        step.stats.update(made["stats"])
-        step.histograms.update(made["histograms"])
-        step.changes.update(made["changes"])
-        step.units.update(made["units"])
-        if made["loss"] is not None and step.loss is None:
-            step.loss = float(made["loss"])
-        for key, value in made["tensors"].items():
+        step.stats.update(numbers["stats"])
+        step.histograms.update(numbers["histograms"])
+        step.changes.update(numbers["changes"])
+        step.units.update(numbers["units"])
+        if numbers["loss"] is not None and step.loss is None:
+            step.loss = float(numbers["loss"])
+        for key, value in numbers["tensors"].items():
             self._keep_tensor(key, step.number, value)
-        self._hold(made["latest"])
-        if self.nonfinite is None and made["odd"]:
-            self._look(step, made, locate)
+        self._retain_latest(numbers["latest"])
+        if self.nonfinite is None and numbers["odd"]:
+            self._record_nonfinite(step, numbers, locate)
 
-    def _look(self, step, made, locate):
-        """Note the first NaN or infinity, which is in this step."""
-        found = locate() if locate is not None else None
-        if found is None and step.loss is not None and not np.isfinite(step.loss):
-            found = NonFinite(0, "NaN" if np.isnan(step.loss) else "Inf", "the loss", "forward")
-        found = found or self._ill(made["stats"])
-        if found is not None:
-            found.step = step.number
-            self.nonfinite = found
+    def _record_nonfinite(self, step, numbers, locate):
+        """Record the first NaN or infinity, which is in this step."""
+        nonfinite = locate() if locate is not None else None
+        if nonfinite is None and step.loss is not None and not np.isfinite(step.loss):
+            nonfinite = NonFinite(0, "NaN" if np.isnan(step.loss) else "Inf", "the loss", "forward")
+        nonfinite = nonfinite or self._find_nonfinite_gradient(numbers["stats"])
+        if nonfinite is not None:
+            nonfinite.step = step.number
+            self.nonfinite = nonfinite
             if self.tells:
-                log.warning("%s", describe_nonfinite(found))
+                log.warning("%s", describe_nonfinite(nonfinite))
 
-    def _ill(self, stats):
-        """The first gradient that is not finite, None if all are."""
+    def _find_nonfinite_gradient(self, stats):
+        """Return the first gradient that is not finite, None if all are."""
         for what in ("NaN", "Inf"):
             column = summary.COLUMNS.index(what.lower())
             for row in self._rows.values():
@@ -176,41 +176,41 @@ class Recording:
                     return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
         return None
 
-    def _close(self, number):
-        """End the current step; `number` is what the training calls it."""
+    def _close_step(self, number):
+        """End the current step; `number` is its number in the training."""
         step, self._now = self._now, None
         if step is None:
             return
         if number is not None:
-            for kept in self.tensors.values():
-                if step.number in kept and step.number != number:
-                    kept[number] = kept.pop(step.number)
+            for values_by_step in self.tensors.values():
+                if step.number in values_by_step and step.number != number:
+                    values_by_step[number] = values_by_step.pop(step.number)
             if self.nonfinite is not None and self.nonfinite.step == step.number:
                 self.nonfinite.step = number
             step.number = self._number = number
-        self._thin()
+        self._thin_steps()
 
-    def _thin(self):
-        if len(self._steps) > 1 and not self._wanted(self._steps[-2], len(self._steps) - 2):
+    def _thin_steps(self):
+        if len(self._steps) > 1 and not self._is_stored(self._steps[-2], len(self._steps) - 2):
             del self._steps[-2]
         if len(self._steps) > self.keep:
             self.stride *= 2
             last = len(self._steps) - 1
-            self._steps = [s for i, s in enumerate(self._steps) if i == last or self._wanted(s, i)]
+            self._steps = [s for i, s in enumerate(self._steps) if i == last or self._is_stored(s, i)]
 
-    def _wanted(self, step, place):
+    def _is_stored(self, step, index):
         return (
             (step.number - 1) % self.stride == 0
-            or place == 0
+            or index == 0
             or (self.nonfinite is not None and self.nonfinite.step == step.number)
         )
 
-    def _hold(self, arrays):
-        """Hold what the latest step has left, rather than the step before."""
-        held = sum(array.nbytes for array in self.latest.values())
+    def _retain_latest(self, arrays):
+        """Retain the arrays of the latest step, within the limit."""
+        total_bytes = sum(array.nbytes for array in self.latest.values())
         for key, array in arrays.items():
-            held += array.nbytes
-            if held > _LATEST:
+            total_bytes += array.nbytes
+            if total_bytes > _LATEST:
                 return
             self.latest[key] = array
 
@@ -219,42 +219,42 @@ class Recording:
             self.dropped += value.nbytes
             return
         value = np.array(value)
-        if number in self.tensors.get(key, ()):  # told by the tape and by a compiled optimizer
+        if number in self.tensors.get(key, ()):  # both the tape and a compiled optimizer report it
             self._bytes -= self.tensors[key][number].nbytes
         self.tensors.setdefault(key, {})[number] = value
         self._bytes += value.nbytes
         while self._bytes > self.memory and self.tensors:
-            numbers = sorted({n for kept in self.tensors.values() for n in kept})
-            if len(numbers) == 1:  # not even one step fits: the largest tensor goes
+            numbers = sorted({n for values_by_step in self.tensors.values() for n in values_by_step})
+            if len(numbers) == 1:  # a single step does not fit: drop the largest tensor
                 self._forget_tensor(max(self.tensors, key=lambda k: sum(v.nbytes for v in self.tensors[k].values())))
                 continue
             self.tensor_stride *= 2
-            for kept in self.tensors.values():
-                for gone in [n for n in kept if (n - 1) % self.tensor_stride]:
-                    self._drop(kept.pop(gone))
+            for values_by_step in self.tensors.values():
+                for removed in [n for n in values_by_step if (n - 1) % self.tensor_stride]:
+                    self._count_dropped(values_by_step.pop(removed))
 
     def _forget_tensor(self, key):
         for value in self.tensors.pop(key).values():
-            self._drop(value)
+            self._count_dropped(value)
 
-    def _drop(self, value):
+    def _count_dropped(self, value):
         self._bytes -= value.nbytes
         self.dropped += value.nbytes
 
     # ------------------------------------------------------------------ reading
     @property
     def steps(self) -> list["Step"]:
-        """The steps that are kept."""
+        """The stored steps."""
         self.settle()
         return list(self._steps)
 
     @property
     def numbers(self) -> list[int]:
-        """Their numbers."""
+        """The numbers of the stored steps."""
         return [step.number for step in self.steps]
 
     def rows(self, kind: str | None = None) -> "list[Row]":
-        """Rows in the order of the forward pass, of one kind or of all.
+        """Return rows in the order of the forward pass, of one kind or of all.
 
         Args:
             kind (str): "parameter", "output" or "gradient". Default: None.
@@ -263,7 +263,7 @@ class Recording:
         return sorted((r for r in self._rows.values() if kind in (None, r.kind)), key=lambda r: (r.order, r.name))
 
     def row(self, name: str, kind: str | None = None) -> Any:
-        """The row of that name.
+        """Return the row of that name.
 
         Raises:
             KeyError: If there is none.
@@ -276,7 +276,7 @@ class Recording:
         )
 
     def table(self, statistic: str, kind: str = "parameter") -> Any:
-        """A statistic as an array of shape (rows of that kind, steps), NaN where it is unknown.
+        """Return a statistic as an array of shape (rows of that kind, steps), NaN for unknown values.
 
         Args:
             statistic (str): one of `STATISTICS`. "update" is the norm of a Parameter's change over the norm it had.
@@ -295,27 +295,27 @@ class Recording:
         ).reshape(len(rows), len(steps))
 
     def values(self, row: Any, step: Any) -> Any:
-        """The `STATISTICS` of one row in one step, NaN for what is unknown."""
-        found = np.full(len(STATISTICS), np.nan)
+        """Return the `STATISTICS` of one row in one step, NaN for unknown values."""
+        statistics = np.full(len(STATISTICS), np.nan)
         stats = step.stats.get(row.key)
         if stats is not None and stats[0] > 0:
             stats = np.asarray(stats, np.float64)
-            found[1:9] = stats[1:9]
+            statistics[1:9] = stats[1:9]
             if row.kind != "output" or SATURATES.named(row.op) is None:
-                found[_PLACE["saturated"]] = np.nan
+                statistics[_PLACE["saturated"]] = np.nan
             # in double precision, where the square of 1e-30 is a number
-            found[0] = np.sqrt(row.size * stats[0] * (stats[1] ** 2 + stats[2] ** 2))
+            statistics[0] = np.sqrt(row.size * stats[0] * (stats[1] ** 2 + stats[2] ** 2))
         if row.kind == "parameter" and row.name in step.changes:
             change, before = (float(v) for v in step.changes[row.name])
-            found[_PLACE["update"]] = change / before if before else np.inf if change else 0.0
-            found[_PLACE["weight"]] = before * np.sqrt(row.size)
+            statistics[_PLACE["update"]] = change / before if before else np.inf if change else 0.0
+            statistics[_PLACE["weight"]] = before * np.sqrt(row.size)
         units = step.units.get(row.key)
         if units is not None and len(units):
-            found[_PLACE["dead"]] = 1 - np.mean(units)
-        return found
+            statistics[_PLACE["dead"]] = 1 - np.mean(units)
+        return statistics
 
     def histogram(self, row: Any, step: Any) -> Any:
-        """(counts, edges) of one row in one step, of an evenly spread sample; None where there is none."""
+        """Return (counts, edges) of one row in one step, of an evenly spaced sample; None without a histogram."""
         counts = step.histograms.get(row.key)
         if counts is None:
             return None
@@ -325,17 +325,17 @@ class Recording:
         return np.asarray(counts), np.linspace(low, high if high > low else low + 1e-30, summary.BINS + 1)
 
     def dead_units(self, row: Any, steps: Any = None) -> Any:
-        """bool per unit: whether it was zero for every sample of all these steps; None where it is unknown."""
+        """Return bool per unit: True if it was zero for every example of all these steps; None if unknown."""
         masks = [step.units[row.key] for step in (self.steps if steps is None else steps) if row.key in step.units]
         masks = [m for m in masks if len(m) == len(masks[0])]
         return ~np.any(masks, axis=0) if masks else None
 
     def tensor(self, name: str, step: int | None = None) -> Any:
-        """A whole tensor: one that was recorded so, or any of the last step.
+        """Return all values of a tensor: a recorded one, or any of the last step.
 
         Args:
-            name (str): of a row; "gradient:", "weight:" or another kind before it tells equal names apart.
-            step (int): number of the step; the last one where None. Default: None.
+            name (str): of a row; the prefix "gradient:", "weight:" or another kind distinguishes equal names.
+            step (int): number of the step. Default: None, the last one.
 
         Returns:
             numpy.ndarray.
@@ -344,50 +344,52 @@ class Recording:
             KeyError: If it was not recorded, or not in that step.
         """
         self.settle()
-        for (kind, title), kept in self.tensors.items():
+        for (kind, title), values_by_step in self.tensors.items():
             both = title, f"{kind}:{title}"
             if name in both or any(fnmatch.fnmatchcase(text, name) for text in both):
                 if step is None:
-                    return kept[max(kept)]
-                if step in kept:
-                    return kept[step]
-                raise KeyError(f"'{name}' was recorded in steps {sorted(kept)}, but not in step {step}.")
+                    return values_by_step[max(values_by_step)]
+                if step in values_by_step:
+                    return values_by_step[step]
+                raise KeyError(f"'{name}' was recorded in steps {sorted(values_by_step)}, but not in step {step}.")
         if step is None or self._steps and step == self._steps[-1].number:
             for (kind, title), array in self.latest.items():
                 if name in (title, f"{kind}:{title}") and not array.is_deleted():
                     return np.asarray(array)
-        known = ", ".join(f"{kind}:{title}" for kind, title in self.tensors) or "none"
-        raise KeyError(f"No tensor '{name}' was recorded whole; there is {known}. Name it: tensors=['{name}'].")
+        available = ", ".join(f"{kind}:{title}" for kind, title in self.tensors) or "none"
+        raise KeyError(f"No tensor '{name}' was recorded whole; there is {available}. Name it: tensors=['{name}'].")
 
     @property
     def cut_off(self) -> frozenset[str] | None:
-        """Parameters whose gradient is zero whatever the values are; None where there is no program to tell."""
+        """Parameters whose gradient is zero for all values; None without a program."""
         if self._cut_off is None and self.jaxpr is not None:
             self._cut_off = cut_off(self.jaxpr)
         return self._cut_off
 
     def notes(self) -> list[Any]:
-        """What a reader has to know about what is missing, a list of sentences."""
+        """Return sentences about missing data."""
         self.settle()
-        found = []
+        notes = []
         if self.stride > 1:
-            found.append(f"{self._count} steps ran; every {_ordinal(self.stride)} one is kept (keep={self.keep}).")
+            notes.append(
+                f"{self._count} steps ran; every {_format_ordinal(self.stride)} one is kept (keep={self.keep})."
+            )
         if self.dropped:
-            found.append(
-                f"{_size(self.dropped)} of whole tensors did not fit into {_size(self.memory)}: every "
-                f"{_ordinal(self.tensor_stride)} step has them (memory={self.memory})."
+            notes.append(
+                f"{_format_size(self.dropped)} of whole tensors did not fit into {_format_size(self.memory)}: every "
+                f"{_format_ordinal(self.tensor_stride)} step has them (memory={self.memory})."
             )
         if self.missed:
-            found.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
+            notes.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
         if self.in_loops:
-            found.append(
+            notes.append(
                 f"{self.in_loops} operators within loops or branches show what they give, and not the gradient with "
                 "respect to it; PYNATIVE mode shows that, too."
             )
-        return found
+        return notes
 
     def findings(self) -> "list[Finding]":
-        """What is wrong, in words; see `msnb.insight.gradients.findings`."""
+        """Return diagnoses in words; see `msnb.insight.gradients.findings`."""
         return find(self)
 
     def __repr__(self) -> str:
@@ -396,11 +398,11 @@ class Recording:
         return f"Recording({len(self._rows)} rows, {span}, {self.mode})"
 
 
-def _ordinal(number):
+def _format_ordinal(number):
     return {2: "second", 4: "fourth", 8: "eighth"}.get(number, f"{number}th")
 
 
-def _size(octets):
+def _format_size(octets):
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if octets >= factor:
             return f"{octets / factor:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""What a recording is made of: the numbers of a step, and where the first NaN came from."""
+"""Records of a recording: the numbers of a step, and the origin of the first NaN."""
 
 from typing import Any
 

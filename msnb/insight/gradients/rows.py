@@ -1,4 +1,4 @@
-"""Which values of a train step are worth recording, and what they are called."""
+"""Select the values of a training step to record, and name them."""
 
 import dataclasses
 import fnmatch
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
     from msnb.nn.cell import Cell
 
-LABEL = "gradient:"  # what core.autodiff labels the gradient of a Parameter with
+LABEL = "gradient:"  # prefix of the label that core gives to the gradient of a Parameter
 KINDS = ("parameter", "output", "gradient", "weight")
 SATURATES = RuleTable(
     "the range outside of which it is flat",
@@ -35,16 +35,16 @@ class Row:
     """One line of a recording.
 
     Attributes:
-        kind (str): "parameter": the gradient of a Parameter; "output": what an operator gives in the forward pass;
+        kind (str): "parameter": the gradient of a Parameter; "output": an operator's output in the forward pass;
             "gradient": the gradient with respect to that output; "weight": a Parameter's own values.
         name (str): of the Parameter, or the Cell's attribute path and the operator, such as "layer3.2.conv2/Conv2D".
         shape (tuple), dtype (str): of the tensor.
-        op (str): operator that made it; of a Parameter, the one that reads it first.
-        cell (str): attribute path of the Cell it belongs to, such as "layer3.2.conv2".
+        op (str): the operator that computes it; of a Parameter, the first one that reads it.
+        cell (str): attribute path of its Cell, such as "layer3.2.conv2".
         source (Union[tuple, None]): (file, line, function).
-        node (int): id in the graph of the forward node; -1 where there is none.
-        order (int): place in the forward pass.
-        maker (int): id in the graph of the node that makes the tensor, for a gradient a backward one; -1 where unknown.
+        node (int): id in the graph of the forward node; -1 if there is none.
+        order (int): position in the forward pass.
+        maker (int): id in the graph of the node that computes the tensor, for a gradient a backward one; -1 if unknown.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies it in a recording."""
+        """The key of the row in a recording."""
         return self.kind, self.name
 
     @property
@@ -70,87 +70,87 @@ class Row:
 
 
 def size_of(shape: tuple[int, ...]) -> int:
-    """Number of elements of a tensor of this shape."""
+    """Return the number of elements of a tensor of this shape."""
     return int(np.prod(shape, dtype=np.int64))
 
 
-dtype_name = functools.lru_cache(maxsize=64)(str)  # of a numpy dtype, which takes microseconds to tell its name
+dtype_name = functools.lru_cache(maxsize=64)(str)  # of a numpy dtype, whose name takes microseconds to compute
 
 
 @functools.lru_cache(maxsize=64)
 def is_real(dtype):
-    """Whether statistics of values of this dtype make sense. JAX is asked: numpy does not know random keys."""
+    """Return True for real number types. It uses JAX, because numpy does not know the dtype of random keys."""
     return jax.dtypes.issubdtype(dtype, np.floating)
 
 
 def forward_order(graph: "FuncGraph", results: int) -> Any:
-    """{parameter name: (place, operator node that reads it first)} in the order of the forward pass.
+    """Return {parameter name: (position, first operator node that reads it)} in the order of the forward pass.
 
     Args:
-        graph (FuncGraph): a train step.
-        results (int): how many of its outputs are results; the others are new values of Parameters.
+        graph (FuncGraph): a training step.
+        results (int): number of outputs that are results; the others are new values of Parameters.
     """
-    found, place = {}, 0
-    needed = _needed(graph, results)
+    readers, place = {}, 0
+    needed = _needed_nodes(graph, results)
     for node in graph.nodes:
         for inner in (node, *(n for sub in node.graphs for n in sub.all_nodes())):
             place += 1
-            # an optimizer reads Parameters too, but nothing is differentiated through it
+            # an optimizer reads Parameters too, but is not differentiated
             if node.id not in needed or node.direction != "forward":
                 continue
             for source in inner.inputs:
                 if isinstance(source, ParameterNode) and source.is_weight:
-                    found.setdefault(source.name, (place - 1, inner))
-    return found
+                    readers.setdefault(source.name, (place - 1, inner))
+    return readers
 
 
 def operators(graph: "FuncGraph") -> Any:
-    """[(name, place, node)] of the forward pass; a name that comes again carries its number."""
-    number, found = {}, []
+    """Return [(name, position, node)] of the forward pass; repeated names are numbered."""
+    number, entries = {}, []
     for place, node in enumerate(graph.all_nodes()):
         if node.direction != "forward":
             continue
         base = "/".join(part for part in (attribute_path(node.scope, graph.name), node.op) if part)
         number[base] = number.get(base, 0) + 1
-        found.append((base if number[base] == 1 else f"{base} ({number[base]})", place, node))
-    return found
+        entries.append((base if number[base] == 1 else f"{base} ({number[base]})", place, node))
+    return entries
 
 
-def _needed(graph, results):
-    """Ids of the nodes that the results or the backward pass are computed from."""
+def _needed_nodes(graph, results):
+    """Return ids of the nodes that the results or the backward pass depend on."""
     todo = [node for node, _ in graph.outputs[:results]] + [n for n in graph.nodes if n.direction == "backward"]
-    seen = set()
+    needed = set()
     while todo:
         node = todo.pop()
-        if isinstance(node, CNode) and node.id not in seen:
-            seen.add(node.id)
+        if isinstance(node, CNode) and node.id not in needed:
+            needed.add(node.id)
             todo += node.inputs
-    return seen
+    return needed
 
 
 def cotangents(graph: "FuncGraph") -> Any:
-    """{id of a forward node: (node, slot) whose value is the gradient with respect to its output}.
+    """Return {id of a forward node: (node, slot) of the gradient with respect to its output}.
 
-    A backward operator takes what the forward one left for it, then the gradients of its results.
+    The inputs of a backward operator are the residuals of the forward one, then the gradients of its results.
     """
     lists = {}
     for node in graph.nodes:
         if node.kernel is not None and node.direction in ("forward", "backward") and not node.is_recomputed:
             lists.setdefault((node.scope, node.op), ([], []))[node.direction == "backward"].append(node)
-    found = {}
+    gradient_slots = {}
     for forwards, backwards in lists.values():
-        pairs, rest = _by_residuals(forwards, backwards)
+        pairs, rest = _match_residuals(forwards, backwards)
         if len(rest[0]) == len(rest[1]):  # gradients come in the opposite order
             pairs += zip(rest[0], reversed(rest[1]))
         for forward, backward in pairs:
             mate = _cotangent_of(forward, backward)
             if mate is not None:
-                found[forward.id] = mate
-    return found
+                gradient_slots[forward.id] = mate
+    return gradient_slots
 
 
-def _by_residuals(forwards, backwards):
-    """Pairs that are certain, since the backward node reads what only its own forward node made; and the rest."""
+def _match_residuals(forwards, backwards):
+    """Return the pairs in which the backward node reads an output of its forward node only, and the unpaired nodes."""
     pairs, used = [], set()
     left = list(forwards)
     for backward in backwards:
@@ -178,15 +178,15 @@ def _cotangent_of(forward, backward):
 
 
 def trainable(net: "Cell") -> "list[Parameter]":
-    """The trainable Parameters of a Cell, without what its optimizers keep for themselves, such as moments."""
+    """Return the trainable Parameters of a Cell, without its optimizers' state such as moments."""
     optimizers = [cell for _, cell in net.cells_and_names() if isinstance(cell, Optimizer)]
-    given = {id(p) for optimizer in optimizers for p in optimizer.parameters}
-    own = {id(p) for optimizer in optimizers for p in optimizer.get_parameters()} - given
+    optimized = {id(p) for optimizer in optimizers for p in optimizer.parameters}
+    own = {id(p) for optimizer in optimizers for p in optimizer.get_parameters()} - optimized
     return [p for p in net.trainable_params() if id(p) not in own]
 
 
 def chosen(patterns: Sequence[str], rows: "list[Row]") -> "list[Row]":
-    """Rows whose name, or kind:name, one of the patterns of `fnmatch` matches."""
+    """Return rows whose name, or kind:name, matches one of the `fnmatch` patterns."""
     return [
         row
         for row in rows

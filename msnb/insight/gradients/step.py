@@ -1,4 +1,4 @@
-"""What is kept of the gradients of a step and of what it did to its Parameters, computed while the next step runs."""
+"""Statistics of a step's gradients and Parameter changes, computed while the next step runs."""
 
 import functools
 from typing import Any
@@ -14,11 +14,11 @@ _NONE = np.zeros((0, len(summary.COLUMNS)), np.float32), np.zeros((0, summary.BI
 
 
 def nothing() -> Any:
-    """What one run tells a Recording, while nothing is known.
+    """Return the empty result of one run for a Recording.
 
     "stats", "histograms", "units", "tensors" and "latest" are by key of a row, "changes" by name of a Parameter;
-    "latest" holds whatever the run has left of whole tensors, as JAX's arrays. "loss" is a number or None; "odd" says
-    that a gradient, a change or the loss is not finite.
+    "latest" has the full tensors that the run still has, as JAX's arrays. "loss" is a number or None; "odd" is True if
+    a gradient, a change or the loss is not finite.
     """
     kinds = ("stats", "histograms", "changes", "units", "tensors", "latest")
     return {**{kind: {} for kind in kinds}, "loss": None, "odd": False}
@@ -27,91 +27,91 @@ def nothing() -> Any:
 class StepNumbers:
     """Moments, histograms and changes of one step.
 
-    Arrays in the memory of this process are read by numpy, which takes a third of the time that XLA's CPU backend
-    does, and nothing to compile; on other devices they are summarised where they are.
+    Arrays in the memory of this process are read by numpy, which needs no compilation and a third of the time of XLA's
+    CPU backend. On other devices they are summarised on the device.
 
     Args:
         gradients (list[jax.Array]): real arrays.
-        before (list), after (list): Parameters, each array beside what became of it.
+        before (list), after (list): Parameters before and after the update.
     """
 
     def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
-        self.here: bool = _lie_here([*gradients[:1], *before[:1]])  # the others lie where these do
-        self.made: Any = (gradients, before, after) if self.here else _on_device(gradients, before, after)
+        self.here: bool = _in_host_memory([*gradients[:1], *before[:1]])  # all arrays of a step are on the same device
+        self.computed: Any = (gradients, before, after) if self.here else _on_device(gradients, before, after)
 
     def ready(self) -> bool:
-        """Whether `read` does not wait."""
-        return _ready(self.made)
+        """Return True if `read` does not block."""
+        return _all_ready(self.computed)
 
     def read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(moments, histograms, changes) as numpy arrays with a row for each array.
+        """Return (moments, histograms, changes) as numpy arrays with a row for each array.
 
-        The changes are None if another program has written over a Parameter since.
+        The changes are None if another program has overwritten a Parameter since.
         """
         if not self.here:
-            return tuple(map(np.asarray, self.made))
-        gradients, before, after = self.made
-        known = not any(array.is_deleted() for array in (*before, *after))
+            return tuple(map(np.asarray, self.computed))
+        gradients, before, after = self.computed
+        is_available = not any(array.is_deleted() for array in (*before, *after))
         stats, bars = host.summarised(gradients) if gradients else _NONE
-        return stats, bars, (host.changes(before, after) if before else ()) if known else None
+        return stats, bars, (host.changes(before, after) if before else ()) if is_available else None
 
 
 class Values:
-    """Moments, histograms and living units of what operators gave in one step; where they are made, see `StepNumbers`.
+    """Moments, histograms and living units of operators' outputs in one step. For the device see `StepNumbers`.
 
     Args:
-        rows (list[Row]): what each array is.
+        rows (list[Row]): the rows of the arrays.
         arrays (list[jax.Array]): real, not empty.
     """
 
     def __init__(self, rows: list[Row], arrays: list[jax.Array]) -> None:
         self.keys: list[tuple[str, str]] = [row.key for row in rows]
         self.kinds: tuple[Any, ...] = tuple((flat_ends(row), has_units(row)) for row in rows)
-        self.here: bool = _lie_here(arrays[:1])
-        self.made: Any = arrays if self.here else _values_on_device(self.kinds, arrays)
+        self.here: bool = _in_host_memory(arrays[:1])
+        self.computed: Any = arrays if self.here else _values_on_device(self.kinds, arrays)
 
     def ready(self) -> bool:
-        """Whether `read` does not wait."""
-        return _ready(self.made)
+        """Return True if `read` does not block."""
+        return _all_ready(self.computed)
 
     def read(self, into: dict[str, Any]) -> None:
-        """Add the numbers to a dict as `nothing` gives it."""
+        """Add the numbers to a dict in the form of `nothing`."""
         if not self.keys:
             return
         if self.here:
-            stats, bars = host.summarised(self.made, [ends for ends, _ in self.kinds])
-            units = [host.living(array) for array, (_, wanted) in zip(self.made, self.kinds) if wanted]
+            stats, bars = host.summarised(self.computed, [ends for ends, _ in self.kinds])
+            units = [host.living(array) for array, (_, with_units) in zip(self.computed, self.kinds) if with_units]
         else:
-            stats, bars, units = jax.tree.map(np.asarray, self.made)
+            stats, bars, units = jax.tree.map(np.asarray, self.computed)
         into["stats"].update(zip(self.keys, stats, strict=True))
         into["histograms"].update(zip(self.keys, bars, strict=True))
-        with_units = [key for key, (_, wanted) in zip(self.keys, self.kinds, strict=True) if wanted]
+        with_units = [key for key, (_, with_units) in zip(self.keys, self.kinds, strict=True) if with_units]
         into["units"].update(zip(with_units, units, strict=True))
 
 
 def flat_ends(row: Row) -> tuple[float, float] | None:
-    """The range outside of which the operator that gives a row is flat; None where there is none."""
+    """Return the range outside of which the row's operator has almost no derivative, or None."""
     return SATURATES.named(row.op) if row.kind == "output" else None
 
 
 def has_units(row: Row) -> bool:
-    """Whether a row is a ReLU's output, whose units can be dead."""
+    """Return True for a ReLU's output, whose units can be dead."""
     return row.kind == "output" and row.op.startswith("ReLU") and len(row.shape) > 1
 
 
-def _lie_here(arrays):
-    """Whether arrays lie in the memory of this process."""
+def _in_host_memory(arrays):
+    """Return True if arrays are in the memory of this process."""
     return all(device.platform == "cpu" for array in arrays for device in array.devices())
 
 
-def _ready(arrays):
+def _all_ready(arrays):
     return all(array.is_ready() for array in jax.tree.leaves(arrays) if not array.is_deleted())
 
 
 @functools.partial(jax.jit, static_argnums=0)
 def _values_on_device(kinds, arrays):
     stats, bars = summary.summarised(arrays, [ends for ends, _ in kinds])
-    return stats, bars, [summary.living(array) for array, (_, wanted) in zip(arrays, kinds) if wanted]
+    return stats, bars, [summary.living(array) for array, (_, with_units) in zip(arrays, kinds) if with_units]
 
 
 @jax.jit

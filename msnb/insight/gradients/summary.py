@@ -1,7 +1,7 @@
-"""What is kept of one tensor of one step: moments, extremes, counts and a histogram, computed where the tensor is.
+"""Statistics of one tensor of one step: moments, extremes, counts and a histogram, computed on its device.
 
-The reductions are chosen for XLA's CPU backend, where two passes over the values are cheap and a scatter is not: a
-histogram counts by comparison, of an evenly spread sample. Counting NaN and Inf costs nothing while there are none.
+The reductions suit XLA's CPU backend, where two passes over the values are cheap and a scatter is not: a
+histogram counts by comparison, of an evenly spaced sample. NaN and Inf are counted only if there are any.
 """
 
 import math
@@ -13,25 +13,25 @@ import numpy as np
 
 COLUMNS = ("rounds", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated")
 BINS = 32
-SAMPLE = 1024  # elements that a histogram looks at
-_SMALL = 1 << 16  # elements up to which arrays are copied beside each other
+SAMPLE = 1024  # elements that a histogram samples
+_SMALL = 1 << 16  # elements up to which arrays are stacked
 
 _NAN, _INF = COLUMNS.index("nan"), COLUMNS.index("inf")
 _TINY = 1e-37
 
 
 def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: bool = True) -> jax.Array:
-    """float32 vector of `COLUMNS` for one array of real numbers.
+    """Return a float32 vector of `COLUMNS` for one array of real numbers.
 
     Args:
         array (jax.Array): any shape, real, not empty.
         saturation (Union[tuple, None]): (low, high) counts the values outside, near the ends of a function's range.
-        exact (bool): whether NaN and Inf are counted here; zeros stand for both otherwise.
+        exact (bool): if True, NaN and Inf are counted here; otherwise their counts are zero.
 
-    `std` is the root of the mean squared deviation. Squares are taken of values divided by the largest magnitude, so
-    that gradients of 1e-30 keep theirs.
+    `std` is the root of the mean squared deviation. Values are divided by the largest magnitude before they are
+    squared, so that gradients of 1e-30 do not underflow.
     """
-    x = _wide(array).ravel()
+    x = _to_float(array).ravel()
     low, high = jnp.min(x), jnp.max(x)
     mean = jnp.sum(x) / x.size
     top = jnp.maximum(jnp.maximum(-low, high), _TINY)
@@ -39,21 +39,21 @@ def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: 
     std = top * jnp.sqrt(jnp.sum(scaled * scaled) / x.size)
     near = 0.0
     if saturation is not None:
-        near = _share((x < saturation[0]) | (x > saturation[1]))
-    nan, inf = (_count(jnp.isnan(x)), _count(jnp.isinf(x))) if exact else (0.0, 0.0)
-    parts = (1.0, mean, std, low, high, _share(x == 0), nan, inf, near)
+        near = _fraction_true((x < saturation[0]) | (x > saturation[1]))
+    nan, inf = (_count_true(jnp.isnan(x)), _count_true(jnp.isinf(x))) if exact else (0.0, 0.0)
+    parts = (1.0, mean, std, low, high, _fraction_true(x == 0), nan, inf, near)
     return jnp.stack([jnp.asarray(p, jnp.float32) for p in parts])
 
 
 def merged(first: Any, second: Any) -> Any:
-    """The moments of two arrays of one shape, from the moments of each."""
+    """Combine the moments of two arrays of one shape."""
     n, m = first[0], second[0]
     total = n + m
     one, two = n / jnp.maximum(total, 1), m / jnp.maximum(total, 1)
     mean = one * first[1] + two * second[1]
-    spread = jnp.stack([first[2], first[1] - mean, second[2], second[1] - mean])
-    top = jnp.maximum(jnp.max(jnp.abs(spread)), _TINY)
-    a, b, c, d = spread / top
+    deviations = jnp.stack([first[2], first[1] - mean, second[2], second[1] - mean])
+    top = jnp.maximum(jnp.max(jnp.abs(deviations)), _TINY)
+    a, b, c, d = deviations / top
     std = top * jnp.sqrt(one * (a * a + b * b) + two * (c * c + d * d))
     both = jnp.stack(
         [
@@ -72,13 +72,13 @@ def merged(first: Any, second: Any) -> Any:
 
 
 def nothing() -> Any:
-    """The moments of no array at all."""
+    """Return the moments of no array, the neutral element of `merged`."""
     return jnp.zeros(len(COLUMNS), jnp.float32)
 
 
 def histogram(array: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
-    """uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
-    x = _wide(array).ravel()
+    """Return uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
+    x = _to_float(array).ravel()
     x = x[:: sample_stride(x.size)]
     width = jnp.maximum((high - low) / BINS, _TINY)
     place = jnp.clip(jnp.floor((x - low) / width), 0, BINS - 1)
@@ -87,7 +87,7 @@ def histogram(array: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
 
 
 def sample_stride(size: int) -> int:
-    """Step between the elements that are looked at: coprime to the size, so that no column is always skipped."""
+    """Return the step between sampled elements: coprime to the size, so that no column is always skipped."""
     stride = max(1, -(-size // SAMPLE))
     while math.gcd(stride, size) != 1:
         stride += 1
@@ -95,7 +95,7 @@ def sample_stride(size: int) -> int:
 
 
 def summarised(arrays: list[jax.Array], saturations: list[Any]) -> tuple[jax.Array, jax.Array]:
-    """(moments, histograms) of several arrays, stacked; NaN and Inf are counted only if there are any.
+    """Return (moments, histograms) of several arrays, stacked; NaN and Inf are counted only if there are any.
 
     Args:
         arrays (list): real arrays.
@@ -106,67 +106,71 @@ def summarised(arrays: list[jax.Array], saturations: list[Any]) -> tuple[jax.Arr
         stats = moments(array, saturation, exact=False)
         return stats, histogram(array, stats[3], stats[4])
 
-    made = _together(one, arrays, saturations)
-    stats, bars = (jnp.stack([m[i] for m in made]) for i in (0, 1))
+    stacked_moments = _map_grouped(one, arrays, saturations)
+    stats, bars = (jnp.stack([m[i] for m in stacked_moments]) for i in (0, 1))
     odd = ~jnp.isfinite(stats[:, 1] + stats[:, 2])
 
     def count():
-        return jnp.stack(_together(lambda a, _: jnp.stack([_count(jnp.isnan(a)), _count(jnp.isinf(a))]), arrays))
+        return jnp.stack(
+            _map_grouped(lambda a, _: jnp.stack([_count_true(jnp.isnan(a)), _count_true(jnp.isinf(a))]), arrays)
+        )
 
     counts = jax.lax.cond(jnp.any(odd), count, lambda: jnp.zeros((len(arrays), 2), jnp.float32))
     return stats.at[:, _NAN : _INF + 1].set(counts), bars
 
 
 def finiteness(array: jax.Array) -> jax.Array:
-    """uint8: 2 if the array holds a NaN, else 1 if it holds an infinity, else 0."""
+    """Return uint8: 2 if the array has a NaN, else 1 if it has an infinity, else 0."""
     return jnp.max(jnp.where(jnp.isnan(array), 2, jnp.where(jnp.isinf(array), 1, 0)).astype(jnp.uint8))
 
 
-def _together(fn, arrays, tags=None):
-    """`fn(flat array, tag)` of each array. Small ones of one size share a kernel: compiling one for each of the many
-    equal layers of a network would take longer than training it."""
+def _map_grouped(fn, arrays, tags=None):
+    """Return `fn(flat array, tag)` of each array.
+
+    Small arrays of one size share a kernel. A kernel per layer would take longer to compile than to train the network.
+    """
     tags = tags or [None] * len(arrays)
     groups = {}
     for place, (array, tag) in enumerate(zip(arrays, tags)):
         key = (array.size, array.dtype, tag) if array.size <= _SMALL else place
         groups.setdefault(key, []).append(place)
-    found = [None] * len(arrays)
+    results = [None] * len(arrays)
     for places in groups.values():
         tag = tags[places[0]]
         if len(places) == 1:
-            found[places[0]] = fn(arrays[places[0]].ravel(), tag)
+            results[places[0]] = fn(arrays[places[0]].ravel(), tag)
             continue
         stacked = jax.vmap(lambda a, tag=tag: fn(a, tag))(jnp.stack([arrays[p].ravel() for p in places]))
         for number, place in enumerate(places):
-            found[place] = jax.tree.map(lambda leaf, number=number: leaf[number], stacked)
-    return found
+            results[place] = jax.tree.map(lambda leaf, number=number: leaf[number], stacked)
+    return results
 
 
 def living(array: jax.Array) -> jax.Array:
-    """bool per unit: whether it is above zero anywhere in the batch. Units are channels, or the last axis."""
+    """Return bool per unit: True if it is above zero anywhere in the batch. Units are channels, or the last axis."""
     axis = 1 if array.ndim > 2 else array.ndim - 1
     return jnp.max(array, axis=tuple(i for i in range(array.ndim) if i != axis)) > 0
 
 
 def change(old: jax.Array, new: jax.Array) -> jax.Array:
-    """(root mean square of the change, of the old values) of a Parameter, float32."""
-    old, new = _wide(old).ravel(), _wide(new).ravel()
-    return jnp.stack([_rms(new - old), _rms(old)]).astype(jnp.float32)
+    """Return (root mean square of the change, of the old values) of a Parameter, float32."""
+    old, new = _to_float(old).ravel(), _to_float(new).ravel()
+    return jnp.stack([_root_mean_square(new - old), _root_mean_square(old)]).astype(jnp.float32)
 
 
-def _rms(x):
+def _root_mean_square(x):
     top = jnp.maximum(jnp.max(jnp.abs(x)), _TINY)
     scaled = x / top
     return top * jnp.sqrt(jnp.sum(scaled * scaled) / x.size)
 
 
-def _wide(array):
+def _to_float(array):
     return array if array.dtype in (np.float32, np.float64) else array.astype(jnp.float32)
 
 
-def _count(condition):
+def _count_true(condition):
     return jnp.sum(condition, dtype=jnp.int32).astype(jnp.float32)
 
 
-def _share(condition):
-    return _count(condition) / condition.size
+def _fraction_true(condition):
+    return _count_true(condition) / condition.size

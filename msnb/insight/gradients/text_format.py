@@ -1,4 +1,4 @@
-"""Numbers, lists and places as sentences about a training write them."""
+"""Format numbers, lists and locations for sentences about a training."""
 
 import math
 import re
@@ -13,12 +13,12 @@ _CALL = re.compile(r"(.*) \((\d+)(?:\w\w call)?\)$")
 
 
 def num(value: float) -> str:
-    """A number of two digits."""
+    """Return a number with two digits."""
     return f"{value:.2g}"
 
 
 def times(value: float) -> str:
-    """A factor: 40 times, 1,200 times, 10⁹ times."""
+    """Return a factor in words: 40 times, 1,200 times, 10⁹ times."""
     if value < 100:
         return f"{value:.0f} times"
     if value < 1e6:
@@ -27,20 +27,20 @@ def times(value: float) -> str:
 
 
 def listed(names: Iterable[str], most: int = 3) -> str:
-    """The first names, and how many there are beside them."""
+    """Return the first names, and the number of further ones."""
     names = list(names)
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    first_names = ", ".join(names[:most])
+    return f"{first_names} and {len(names) - most} more" if len(names) > most else first_names
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th."""
+    """Return 1st, 2nd, 3rd, 4th, 11th."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
 
 def place_of(row: "Row") -> str:
-    """Where the operator of a row stands, as one would say it: ``self.relu, 4th call``."""
+    """Return the location of a row's operator in words: ``self.relu, 4th call``."""
     calls = []
     path, _, operator = row.name.rpartition("/")
     for text in (path, operator):

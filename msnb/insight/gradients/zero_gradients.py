@@ -1,4 +1,4 @@
-"""Which gradients are zero whatever the values are: what lies between them and the loss has no derivative at all."""
+"""Find gradients that are zero for all values, because no operator between them and the loss has a derivative."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr
 from msnb.core.compat.jax_private import Literal
 from msnb.insight.gradients.rows import LABEL
 
-# of nothing but zeros they make zeros: among all operands, or in the first one
+# primitives that return zeros if all operands are zero, or the first one is
 _OF_ALL = frozenset(
     ("add", "add_any", "sub", "max", "min", "concatenate", "pad", "scatter-add", "dynamic_update_slice")
 )
@@ -23,49 +23,51 @@ _BRANCHING = ("while", "scan", "cond")
 
 
 def cut_off(closed: ClosedJaxpr) -> frozenset[str]:
-    """Parameters that the loss cannot react to.
+    """Return the Parameters that the loss does not depend on differentiably.
 
     Args:
         closed (ClosedJaxpr): a program in which the gradients of Parameters are labelled.
 
     Returns:
-        frozenset[str], the names of those whose gradient is made of zeros alone. Loops and branches are taken to give
-        anything.
+        frozenset[str], the names of those whose gradient is computed from zeros only. Results of loops and branches
+        count as nonzero.
     """
-    found = set()
+    labels = set()
     zero = {var for var, value in zip(closed.jaxpr.constvars, closed.consts, strict=True) if _is_zero(value)}
-    _follow(closed.jaxpr, zero, found)
-    return frozenset(found)
+    _propagate_zeros(closed.jaxpr, zero, labels)
+    return frozenset(labels)
 
 
-def _follow(jaxpr: Jaxpr, zero: set[Any], found: set[str]) -> list[bool]:
-    """Add to `zero` the variables that are zero, to `found` the labels on such; which outputs are."""
+def _propagate_zeros(jaxpr: Jaxpr, zero: set[Any], labels: set[str]) -> list[bool]:
+    """Add variables that are zero to `zero`, and their labels to `labels`. Return which outputs are zero."""
 
-    def known(var):
+    def is_known_zero(var):
         return _is_zero(var.val) if isinstance(var, Literal) else var in zero
 
     for eqn in jaxpr.eqns:
-        kind, given = eqn.primitive.name, [known(var) for var in eqn.invars]
+        kind, operands_are_zero = eqn.primitive.name, [is_known_zero(var) for var in eqn.invars]
         inner = next((eqn.params[name] for name in _CALLS if name in eqn.params), None)
         if inner is not None and kind not in _BRANCHING:
             body = getattr(inner, "jaxpr", inner)
-            outs = _follow(body, {var for var, is_zero in zip(body.invars, given) if is_zero}, found)
+            outs = _propagate_zeros(
+                body, {var for var, is_zero in zip(body.invars, operands_are_zero) if is_zero}, labels
+            )
         else:
-            outs = [_makes_zero(kind, given)] * len(eqn.outvars)
+            outs = [_makes_zero(kind, operands_are_zero)] * len(eqn.outvars)
         zero.update(var for var, is_zero in zip(eqn.outvars, outs) if is_zero)
-        if kind == "name" and given[0] and eqn.params["name"].startswith(LABEL):
-            found.add(eqn.params["name"][len(LABEL) :])
-    return [known(var) for var in jaxpr.outvars]
+        if kind == "name" and operands_are_zero[0] and eqn.params["name"].startswith(LABEL):
+            labels.add(eqn.params["name"][len(LABEL) :])
+    return [is_known_zero(var) for var in jaxpr.outvars]
 
 
-def _makes_zero(kind, given):
+def _makes_zero(kind, operands_are_zero):
     if kind in _OF_ALL:
-        return all(given)
+        return all(operands_are_zero)
     if kind == "select_n":
-        return all(given[1:])
+        return all(operands_are_zero[1:])
     if kind in _OF_ANY:
-        return any(given)
-    return kind in _OF_FIRST and given[0]
+        return any(operands_are_zero)
+    return kind in _OF_FIRST and operands_are_zero[0]
 
 
 def _is_zero(value):

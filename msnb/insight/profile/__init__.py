@@ -1,7 +1,7 @@
-"""Where the time of a network goes: measured on the kernels that ran, told by operator, Cell and line.
+"""Profile a network: time of each kernel that ran, by operator, Cell and line.
 
-`profile` runs a network and measures it; a `Recorder` listens to whatever runs between its start and stop, and
-`Profile` says what it heard.
+`profile` runs a network and measures it. A `Recorder` records the code between its start and stop, and a `Profile`
+analyses the recording.
 """
 
 from .advice import Finding

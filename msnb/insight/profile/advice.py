@@ -1,4 +1,4 @@
-"""What to do about a profile, in words that name the share, the operator, its line and a remedy."""
+"""Advice from a profile: share of the time, operator, line and remedy in words."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.result import Profile
     from msnb.insight.profile.rows import Row
 
-_WORTH = 0.15  # of a step: operators that take less are no advice
-_LINES = 3  # of an operator that are named
+_WORTH = 0.15  # of a step: smaller operators are not reported
+_LINES = 3  # lines of an operator that are listed
 _CONVOLUTION, _PRODUCT = "convolution", "product"
 WORK = RuleTable("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
 WORK.register(P.Conv2D, P.Conv2DBackpropInput, P.Conv2DBackpropFilter, P.DepthwiseConv2dNative, P.Conv3D)(_CONVOLUTION)
@@ -24,10 +24,10 @@ class Finding:
     """One piece of advice.
 
     Attributes:
-        share (float): of the step, from 0 to 1; of steps that differ, of a slow one that the usual one does without.
-        text (str): what is the case, and what to do.
-        source (tuple | None): (file, line, function) that it is about.
-        label (str): how large it is, as it is shown: the share unless something says more.
+        share (float): share of the step, from 0 to 1; for varying steps, the part of a slow step above the median.
+        text (str): the observation and the remedy.
+        source (tuple | None): its (file, line, function).
+        label (str): its size as displayed: the share unless another figure says more.
         kind (str): ``"operator"``, ``"data"``, ``"host"``, ``"compile"``, ``"spread"``, ``"fine"``.
     """
 
@@ -47,24 +47,29 @@ class Finding:
         self.source: tuple[Any, ...] | None = source
         self.kind: str | None = kind
         self.row = row
-        self.label: str = label or _percent(share)
+        self.label: str = label or _format_percent(share)
 
     def __repr__(self) -> str:
         return self.text
 
 
 def advice(profile: "Profile") -> list["Finding"]:
-    """Findings about a profile, the most valuable first."""
-    found = [*_waiting(profile), *_operators(profile), *_compiling(profile), *_spread(profile)]
-    found.sort(key=lambda finding: -finding.share)
-    if not found:
-        found.append(
+    """Return findings about a profile, the most valuable first."""
+    findings = [
+        *_find_waiting(profile),
+        *_find_slow_operators(profile),
+        *_find_compiling(profile),
+        *_find_variation(profile),
+    ]
+    findings.sort(key=lambda finding: -finding.share)
+    if not findings:
+        findings.append(
             Finding(0.0, "Nothing stands out: no operator, wait or gap takes more than its part.", kind="fine")
         )
-    return found
+    return findings
 
 
-def _waiting(profile):
+def _find_waiting(profile):
     parts = profile.parts
     total = sum(parts.values())
     if not total:
@@ -73,7 +78,7 @@ def _waiting(profile):
     if gaps > 0.15:
         yield Finding(
             gaps,
-            f"{_percent(gaps)} of the step lies between kernels of a running program: they are so "
+            f"{_format_percent(gaps)} of the step lies between kernels of a running program: they are so "
             f"short that handing them out takes longer, or other processes use the cores. Next: a larger batch, which "
             f"makes each kernel longer.",
             kind="host",
@@ -81,7 +86,7 @@ def _waiting(profile):
     if data > 0.1:
         yield Finding(
             data,
-            f"{_percent(data)} of the step the device waits for the dataset. Next: dataset.monitor(), or "
+            f"{_format_percent(data)} of the step the device waits for the dataset. Next: dataset.monitor(), or "
             f"%ms_pipeline in a notebook, which names the operator of the pipeline that is slow.",
             kind="data",
         )
@@ -94,21 +99,21 @@ def _waiting(profile):
         )
         yield Finding(
             host,
-            f"{_percent(host)} of the step no program runs: Python prepares the next call. {why} A "
+            f"{_format_percent(host)} of the step no program runs: Python prepares the next call. {why} A "
             f"larger batch makes it a smaller part.",
             kind="host",
         )
     elif host > 0.3:
         yield Finding(
             host,
-            f"{_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
+            f"{_format_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
             f"set_context(mode=GRAPH_MODE), or ms_function on the inner loop, compiles it into one "
             f"call.",
             kind="host",
         )
 
 
-def _operators(profile):
+def _find_slow_operators(profile):
     total = sum(profile.parts.values())
     if not total:
         return
@@ -131,12 +136,12 @@ def _operators(profile):
         at_best = min(profile.machine.at_best(flops, nbytes) / worked, 1.0) if worked and flops else None
         compute = profile.machine.bound(flops, nbytes) == "compute"
         back = sum(row.seconds - row.dispatch for row in rows if row.direction == "backward") / seconds
-        words = [f"{_percent(share)} of the step is {op} at {_places(lines, seconds)}"]
+        words = [f"{_format_percent(share)} of the step is {op} at {_format_lines(lines, seconds)}"]
         if back > 0.3:
-            words.append(f"{_percent(back)} of that is its gradient")
+            words.append(f"{_format_percent(back)} of that is its gradient")
         if at_best is not None:
             limit = "FLOP/s" if compute else "memory bandwidth"
-            words.append(f"it runs at {_percent(at_best)} of this machine's peak {limit}")
+            words.append(f"it runs at {_format_percent(at_best)} of this machine's peak {limit}")
         mark = sum(row.inferred for row in rows) / seconds
         if mark > 0.5:
             words.append("which operator these kernels belong to is inferred")
@@ -144,29 +149,29 @@ def _operators(profile):
         again = sum(row.kernels for row in fused) / max(sum(row.calls for row in fused), 1)
         if again >= 4 and sum(row.seconds for row in fused) > 0.5 * seconds:
             words.append(f"XLA has fused it into {again:.0f} kernels and computes it in each of them again")
-        yield Finding(share, "; ".join(words) + ". " + _remedy(op, compute, at_best, rows), row.source, row=row)
+        yield Finding(share, "; ".join(words) + ". " + _choose_remedy(op, compute, at_best, rows), row.source, row=row)
     copies = sum(row.seconds for row in profile.rows if row.how == "xla") / total
     if copies > 0.1:
         yield Finding(
             copies,
-            f"{_percent(copies)} of the step XLA copies Parameters and inputs before they are "
+            f"{_format_percent(copies)} of the step XLA copies Parameters and inputs before they are "
             f"overwritten. A larger batch makes that a smaller part.",
             kind="copies",
         )
 
 
-def _places(lines, seconds):
-    """The lines that take most of an operator's time, with their parts of it where there are several."""
+def _format_lines(lines, seconds):
+    """Return the lines that take most of an operator's time, with their shares if there are several."""
     ordered = sorted(lines, key=lambda line: -lines[line])
     if len(ordered) == 1:
         return place_of((*ordered[0], ""))
-    said = [f"{place_of((*line, ''))} ({_percent(lines[line] / seconds)})" for line in ordered[:_LINES]]
-    more = len(ordered) - len(said)
-    return ", ".join(said) + (f" and {more} more line{'s' * (more > 1)}" if more else "")
+    line_texts = [f"{place_of((*line, ''))} ({_format_percent(lines[line] / seconds)})" for line in ordered[:_LINES]]
+    more = len(ordered) - len(line_texts)
+    return ", ".join(line_texts) + (f" and {more} more line{'s' * (more > 1)}" if more else "")
 
 
-def _remedy(op, compute, at_best, rows):
-    """The one thing to do next."""
+def _choose_remedy(op, compute, at_best, rows):
+    """Return the most useful remedy."""
     calls = max(row.calls for row in rows)  # of one Cell: a loop, not a deep network
     if calls >= 16:
         return (
@@ -196,7 +201,7 @@ def _remedy(op, compute, at_best, rows):
     return "Next: look at it in the graph, whether it is needed at this size, and once for a batch."
 
 
-def _compiling(profile):
+def _find_compiling(profile):
     total = sum(profile.steps) + sum(profile.first)
     share = profile.compile_seconds / (total + profile.compile_seconds) if total else 0
     if len(profile.first) > 3:
@@ -209,7 +214,7 @@ def _compiling(profile):
         )
 
 
-def _spread(profile):
+def _find_variation(profile):
     if len(profile.steps) < 8:
         return
     low, high = profile.spread
@@ -224,5 +229,5 @@ def _spread(profile):
         )
 
 
-def _percent(value):
+def _format_percent(value):
     return f"{100 * value:.0f} %" if value >= 0.01 else f"{100 * value:.1f} %"

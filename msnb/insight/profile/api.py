@@ -1,4 +1,4 @@
-"""`profile`: run a network a few times and say where its time goes."""
+"""`profile`: run a network a few times and measure its steps."""
 
 import collections
 import time
@@ -21,15 +21,15 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     """Run a Cell or a function several times and measure each step.
 
     A function that takes several steps itself, such as a call of `Model.train`, is run once: its steps are measured,
-    and the Parameters are as one run leaves them.
+    and the Parameters keep the values after that run.
 
     Args:
         net (Callable): a Cell, a compiled function, or any function that calls some.
-        inputs: what it is called with.
-        steps (int): how many steps are measured without and as many with a trace of the kernels; fewer where they
+        inputs: its arguments.
+        steps (int): number of steps measured without a trace of the kernels, and again with one; fewer if they
             take long (about 4 seconds for each). Default: 10.
         warm_up (int): steps before that; compiling happens there. Default: 2.
-        exact (bool): whether each group of fused operators is then replayed on its own, see `Profile.replay`.
+        exact (bool): if True, each group of fused operators is then replayed separately, see `Profile.replay`.
             Default: False.
 
     Returns:
@@ -65,46 +65,46 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     try:
         for number in range(max(1, warm_up)):
             with Wait("profiling: compiling the first step") if number == 0 else nullcontext():
-                _step(recorder, net, inputs)
+                _run_step(recorder, net, inputs)
             repeats += 1
             if number == 0 and (several := count_steps(recorder.recording)):
                 break
             recorder.trace_no_repeats()
         if not several:
             with Work("profiling", 2 * steps) as work:
-                repeats += _steps(recorder, net, inputs, steps, work)
+                repeats += _run_steps(recorder, net, inputs, steps, work)
                 recorder.trace()
-                _step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
+                _run_step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
                 recorder.recording.steps.pop()
-                repeats += 1 + _steps(recorder, net, inputs, steps, work)
+                repeats += 1 + _run_steps(recorder, net, inputs, steps, work)
     finally:
         recording = recorder.stop()
     if several:
         recording.steps.clear()
-    made = Profile(recording, name)
+    result = Profile(recording, name)
     if several:
-        made.notes.append(
+        result.notes.append(
             f"It takes {several} steps itself, so it ran once: a step is one of them. Its Parameters are as one run "
             "leaves them."
         )
-    elif any(_writes(program) for program in recording.programs):
-        made.notes.append(f"It ran {repeats} times, and its Parameters have moved as many steps.")
+    elif any(_is_training(program) for program in recording.programs):
+        result.notes.append(f"It ran {repeats} times, and its Parameters have moved as many steps.")
     if exact:
-        made.replay()
-    return made
+        result.replay()
+    return result
 
 
 def count_steps(recording: Recording) -> int:
-    """The number of steps that a loop such as `Model.train` has taken: how often it called what trains or evaluates.
+    """Return the number of steps of a loop such as `Model.train`: the calls of its training or evaluating program.
 
     Args:
         recording (Recording): of one run.
 
     Returns:
-        int, 0 where nothing of the kind was called twice: the run is itself a step.
+        int, 0 if no such program was called twice: the run is itself a step.
     """
     counts = collections.Counter(id(net) for net, _, _ in recording.calls)
-    training = {id(program.root()) for program in recording.programs if _writes(program)}
+    training = {id(program.root()) for program in recording.programs if _is_training(program)}
     found = [
         counts[id(net)]
         for net, _, _ in recording.calls
@@ -114,18 +114,18 @@ def count_steps(recording: Recording) -> int:
     return most if most > 1 else 0
 
 
-def _writes(program):
-    """Whether a program trains."""
+def _is_training(program):
+    """Return True if a program updates trainable Parameters."""
     return any(parameter.requires_grad for parameter in program.written)
 
 
-def _steps(recorder, net, inputs, steps, work):
-    """Run steps, as many as were asked for or fit into the budget; `work` is told how many that will be. Returns it."""
+def _run_steps(recorder, net, inputs, steps, work):
+    """Run the requested steps, or fewer within the time budget. Report their number to `work` and return it."""
     begun = time.perf_counter()
     for number in range(steps):
-        _step(recorder, net, inputs)
-        taken = time.perf_counter() - begun
-        fit = min(steps, max(2, number + 1, round(_BUDGET / taken * (number + 1) + 0.5)))
+        _run_step(recorder, net, inputs)
+        elapsed = time.perf_counter() - begun
+        fit = min(steps, max(2, number + 1, round(_BUDGET / elapsed * (number + 1) + 0.5)))
         work.total -= steps - fit
         work.step()
         steps = fit
@@ -134,7 +134,7 @@ def _steps(recorder, net, inputs, steps, work):
     return number + 1
 
 
-def _step(recorder, net, inputs):
+def _run_step(recorder, net, inputs):
     with recorder.step():
         out = net(*inputs)
         recorder._last = out

@@ -1,7 +1,7 @@
-"""Which operators of the traced graph a kernel of the compiled program belongs to, and how sure that is.
+"""Attribute kernels of a compiled program to operators of the traced graph, with the certainty of each attribution.
 
-XLA writes into most kernels where they came from, but loses it for others, convolutions on a CPU first of all. A name
-alone is not believed: a kernel that contracts, sorts or scatters must belong to an operator that can do that.
+XLA stores the origin of most kernels, but loses it for others, convolutions on a CPU in particular. A stored name is
+checked: a kernel that contracts, sorts or scatters must belong to an operator that can do that.
 """
 
 import re
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # named in annotations alone
 
 MEASURED, XLA, INFERRED = "measured", "xla", "inferred"
 
-# what a kernel does that only some operators can ask for
+# operations that only some operators can produce
 _CONTRACTION, _WINDOW, _SORT, _SCATTER, _RANDOM, _FFT, _SOLVER = (
     "contraction",
     "window",
@@ -86,14 +86,14 @@ CONTAINERS = frozenset(("while", "conditional", "call"))
 
 
 class Owner:
-    """Where the time of one kernel goes.
+    """The operators of one kernel.
 
     Attributes:
-        nodes (list[CNode]): operators of the traced graph that the kernel computes; empty where no operator asked for
-            it (XLA's copies) or nothing is known.
-        how (str): ``"measured"``, the kernel says so and can be what it says, or its operation and shapes fit one
-            operator only; ``"xla"``, a copy that XLA made for itself; ``"inferred"``, from the kernels around it.
-        note (str): why, in words.
+        nodes (list[CNode]): operators of the traced graph that the kernel computes; empty for XLA's own copies and
+            for unknown origins.
+        how (str): ``"measured"``, XLA names the operator and the operation fits, or operation and shapes fit one
+            operator only; ``"xla"``, a copy inserted by XLA; ``"inferred"``, from neighbouring kernels.
+        note (str): the reason in words.
     """
 
     __slots__ = ("nodes", "how", "note")
@@ -108,7 +108,7 @@ class Owner:
 
 
 def owners(traced: "FuncGraph", compiled: "FuncGraph") -> "dict[str, Owner]":
-    """Who owns each kernel of a compiled program.
+    """Return the owner of each kernel of a compiled program.
 
     Args:
         traced (FuncGraph): the program in operators.
@@ -124,21 +124,21 @@ class _Join:
     def __init__(self, traced, compiled):
         self.nodes = list(traced.all_nodes())
         self.kernels = list(compiled.all_nodes())
-        self.found = {}
+        self.owner_of = {}
         self.allowed = {}
         self.named = {}
         by_id = {node.id: node for node in self.nodes}
         for number, kernel in compare(traced, compiled).links:
             self.named.setdefault(kernel, []).append(by_id[number])
-        self._inside_loops()
+        self._match_loop_bodies()
         self.readers = {}
         for kernel in self.kernels:
             for source in kernel.inputs:
                 if isinstance(source, CNode):
                     self.readers.setdefault(source, []).append(kernel)
 
-    def _inside_loops(self):
-        """Link kernels in the bodies of loops and branches, which stand in scopes that the traced graph has not."""
+    def _match_loop_bodies(self):
+        """Match kernels in the bodies of loops and branches, whose scopes the traced graph lacks."""
         places = {}
         for node in self.nodes:
             places.setdefault(
@@ -151,7 +151,7 @@ class _Join:
                     for scope, op, backward, _ in kernel.origins
                     for node in places.get((plain(scope), op, backward), ())
                 )
-                if kernel.op in CONTAINERS:  # what is left of it when its body has been told of is its own
+                if kernel.op in CONTAINERS:  # time that no kernel of the body accounts for belongs to the loop itself
                     mates = [node for node in mates if node.graphs] or mates
                 if mates:
                     self.named[kernel.id] = list(mates)
@@ -162,89 +162,99 @@ class _Join:
             nodes = self.named.get(kernel.id, [])
             needs = set() if kernel.op in CONTAINERS else needed(kernel)
             if nodes and all(any(need in self.can(node) for node in nodes) for need in needs):
-                self.found[kernel] = Owner(_same_size(nodes, kernel), MEASURED, "named by XLA, operation checked")
+                self.owner_of[kernel] = Owner(
+                    _select_by_size(nodes, kernel), MEASURED, "named by XLA, operation checked"
+                )
             else:
                 nameless.append((kernel, nodes, needs))
         rest = self.by_shape(nameless)
         for kernel, _, needs in rest:
             if not needs and _is_copy(kernel) and any(isinstance(source, ParameterNode) for source in kernel.inputs):
                 weight = next(source for source in kernel.inputs if isinstance(source, ParameterNode))
-                carried = re.fullmatch(r"p\d+(\.\d+)?", weight.name)  # a name that XLA gave
+                carried = re.fullmatch(r"p\d+(\.\d+)?", weight.name)  # a name created by XLA
                 what = "a value that a loop carries" if carried else weight.name
-                self.found[kernel] = Owner([], XLA, f"XLA's copy of {what}")
+                self.owner_of[kernel] = Owner([], XLA, f"XLA's copy of {what}")
         for kernel, nodes, needs in rest:
-            if kernel not in self.found:
-                self.found[kernel] = self.infer(kernel, nodes, needs)
-        return {kernel.instruction: owner for kernel, owner in self.found.items()}
+            if kernel not in self.owner_of:
+                self.owner_of[kernel] = self.infer(kernel, nodes, needs)
+        return {kernel.instruction: owner for kernel, owner in self.owner_of.items()}
 
     def can(self, node):
-        """Classes of operations that an operator may be compiled to."""
-        known = self.allowed.get(node)
-        if known is None:
-            known = self.allowed[node] = _ANYTHING if node.graphs else capabilities(node)
-        return known
+        """Return classes of operations that an operator may be compiled to."""
+        classes = self.allowed.get(node)
+        if classes is None:
+            classes = self.allowed[node] = _ANYTHING if node.graphs else capabilities(node)
+        return classes
 
     # ------------------------------------------------------------------ kernels without a name
     def by_shape(self, nameless):
-        """Give a contraction to the one operator of these shapes that no other kernel claims; returns the others."""
-        claims = {}  # node -> shapes of the contractions that are told to be it
-        for kernel, owner in self.found.items():
+        """Assign contractions to the only unclaimed operator of their shapes. Return the unassigned kernels."""
+        claims = {}  # node -> shapes of the contractions that are assigned to it
+        for kernel, owner in self.owner_of.items():
             if _CONTRACTION in needed(kernel):
                 for node in owner.nodes:
                     if _CONTRACTION in self.can(node):
                         claims.setdefault(node, []).append(_shape_of(kernel))
-        wanted = {}
+        unclaimed = {}
         for node in self.nodes:
             shapes, claimed = list(contractions(node)), claims.get(node, ())
-            if len(claimed) < len(shapes):  # the gradient of a convolution is two, and one of them may be nameless
+            if len(claimed) < len(
+                shapes
+            ):  # the gradient of a convolution is two contractions, and one of them may be unnamed
                 for shape in shapes:
                     if shape not in claimed:
-                        wanted.setdefault(shape, []).append(node)
-        asking = {}
+                        unclaimed.setdefault(shape, []).append(node)
+        kernels_by_shape = {}
         for entry in nameless:
             if _CONTRACTION in entry[2]:
-                asking.setdefault(_shape_of(entry[0]), []).append(entry)
+                kernels_by_shape.setdefault(_shape_of(entry[0]), []).append(entry)
         rest = [entry for entry in nameless if _CONTRACTION not in entry[2]]
-        for shape, entries in asking.items():
-            mates = wanted.get(shape, [])
-            places = {(node.scope, node.op, node.direction, node.source) for node in mates}
+        for shape, entries in kernels_by_shape.items():
+            candidates = unclaimed.get(shape, [])
+            places = {(node.scope, node.op, node.direction, node.source) for node in candidates}
             if len(places) == 1:
                 for kernel, nodes, _ in entries:
-                    self.found[kernel] = Owner(
-                        list(dict.fromkeys([*nodes, *mates])), MEASURED, "the only contraction of these shapes"
+                    self.owner_of[kernel] = Owner(
+                        list(dict.fromkeys([*nodes, *candidates])), MEASURED, "the only contraction of these shapes"
                     )
-            elif len(mates) == len(entries) and _chained(mates) and _chained([kernel for kernel, _, _ in entries]):
-                for (kernel, nodes, _), mate in zip(entries, mates, strict=True):
-                    self.found[kernel] = Owner(
-                        list(dict.fromkeys([*nodes, mate])),
+            elif (
+                len(candidates) == len(entries)
+                and _is_chain(candidates)
+                and _is_chain([kernel for kernel, _, _ in entries])
+            ):
+                for (kernel, nodes, _), candidate in zip(entries, candidates, strict=True):
+                    self.owner_of[kernel] = Owner(
+                        list(dict.fromkeys([*nodes, candidate])),
                         MEASURED,
                         "contractions of these shapes depend on each other in one order",
                     )
-            elif mates:
+            elif candidates:
                 for number, (kernel, nodes, _) in enumerate(entries):
-                    mate = mates[min(number * len(mates) // len(entries), len(mates) - 1)]
-                    self.found[kernel] = Owner(
-                        list(dict.fromkeys([*nodes, mate])),
+                    candidate = candidates[min(number * len(candidates) // len(entries), len(candidates) - 1)]
+                    self.owner_of[kernel] = Owner(
+                        list(dict.fromkeys([*nodes, candidate])),
                         INFERRED,
-                        f"one of {len(mates)} contractions of these shapes",
+                        f"one of {len(candidates)} contractions of these shapes",
                     )
             else:
                 rest += entries
         return rest
 
     def infer(self, kernel, nodes, needs):
-        """The operators of the nearest kernel that is known and can do what this one does: readers, then producers."""
+        """Return the operators of the nearest attributed kernel that can do this operation: readers first, then
+        producers.
+        """
         if nodes and not needs:
             return Owner(nodes, INFERRED, "named by XLA")
         for step, note in (
             (lambda one: self.readers.get(one, ()), "made for its reader"),
             (lambda one: [node for node in one.inputs if isinstance(node, CNode)], "made from its producer"),
         ):
-            seen, edge = {kernel}, [kernel]
+            visited, edge = {kernel}, [kernel]
             for _ in range(4):
-                edge = [near for one in edge for near in step(one) if near not in seen and not seen.add(near)]
+                edge = [near for one in edge for near in step(one) if near not in visited and not visited.add(near)]
                 for near in edge:
-                    owner = self.found.get(near)
+                    owner = self.owner_of.get(near)
                     if owner is None or not owner.nodes or owner.how == INFERRED:
                         continue
                     fits = [node for node in owner.nodes if all(need in self.can(node) for need in needs)]
@@ -254,49 +264,49 @@ class _Join:
 
 
 def plain(scope: str) -> str:
-    """A scope without the segments that JAX puts around the bodies of loops and branches."""
+    """Return a scope without the segments that JAX adds for bodies of loops and branches."""
     return "/".join(part for part in scope.split("/") if part not in _BODIES and not _BRANCH.match(part))
 
 
 def needed(kernel: "CNode") -> set[str]:
-    """Classes of operations in a kernel that only some operators can ask for."""
+    """Return classes of operations in a kernel that only some operators can produce."""
     opcodes = [kernel.op, *str(kernel.attrs.get("fused", "")).split(", ")]
-    found = {_OPCODES[opcode] for opcode in opcodes if opcode in _OPCODES}
+    classes = {_OPCODES[opcode] for opcode in opcodes if opcode in _OPCODES}
     target = str(kernel.attrs.get("custom_call_target", "")).lower()
-    found.update(kind for word, kind in _CUSTOM if word in target)
-    return found
+    classes.update(kind for word, kind in _CUSTOM if word in target)
+    return classes
 
 
 def capabilities(node: "CNode") -> frozenset[str]:
-    """What a node of the traced graph may be compiled to, from the primitives it is made of."""
-    found = set()
-    for name, _ in _primitives(node):
+    """Return classes of operations that a node of the traced graph may be compiled to, from its primitives."""
+    classes = set()
+    for name, _ in _iterate_primitives(node):
         if name in _PRIMITIVES:
-            found |= _PRIMITIVES[name]
+            classes |= _PRIMITIVES[name]
         elif name in _SOLVERS:
-            found |= {_SOLVER, _CONTRACTION}
+            classes |= {_SOLVER, _CONTRACTION}
         elif name in ("while", "scan", "cond", "custom_call", "ffi_call", "pallas_call", "pure_callback"):
             return _ANYTHING
         else:
             for prefix, kinds in _PREFIXES:
                 if name.startswith(prefix):
-                    found |= kinds
+                    classes |= kinds
                     break
-    return frozenset(found)
+    return frozenset(classes)
 
 
 def contractions(node: "CNode") -> Any:
-    """(elements of the result, sorted elements of the operands) of each contraction in a node."""
-    for name, eqn in _primitives(node):
+    """Yield (elements of the result, sorted elements of the operands) of each contraction in a node."""
+    for name, eqn in _iterate_primitives(node):
         if name in _CONTRACTIONS:
             if eqn is None:
                 yield node.types[0].size, tuple(sorted(n.types[s].size for n, s in node.uses if n.types))
             else:
-                yield (_size(eqn.outvars[0]), tuple(sorted(_size(var) for var in eqn.invars)))
+                yield (_element_count(eqn.outvars[0]), tuple(sorted(_element_count(var) for var in eqn.invars)))
 
 
-def _primitives(node):
-    """(name, equation) of all primitives of a node; a node that is a primitive itself has no equation."""
+def _iterate_primitives(node):
+    """Yield (name, equation) of all primitives of a node; a node that is a primitive itself has no equation."""
     if node.kernel is None:
         yield node.op, None
         return
@@ -311,7 +321,7 @@ def _primitives(node):
                         todo.append(inner)
 
 
-def _size(var):
+def _element_count(var):
     total = 1
     for extent in getattr(var.aval, "shape", ()):
         total *= extent
@@ -330,29 +340,29 @@ def _is_copy(kernel):
     return all(word in _LAYOUT for word in words)
 
 
-def _same_size(nodes, kernel):
-    """Of several calls of one operator on one line those whose results the kernel makes, where sizes tell them."""
+def _select_by_size(nodes, kernel):
+    """Among several calls of one operator on one line, select those with the size of the kernel's results."""
     sizes = {kind.size for kind in kernel.types}
-    kept, places = [], {}
+    selected, places = [], {}
     for node in nodes:
         places.setdefault((node.scope, node.op, node.direction), []).append(node)
-    for mates in places.values():
-        fits = [node for node in mates if any(kind.size in sizes for kind in node.types)]
-        kept += fits if fits and len(mates) > 1 else mates
-    return kept
+    for candidates in places.values():
+        fits = [node for node in candidates if any(kind.size in sizes for kind in node.types)]
+        selected += fits if fits and len(candidates) > 1 else candidates
+    return selected
 
 
-def _chained(nodes):
-    """Whether each of some nodes depends on the one before it, so that their order says which is which."""
+def _is_chain(nodes):
+    """Return True if each node depends on the one before it, so that their order is fixed."""
     for before, after in zip(nodes, nodes[1:], strict=False):
-        seen, todo = set(), [after]
+        visited, todo = set(), [after]
         while todo:
             node = todo.pop()
             if node is before:
                 break
             for source in node.inputs:
-                if isinstance(source, CNode) and source not in seen:
-                    seen.add(source)
+                if isinstance(source, CNode) and source not in visited:
+                    visited.add(source)
                     todo.append(source)
         else:
             return False

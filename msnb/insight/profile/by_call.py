@@ -1,4 +1,4 @@
-"""PYNATIVE mode: every operator was waited for, so that the time of a call is its own."""
+"""Rows of a profile in PYNATIVE mode. Each operator is waited for, so calls do not overlap."""
 
 import bisect
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ _NS = 1e-9
 
 
 def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
-    """Set the parts and the rows of a profile from the calls of operators in its steps."""
-    window, count = profile._window()
-    traced = wall_time.union((kernel.start, kernel.end) for kernel in profile._kernels(window))
+    """Set the parts and the rows of a profile from the operator calls in its steps."""
+    window, count = profile._traced_window()
+    traced = wall_time.union((kernel.start, kernel.end) for kernel in profile._kernels_in(window))
     if not traced:
         window, count = wall_time.union(profile._steps), len(profile._steps)
     starts = [start for start, _ in window]
@@ -27,8 +27,8 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
         if at >= 0 and call.done <= window[at][1]:
             calls.append(call)
     if traced:
-        _busy_by_trace(calls, traced)
-    profile.parts = profile._parts(
+        _set_kernel_times(calls, traced)
+    profile.parts = profile._step_parts(
         window, count, traced or wall_time.union([(c.sent, c.done) for c in calls]), compiling
     )
     if len(profile.steps) > count > 0 and traced:
@@ -64,8 +64,8 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
     profile.rows = list(rows.values())
 
 
-def _busy_by_trace(calls, traced):
-    """Set how long kernels ran in each call; they are one after the other, so that a kernel is in one call only."""
+def _set_kernel_times(calls, traced):
+    """Set the kernel time of each call. Calls are sequential, so each kernel belongs to one call."""
     ends = [end for _, end in traced]
     for call in calls:
         call.busy, at = 0, bisect.bisect_right(ends, call.start)

@@ -1,4 +1,4 @@
-"""GRAPH mode: the time of each kernel is given to the operators that XLA made it of."""
+"""Rows of a profile in GRAPH mode: the time of each kernel is divided among its operators."""
 
 from typing import TYPE_CHECKING
 
@@ -17,12 +17,12 @@ _NS = 1e-9
 
 
 def choose_program(profile: "Profile") -> None:
-    """Join traced modules with the programs that were called; the longest is the step's."""
+    """Match traced modules with the recorded programs. The one with the most kernel time is the step's program."""
     if profile.mode == "PYNATIVE":
         return
-    window, _ = profile._window()
+    window, _ = profile._traced_window()
     busy = {}
-    for kernel in profile._kernels(window):
+    for kernel in profile._kernels_in(window):
         entry = busy.setdefault(kernel.run[:2], [kernel.module, set(), 0])
         entry[1].add(kernel.op)
         entry[2] += kernel.end - kernel.start
@@ -30,11 +30,11 @@ def choose_program(profile: "Profile") -> None:
         for program in profile.recording.programs:
             if module == f"jit_{program.run.__name__}" and ops <= _compiled_ops(profile, program):
                 profile._modules[key] = program
-    known = {}
+    time_by_program = {}
     for key, program in profile._modules.items():
-        known[program] = known.get(program, 0) + busy[key][2]
-    if known:
-        profile.program = max(known, key=known.get)
+        time_by_program[program] = time_by_program.get(program, 0) + busy[key][2]
+    if time_by_program:
+        profile.program = max(time_by_program, key=time_by_program.get)
     elif profile.mode == "GRAPH" and profile.recording.programs:
         profile.program = next(reversed(profile.recording.programs))
     if profile.program is not None:
@@ -48,8 +48,8 @@ def _compiled_ops(profile, program):
 
 def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
     """Set the parts, the rows and the times of a profile from the kernels of its traced steps."""
-    window, count = profile._window()
-    kernels = profile._kernels(window)
+    window, count = profile._traced_window()
+    kernels = profile._kernels_in(window)
     if not kernels:
         if profile.program is None:
             profile.notes.append("No compiled Cell or function ran while this was recorded.")
@@ -57,7 +57,7 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
             profile.notes.append(
                 "No steady step was traced, so that nothing is known about single operators. Run three steps or more."
             )
-        profile.parts = profile._parts(profile._steps, len(profile._steps), [], compiling)
+        profile.parts = profile._step_parts(profile._steps, len(profile._steps), [], compiling)
         profile.parts["unknown"] = profile.parts.pop("host")
         profile.parts.update(compute=0.0, host=0.0)
         return
@@ -76,12 +76,12 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
     runs = kernel_end_times.settle(
         kernels, {key: profile._stages_of(p)["optimised"] for key, p in profile._modules.items()}
     )
-    # only what ran within a step counts, so that no share is larger than the step; one kernel may reach into several
+    # only time within a step counts, so that no share exceeds the step; a kernel may overlap several steps
     pieces = [(kernel, span) for kernel in kernels for span in wall_time.clip(window, kernel.start, kernel.end)]
     kernels, spans = [kernel for kernel, _ in pieces], [span for _, span in pieces]
     busy = wall_time.union(spans)
     running = [(min(k.start for k in mine), max(k.end for k in mine)) for mine in runs.values()]
-    profile.parts = profile._parts(window, count, busy, compiling, running)
+    profile.parts = profile._step_parts(window, count, busy, compiling, running)
     if len(profile.steps) > count > 0:
         profile._compare_traced(count)
     outer = [
@@ -90,21 +90,21 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
         if kernel.run[:2] in opcodes and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS
     ]
     wall = wall_time.shares(spans, outer)
-    taken = {}
+    seconds_by_op = {}
     for kernel, share in zip(kernels, wall, strict=True):
         key = (kernel.run[:2], kernel.op) if kernel.run[:2] in owners else (None, kernel.module)
-        taken[key] = taken.get(key, 0.0) + share * _NS / count
+        seconds_by_op[key] = seconds_by_op.get(key, 0.0) + share * _NS / count
     profile.kernel_seconds = {
         op: seconds
-        for (key, op), seconds in taken.items()
+        for (key, op), seconds in seconds_by_op.items()
         if key is not None and profile._modules[key] is profile.program
     }
     rows = {}
-    for (key, op), seconds in taken.items():
-        if key is None:  # a module that is no program of msnb's: an operator outside the graph, a conversion
+    for (key, op), seconds in seconds_by_op.items():
+        if key is None:  # a module of another program: an operator outside the graph, a conversion
             name = op.removeprefix("jit_")  # JAX writes "_" for the brackets of LayerNorm[epsilon=1e-05]
             head = name.partition("_")[0]
-            _add(
+            _add_to_row(
                 rows,
                 (None, op),
                 Row(head if head in REGISTRY else name, name, "", "forward", None),
@@ -112,19 +112,19 @@ def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
                 "measured",
             )
         else:
-            _spread(profile, rows, profile._modules[key], owners[key][op], seconds, inside[key].get(op, {}))
+            _divide_kernel_time(profile, rows, profile._modules[key], owners[key][op], seconds, inside[key].get(op, {}))
     _count_work(profile, rows)
     profile.rows = list(rows.values())
 
 
-def _spread(profile, rows, program, owner, seconds, inside):
-    """Give the time of one kernel to the operators in it, by the work of each."""
+def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
+    """Divide the time of one kernel among its operators, in proportion to their work."""
     if not owner.nodes:
         key = (program, owner.note)
         row = rows.get(key) or Row(
             "copy" if owner.how == attribute.XLA else "unknown", owner.note, "", "forward", None, program.name
         )
-        _add(rows, key, row, seconds, owner.how)
+        _add_to_row(rows, key, row, seconds, owner.how)
         return
     parts = work(owner.nodes, inside)
     total = sum(parts)
@@ -133,11 +133,11 @@ def _spread(profile, rows, program, owner, seconds, inside):
     for node, part in zip(owner.nodes, parts, strict=True):
         line = node.source[:2] if node.source else None
         key = (program, node.scope, node.op, node.direction, line)
-        source = node.source or _made_at(node, program)
+        source = node.source or _optimizer_location(node, program)
         row = rows.get(key) or Row(node.op, node.name, node.scope, node.direction, source, program.name)
         if node.id not in row.nodes:
             row.nodes.append(node.id)
-        _add(rows, key, row, seconds * part / total, how, 1 if part else 0)
+        _add_to_row(rows, key, row, seconds * part / total, how, 1 if part else 0)
         row.mates.update(
             f"{other.name} of {attribute_path(other.scope, program.name) or program.name}"
             for other in owner.nodes
@@ -147,15 +147,15 @@ def _spread(profile, rows, program, owner, seconds, inside):
             profile.times[node.id] = (profile.times[node.id] or 0.0) + seconds * part / total
 
 
-def _made_at(node, program):
-    """Where the optimizer of an update was made: what it computes stands in no line of the user's."""
+def _optimizer_location(node, program):
+    """Return the line that constructed the optimizer of an update; the update itself has no line of the user."""
     if node.direction != "update":
         return None
-    made = {cell._made_at for cell in program.cells if isinstance(cell, Optimizer)}
-    return made.pop() if len(made) == 1 else None
+    locations = {cell._made_at for cell in program.cells if isinstance(cell, Optimizer)}
+    return locations.pop() if len(locations) == 1 else None
 
 
-def _add(rows, key, row, seconds, how, kernels=1):
+def _add_to_row(rows, key, row, seconds, how, kernels=1):
     rows[key] = row
     row.seconds += seconds
     row.kernels += kernels
@@ -174,9 +174,9 @@ def _count_work(profile, rows):
     for program, stages in profile._stages.items():
         by_program[program.name] = {node.id: node for node in stages.full_graph.all_nodes()}
     for row in rows.values():
-        known = by_program.get(row.program, {})
+        nodes_by_id = by_program.get(row.program, {})
         for ident in row.nodes:
-            node = known[ident]
+            node = nodes_by_id[ident]
             row.flops += node.flops
             row.nbytes += node.nbytes
         row.calls = len(row.nodes)

@@ -1,7 +1,7 @@
-"""PYNATIVE mode: each operator as it is dispatched, how long that took and how long its kernel ran.
+"""Record operators in PYNATIVE mode: time of dispatch and time of the kernel.
 
-While a `Watch` is open it is told of every kernel that is run. To tell one operator from the next each is waited for,
-so nothing overlaps and the step is a little longer than it is without a profile.
+An open `Watch` receives an event for every kernel that runs. It waits for each, so that operators do not overlap; the
+step is therefore a little longer than without a profile.
 """
 
 import sys
@@ -21,11 +21,11 @@ class Call:
     """One dispatched operator.
 
     Attributes:
-        name (str): name of the kernel; `scope` and `source` say whose it is.
+        name (str): name of the kernel; `scope` and `source` locate it.
         start (int), sent (int), done (int): nanoseconds on the clock of `time.perf_counter_ns`: called, returned,
             finished.
-        busy (int): nanoseconds of that in which kernels ran. A CPU runs small ones before the call returns, so this is
-            taken from the trace of kernels where there is one.
+        busy (int): nanoseconds of that in which kernels ran. A CPU runs small ones before the call returns, so this
+            comes from the kernel trace if there is one.
     """
 
     __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "busy")
@@ -62,63 +62,69 @@ class Watch:
         self._listener = None
 
     def open(self) -> None:
-        """Begin to watch what this thread runs, under the scopes of the Cells that somebody is told of."""
-        self._listener = events.listen(dispatched=self._dispatched, ran=self._ran, name="profile", here=True)
+        """Start to record kernels of this thread, with the scopes of their Cells."""
+        self._listener = events.listen(
+            dispatched=self._on_dispatch, ran=self._on_program_run, name="profile", here=True
+        )
 
     def close(self) -> None:
-        """Look away."""
+        """Stop recording."""
         self._listener.close()
         self._places.clear()
 
-    def _dispatched(self, kernel, arrays, out, start, sent):
-        """One kernel was run."""
+    def _on_dispatch(self, kernel, arrays, out, start, sent):
+        """Record one kernel."""
         jax.block_until_ready(out)
         done = _clock()
-        scope, source, backward = self._place(kernel, arrays)
-        self.calls.append(Call(kernel.name, scope, source, backward, start, sent, done, self._cost(kernel, arrays)))
+        scope, source, backward = self._locate_kernel(kernel, arrays)
+        self.calls.append(
+            Call(kernel.name, scope, source, backward, start, sent, done, self._count_work(kernel, arrays))
+        )
 
-    def _ran(self, program, arrays, outs, start, sent):
-        """A compiled function was run inside PYNATIVE code: one entry for all of it."""
+    def _on_program_run(self, program, arrays, outs, start, sent):
+        """Record a compiled function that PYNATIVE code calls, as one entry."""
         jax.block_until_ready(outs)
         call = events.current()
-        if call is not None and call.net is program.root():  # it is no scope in its own program
+        if call is not None and call.net is program.root():  # a program's own root is not a scope in it
             call = call.around
-        self.calls.append(Call(program.name, _scope(call), _line(), False, start, sent, _clock(), (0, 0)))
+        self.calls.append(Call(program.name, _scope_of(call), _user_line(), False, start, sent, _clock(), (0, 0)))
 
-    def _place(self, kernel, arrays):
-        """(scope, line, whether backward): a pullback stands where the operator stands whose inputs it was given."""
+    def _locate_kernel(self, kernel, arrays):
+        """Return (scope, line, True for backward). A pullback has the location of the operator that had the same
+        inputs.
+        """
         name = kernel.name.meaning.operator
         if name.endswith("Grad"):
             idents = tuple(map(id, arrays))
             for count in range(len(idents) - 1, 0, -1):
-                found = self._places.get((name[:-4], idents[:count]))
-                if found is not None:
-                    return *found[:2], True
-        place = _scope(events.current()), _line()
-        # the inputs are kept so that their ids stay theirs; all is let go when the watch closes
+                location = self._places.get((name[:-4], idents[:count]))
+                if location is not None:
+                    return *location[:2], True
+        place = _scope_of(events.current()), _user_line()
+        # references keep the ids of the inputs unique; `close` drops them
         self._places[name, tuple(map(id, arrays))] = (*place, arrays)
         return *place, False
 
-    def _cost(self, kernel, arrays):
+    def _count_work(self, kernel, arrays):
         key = (kernel, *((getattr(a, "shape", ()), str(getattr(a, "dtype", type(a)))) for a in arrays))
-        known = self._work.get(key)
-        if known is None:
+        cached = self._work.get(key)
+        if cached is None:
             try:
                 jaxpr = jax.make_jaxpr(kernel.compiled)(*arrays).jaxpr
-            except Exception:  # a kernel that cannot be traced again still ran: its work is then unknown
-                known = (0, 0)
+            except Exception:  # the kernel can't be traced again: its work is unknown
+                cached = (0, 0)
             else:
-                known = (sum(cost.flops(eqn, {}) for eqn in jaxpr.eqns), sum(cost.nbytes(eqn) for eqn in jaxpr.eqns))
-            self._work[key] = known
-        return known
+                cached = (sum(cost.flops(eqn, {}) for eqn in jaxpr.eqns), sum(cost.nbytes(eqn) for eqn in jaxpr.eqns))
+            self._work[key] = cached
+        return cached
 
 
-def _scope(call):
+def _scope_of(call):
     return "/".join(("Default", *(call.scope if call is not None else ())))
 
 
-def _line():
-    """(file, line, function) of the innermost frame that is the user's."""
+def _user_line():
+    """Return (file, line, function) of the innermost frame of user code."""
     frame = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename

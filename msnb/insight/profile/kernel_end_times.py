@@ -1,8 +1,8 @@
-"""When a traced kernel was done.
+"""Correct the end times of traced kernels.
 
-On a CPU, XLA goes on with the next kernels from within the last part of one that was split over threads, and marks its
-end only when it comes back from them: a convolution would seem to last until the end of the step. But what reads its
-result cannot have begun before it was there.
+On a CPU, XLA runs the next kernels from within the last part of a kernel that was split over threads, and marks its
+end only afterwards: a convolution would seem to last until the end of the step. A kernel that reads its result can't
+have begun before the result was complete.
 """
 
 import bisect
@@ -15,12 +15,12 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
-    """Move the end of each kernel to where the first reader of its result begins, if that is earlier.
+    """Move the end of each kernel to the start of the first reader of its result, if that is earlier.
 
     Args:
-        kernels (list[Kernel]): changed in place.
+        kernels (list[Kernel]): modified in place.
         graphs (dict): optimised programs (FuncGraph) by the first two entries of `Kernel.run`; kernels of others, and
-            of devices that tell their own times, are left as they are.
+            of devices with correct end times, are not changed.
 
     Returns:
         dict, `Kernel.run` -> its kernels.
@@ -33,7 +33,7 @@ def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
         if key not in graphs or mine[0].device:
             continue
         if key not in readers:
-            readers[key] = _readers(graphs[key], {kernel.op for kernel in kernels if kernel.run[:2] == key})
+            readers[key] = _find_readers(graphs[key], {kernel.op for kernel in kernels if kernel.run[:2] == key})
         starts = {}
         for kernel in mine:
             starts.setdefault(kernel.op, []).append(kernel.start)
@@ -46,20 +46,20 @@ def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
     return runs
 
 
-def _readers(graph, traced):
-    """{kernel: those that read its result}, through instructions that are no kernel of their own."""
-    found = {}
+def _find_readers(graph, traced):
+    """Return {kernel: kernels that read its result}, also through instructions that are not kernels."""
+    readers = {}
     for node in graph.all_nodes():
         if node.instruction not in traced:
             continue
-        todo, seen = [use[0] for use in node.uses], set()
+        todo, visited = [use[0] for use in node.uses], set()
         while todo:
             source = todo.pop()
-            if not isinstance(source, CNode) or source.id in seen:
+            if not isinstance(source, CNode) or source.id in visited:
                 continue
-            seen.add(source.id)
+            visited.add(source.id)
             if source.instruction in traced:
-                found.setdefault(source.instruction, set()).add(node.instruction)
+                readers.setdefault(source.instruction, set()).add(node.instruction)
             else:
                 todo += [use[0] for use in source.uses]
-    return found
+    return readers

@@ -1,7 +1,7 @@
-"""What this machine can do at best: operations and bytes per second.
+"""Peak performance of this machine: operations and bytes per second.
 
-Each process measures it once, for a moment; the best that any has ever measured is kept in the user's cache folder: a
-machine that was busy with something else at that moment has not become slower.
+Each process measures it once, briefly. The best result of all processes is stored in the user's cache folder, because a
+busy machine gives lower figures.
 """
 
 import contextlib
@@ -25,9 +25,9 @@ _BUDGET = 0.25  # seconds for each of the two measurements
 class Machine:
     """Attributes:
     device (str): kind of device, ``"cpu"``, ``"gpu"`` or ``"tpu"``, and its name.
-    flops (float): float32 operations per second that a large matrix product reaches.
-    bandwidth (float): bytes per second that adding one to a large array reads and writes.
-    seconds (float): how long finding out took.
+    flops (float): float32 operations per second of a large matrix product.
+    bandwidth (float): bytes per second of adding one to a large array, reads and writes.
+    seconds (float): duration of the measurement.
     """
 
     __slots__ = ("device", "flops", "bandwidth", "seconds")
@@ -39,11 +39,11 @@ class Machine:
         self.seconds: float = seconds
 
     def at_best(self, flops: float, nbytes: float) -> float:
-        """Seconds that so much work takes at least: the longer of computing and moving (Williams et al., 2009)."""
+        """Return the minimum seconds for this work: the longer of computing and moving (Williams et al., 2009)."""
         return max(flops / self.flops, nbytes / self.bandwidth)
 
     def bound(self, flops: float, nbytes: float) -> str:
-        """``"compute"`` or ``"memory"``, whichever takes longer."""
+        """Return ``"compute"`` or ``"memory"``, whichever takes longer."""
         return "compute" if flops / self.flops >= nbytes / self.bandwidth else "memory"
 
     def __repr__(self) -> str:
@@ -52,7 +52,7 @@ class Machine:
 
 @functools.cache
 def machine():
-    """Measure the default device; takes less than a second the first time and nothing afterwards.
+    """Measure the default device. The first call takes less than a second; later calls are cached.
 
     Returns:
         Machine, with the best figures that were ever measured on this machine.
@@ -61,7 +61,7 @@ def machine():
     device = jax.devices()[0]
     side, stream = _SIZES.get(device.platform, _SIZES["cpu"])
     a = jnp.ones((side, side), jnp.float32)
-    product = _best(jax.jit(lambda x, y: x @ y), a, a)
+    product = _best_time(jax.jit(lambda x, y: x @ y), a, a)
     del a
     long = jnp.ones((stream,), jnp.float32)
     moved = _best_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
@@ -73,46 +73,46 @@ def machine():
 
 
 def load() -> float | None:
-    """How many processes want a core of this machine, on average over the last minute; None where nobody counts."""
+    """Return the load average over the last minute; None if the system has none."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _best_ever(name, flops, bandwidth):
-    """The better of what was measured now and what is kept of earlier processes; what cannot be kept is no error."""
-    file, key, known = cache_folder() / "machine.json", f"{platform.node()}, {name}", {}
+    """Return the better of the current and the stored figures. If they can't be stored, no error is raised."""
+    file, key, stored = cache_folder() / "machine.json", f"{platform.node()}, {name}", {}
     with contextlib.suppress(OSError, ValueError):
         read = json.loads(file.read_text(encoding="utf-8"))
-        known = read if isinstance(read, dict) else {}
+        stored = read if isinstance(read, dict) else {}
     now = flops, bandwidth
     with contextlib.suppress(TypeError, ValueError):
-        before = known.get(key, now)
+        before = stored.get(key, now)
         flops, bandwidth = (max(float(a), b) for a, b in zip(before, now, strict=True))
-    if list(known.get(key, ())) != [flops, bandwidth]:
+    if list(stored.get(key, ())) != [flops, bandwidth]:
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             with writing(file) as opened:
-                opened.write(json.dumps({**known, key: [flops, bandwidth]}).encode())
+                opened.write(json.dumps({**stored, key: [flops, bandwidth]}).encode())
     return flops, bandwidth
 
 
 def _best_in_place(fn, array):
-    """As `_best`, of a function that overwrites its argument: fresh memory would cost page faults as well."""
+    """Measure as `_best_time` does, for a function that overwrites its argument: new memory would cost page faults."""
     state = [array]
 
     def again():
         state[0] = fn(state[0])
         return state[0]
 
-    return _best(again)
+    return _best_time(again)
 
 
-def _best(fn, *args):
-    """Shortest of the runs that fit into the budget, seconds."""
+def _best_time(fn, *args):
+    """Return the shortest run within the time budget, in seconds."""
     jax.block_until_ready(fn(*args))
     best, stop = float("inf"), time.perf_counter() + _BUDGET
     while True:

@@ -1,4 +1,4 @@
-"""Memory of a program: Parameters, what is kept for the gradient, the peak."""
+"""Memory of a program: Parameters, activations stored for the gradient, and the peak."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
     from msnb.ir.anf import FuncGraph
 
-_SHOWN = 40
+_MAX_ROWS = 40
 
 
 class Memory:
@@ -17,12 +17,12 @@ class Memory:
     Attributes:
         parameters (list): (name, bytes, whether trained) of the Parameters that the program reads or writes; optimizer
             state is not trained.
-        arguments (int), outputs (int), temporary (int), shared (int): as XLA says after compiling: inputs, results,
-            working space, and results that take the place of inputs. None where XLA says nothing.
-        peak (int): inputs, results and working space at once.
+        arguments (int), outputs (int), temporary (int), shared (int): XLA's figures after compiling: inputs, results,
+            working space, and results that reuse the memory of inputs. None if XLA has no figures.
+        peak (int): inputs, results and working space together.
         activations (list): (bytes, operator, scope, source) of forward results that a gradient reads, largest first.
-        curve (list): (position, bytes) of the results alive along the order in which the program was written, at most
-            200 points; XLA may order and share them better. `top` holds (bytes, operator, scope, source) at its peak.
+        curve (list): (position, bytes) of the live results in program order, at most 200 points; XLA may order and
+            share them better. `top` has (bytes, operator, scope, source) at its peak.
     """
 
     __slots__ = ("parameters", "arguments", "outputs", "temporary", "shared", "peak", "activations", "curve", "top")
@@ -41,17 +41,17 @@ class Memory:
 
     @property
     def activation_bytes(self) -> int:
-        """Bytes that are kept between forward and backward."""
+        """Bytes that are stored between forward and backward."""
         return sum(size for size, *_ in self.activations)
 
 
 def of_program(program: "Program", graph: "FuncGraph") -> "Memory | None":
-    """Memory of a program of `msnb.core.program.program_cache`; `graph` is it as a FuncGraph."""
-    made = Memory()
+    """Return the memory of a program of `msnb.core.program.program_cache`; `graph` is its FuncGraph."""
+    memory = Memory()
     read = {node for inner in graph.all_nodes() if inner.direction != "update" for node in inner.inputs}
-    # what only the update reads is the optimizer's, whatever it says of gradients
+    # Parameters that only the update reads are optimizer state, whatever their requires_grad
     own = {id(p) for p, node in zip(program.params, graph.parameters, strict=False) if node in read and p.requires_grad}
-    made.parameters = sorted(
+    memory.parameters = sorted(
         (
             (p.name, int(p._stored().nbytes), id(p) in own)
             for p in {id(p): p for p in (*program.params, *program.written)}.values()
@@ -59,21 +59,21 @@ def of_program(program: "Program", graph: "FuncGraph") -> "Memory | None":
         key=lambda entry: -entry[1],
     )
     try:
-        said = program.compiled().memory_analysis()
-    except Exception:  # not every backend says
-        said = None
-    if said is not None:
-        made.arguments = int(said.argument_size_in_bytes)
-        made.outputs = int(said.output_size_in_bytes)
-        made.temporary = int(said.temp_size_in_bytes)
-        made.shared = int(said.alias_size_in_bytes)
-        made.peak = made.arguments + made.outputs + made.temporary - made.shared
-    _live(graph, made)
-    return made
+        analysis = program.compiled().memory_analysis()
+    except Exception:  # not every backend supports it
+        analysis = None
+    if analysis is not None:
+        memory.arguments = int(analysis.argument_size_in_bytes)
+        memory.outputs = int(analysis.output_size_in_bytes)
+        memory.temporary = int(analysis.temp_size_in_bytes)
+        memory.shared = int(analysis.alias_size_in_bytes)
+        memory.peak = memory.arguments + memory.outputs + memory.temporary - memory.shared
+    _analyse_live_ranges(graph, memory)
+    return memory
 
 
-def _live(graph, made):
-    """Fill in activations, curve and top from how long each result is read."""
+def _analyse_live_ranges(graph, memory):
+    """Set activations, curve and top from the live range of each result."""
     last, back = {}, set()
     for place, node in enumerate(graph.nodes):
         for source, slot in node.uses:
@@ -83,7 +83,7 @@ def _live(graph, made):
                     back.add((source, slot))
     for source, slot in graph.outputs:
         last[source, slot] = len(graph.nodes)
-    made.activations = sorted(
+    memory.activations = sorted(
         (
             (source.types[slot].nbytes, source.name, source.scope, source.source)
             for source, slot in back
@@ -105,14 +105,14 @@ def _live(graph, made):
             best = (total, dict(alive))
         for key in ends.get(place, ()):
             total -= alive.pop(key, 0)
-    made.curve = _thin(curve)
-    made.top = sorted(
+    memory.curve = _thin_curve(curve)
+    memory.top = sorted(
         ((size, node.name, node.scope, node.source) for (node, _), size in best[1].items()), key=lambda entry: -entry[0]
-    )[:_SHOWN]
+    )[:_MAX_ROWS]
 
 
-def _thin(curve, most=200):
-    """At most so many points, each the highest of its stretch."""
+def _thin_curve(curve, most=200):
+    """Return at most this many points, each the highest of its segment."""
     if len(curve) <= most:
         return curve
     stride = -(-len(curve) // most)

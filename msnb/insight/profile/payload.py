@@ -1,4 +1,4 @@
-"""A profile as plain values that a page can draw: short keys, numbers rounded to what was measured."""
+"""Convert a profile to plain values for its page: short keys, numbers rounded to the precision of the measurement."""
 
 import bisect
 from typing import TYPE_CHECKING, Any
@@ -12,15 +12,15 @@ from .text import headline
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.result import Profile
 
-_SPANS = 4000  # kernels of the one step that the timeline shows
+_SPANS = 4000  # maximum kernels of the timeline's step
 _LIST = 60
 
 
 def of_profile(profile: "Profile") -> dict[str, Any]:
-    """A JSON-able dict of a profile; times in seconds, sizes in bytes.
+    """Return a profile as a dict that can be written as JSON; times in seconds, sizes in bytes.
 
     Args:
-        profile (Profile): what was measured.
+        profile (Profile): the profile.
     """
     total = sum(profile.parts.values()) or 1.0
     low, high = profile.spread
@@ -32,19 +32,19 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
             "s": row.scope,
             "q": row.cell,
             "d": row.direction,
-            "t": _round(row.seconds),
-            "m": _round(row.measured if row.how != "replayed" else row.seconds),
-            "f": _round(row.fused),
-            "i": _round(row.inferred),
+            "t": _round_value(row.seconds),
+            "m": _round_value(row.measured if row.how != "replayed" else row.seconds),
+            "f": _round_value(row.fused),
+            "i": _round_value(row.inferred),
             "h": row.how,
             "w": int(row.flops),
             "b": int(row.nbytes),
             "k": row.kernels,
             "c": row.calls,
-            "p": _round(profile.of_peak(row)),
-            "r": _round(profile.at_work(row)),
-            "l": _place(row.source),
-            "x": _round(row.dispatch),
+            "p": _round_value(profile.of_peak(row)),
+            "r": _round_value(profile.at_work(row)),
+            "l": _format_source(row.source),
+            "x": _round_value(row.dispatch),
             "g": row.nodes if row.program == getattr(profile.program, "name", None) else [],
             "a": sorted(row.mates)[:6],
         }
@@ -57,22 +57,22 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
         "name": profile.name,
         "mode": profile.mode,
         "headline": headline(profile),
-        "steps": [_round(s) for s in profile.steps[:500]],
-        "first": [_round(s) for s in profile.first[:20]],
-        "step": _round(profile.step_seconds),
-        "low": _round(low),
-        "high": _round(high),
-        "compile": _round(profile.compile_seconds),
-        "total": _round(total),
-        "traced": _round(profile.traced),
-        "parts": {name: _round(part) for name, part in profile.parts.items()},
-        "how": {name: _round(part) for name, part in profile.attribution.items()} if profile.rows else {},
+        "steps": [_round_value(s) for s in profile.steps[:500]],
+        "first": [_round_value(s) for s in profile.first[:20]],
+        "step": _round_value(profile.step_seconds),
+        "low": _round_value(low),
+        "high": _round_value(high),
+        "compile": _round_value(profile.compile_seconds),
+        "total": _round_value(total),
+        "traced": _round_value(profile.traced),
+        "parts": {name: _round_value(part) for name, part in profile.parts.items()},
+        "how": {name: _round_value(part) for name, part in profile.attribution.items()} if profile.rows else {},
         "advice": [
             {
                 "t": f.text,
-                "s": _round(f.share),
+                "s": _round_value(f.share),
                 "m": f.label,
-                "l": _place(f.source),
+                "l": _format_source(f.source),
                 "k": f.kind,
                 "r": profile.rows.index(f.row) if f.row in profile.rows else -1,
             }
@@ -84,31 +84,31 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
             {
                 "s": cell.scope,
                 "q": cell.name,
-                "f": _round(cell.forward),
-                "b": _round(cell.backward),
-                "u": _round(cell.update),
-                "o": _round(cell.own),
+                "f": _round_value(cell.forward),
+                "b": _round_value(cell.backward),
+                "u": _round_value(cell.update),
+                "o": _round_value(cell.own),
                 "w": int(cell.flops),
-                "l": _place(cell.source),
+                "l": _format_source(cell.source),
             }
             for cell in profile.cells
         ],
         "machine": {"device": machine.device, "flops": machine.flops, "bandwidth": machine.bandwidth},
-        "memory": _memory(profile.memory, getattr(profile.program, "name", "")),
-        "timeline": _timeline(profile, places),
+        "memory": _pack_memory(profile.memory, getattr(profile.program, "name", "")),
+        "timeline": _pack_timeline(profile, places),
     }
 
 
-def _place(source):
+def _format_source(source):
     return [label(source[0]), source[1]] if source else None
 
 
-def _round(value):
-    """Four digits are more than a clock gives."""
+def _round_value(value):
+    """Round to four digits, the precision of the clock."""
     return None if value is None else float(f"{value:.4g}")
 
 
-def _memory(memory, root):
+def _pack_memory(memory, root):
     if memory is None:
         return None
     return {
@@ -121,19 +121,22 @@ def _memory(memory, root):
         "trained": sum(size for _, size, trained in memory.parameters if trained),
         "state": sum(size for _, size, trained in memory.parameters if not trained),
         "activations": [
-            [size, name, attribute_path(scope, root), _place(source)]
+            [size, name, attribute_path(scope, root), _format_source(source)]
             for size, name, scope, source in memory.activations[:_LIST]
         ],
         "kept": memory.activation_bytes,
         "curve": [list(point) for point in memory.curve],
-        "top": [[size, name, attribute_path(scope, root), _place(source)] for size, name, scope, source in memory.top],
+        "top": [
+            [size, name, attribute_path(scope, root), _format_source(source)]
+            for size, name, scope, source in memory.top
+        ],
     }
 
 
-def _timeline(profile, places):
-    """One step: its lanes, what the host did, and each kernel with the row that it belongs to."""
+def _pack_timeline(profile, places):
+    """Return one step: its lanes, the host's activity, and each kernel with its row."""
     recording = profile.recording
-    window, count = profile._window()
+    window, count = profile._traced_window()
     steps = (
         [
             step
@@ -145,7 +148,7 @@ def _timeline(profile, places):
     )
     if not steps:
         return None
-    start, end = sorted(steps, key=lambda step: step[1] - step[0])[len(steps) // 2]  # the middle one
+    start, end = sorted(steps, key=lambda step: step[1] - step[0])[len(steps) // 2]  # the median one
     lanes, spans = [], []
 
     def lane(name):

@@ -1,4 +1,4 @@
-"""Listens while networks run: when each step began, what it waited for, what was compiled, which kernels ran."""
+"""Record running networks: steps, waits, compilations, kernels."""
 
 import shutil
 import tempfile
@@ -22,17 +22,17 @@ _clock = time.perf_counter_ns
 
 
 class Recording:
-    """What was heard. Times are nanoseconds on the clock of `time.perf_counter_ns`.
+    """Recorded events. Times are nanoseconds on the clock of `time.perf_counter_ns`.
 
     Attributes:
         calls (list): (network, start, end) of outermost calls of Cells and compiled functions.
         programs (dict): Program -> arrays of its latest call.
-        waits (list): (start, end) of each time that a dataset was asked for a row.
+        waits (list): (start, end) of each wait for a row of a dataset.
         compiling (list): (start, end).
-        kernels (list[xplane.Kernel]): of the time between `traced`, a pair; None where nothing was traced.
+        kernels (list[xplane.Kernel]): of the time between `traced`, a pair; None without a trace.
         dispatched (list[dispatch.Call]): operators of PYNATIVE mode.
-        steps (list): (start, end) of steps that the caller named, empty where the calls are the steps.
-        load (float | None): how many processes wanted a core when it began.
+        steps (list): (start, end) of steps that the caller marked, empty if the calls are the steps.
+        load (float | None): load average at the start.
     """
 
     def __init__(self):
@@ -53,10 +53,10 @@ class Recorder:
     """Records from `start` to `stop`; one at a time.
 
     Args:
-        steps (int): after how many steps without compiling the kernel trace ends; times of steps go on being taken.
-            Default: 30.
-        kernels (bool): whether kernels are traced. Default: True.
-        repeated (bool): whether they are traced from the second call of the same network on. Default: False.
+        steps (int): number of steps without compiling after which the kernel trace ends; step times are recorded
+            further on. Default: 30.
+        kernels (bool): True to trace kernels. Default: True.
+        repeated (bool): True to trace from the second call of the same network on. Default: False.
     """
 
     _active = None
@@ -64,21 +64,21 @@ class Recorder:
     def __init__(self, steps: int = _TRACED_STEPS, kernels: bool = True, repeated: bool = False) -> None:
         self.recording: Recording | None = None
         self._steps = steps
-        self._kernels = kernels
+        self._kernels_in = kernels
         self._repeated = repeated
         self._owner = None
         self._listener = None
         self._outermost = None
         self._folder = None
         self._last = None
-        self._program = None  # the last that ran
+        self._program = None  # program of the last call
         self._clean = 0
         self._traced_since = 0
         self._watch = None
 
     # ------------------------------------------------------------------ beginning and end
     def start(self) -> Self:
-        """Begin.
+        """Start recording.
 
         Raises:
             RuntimeError: If another recording is going on.
@@ -89,61 +89,61 @@ class Recorder:
                 "before another one begins."
             )
         Recorder._active = self
-        self.recording = made = Recording()
+        self.recording = recording = Recording()
         self._owner = threading.get_ident()
         self._listener = events.listen(
-            entered=self._entered,
-            left=self._left,
-            ran=self._ran,
-            waited=self._waited,
+            entered=self._on_enter,
+            left=self._on_leave,
+            ran=self._on_program_run,
+            waited=self._on_data_wait,
             name="profile",
             here=True,
         )
-        jax.monitoring.register_event_duration_secs_listener(self._hear)
+        jax.monitoring.register_event_duration_secs_listener(self._on_compile_event)
         self._follow_mode()
-        made.start = _clock()
-        if self._kernels:
+        recording.start = _clock()
+        if self._kernels_in:
             self.trace()
         return self
 
     def stop(self) -> Recording:
-        """End.
+        """Stop recording.
 
         Returns:
             Recording.
         """
-        made = self.recording
+        recording = self.recording
         try:
-            self._wait()
-            made.end = _clock()
+            self._wait_for_device()
+            recording.end = _clock()
             self.end_trace()
         finally:
             if self._watch is not None:
                 self._watch.close()
-                made.dispatched = self._watch.calls
+                recording.dispatched = self._watch.calls
             self._listener.close()
-            jax.monitoring.unregister_event_duration_listener(self._hear)
+            jax.monitoring.unregister_event_duration_listener(self._on_compile_event)
             Recorder._active = None
-        return made
+        return recording
 
     def mark(self) -> None:
-        """A step ends now; it began where the one before ended, the first one where the recording did."""
-        self._wait()
+        """End a step now. It began at the end of the previous one, the first at the start of the recording."""
+        self._wait_for_device()
         steps = self.recording.steps
         steps.append((steps[-1][1] if steps else self.recording.start, _clock()))
 
     def step(self) -> Any:
-        """A context within which one step runs, for a caller that knows what a step is."""
+        """Context manager of one step, for callers that know the steps."""
         return _Step(self)
 
     # ------------------------------------------------------------------ what is told
-    def _entered(self, call):
+    def _on_enter(self, call):
         if self._outermost is None:
-            self._wait()  # JAX returns before the work is done: a step ends when the device has ended it
+            self._wait_for_device()  # JAX returns before the work is done: a step ends when the device has finished it
             self._before_call(call.net)
             self._outermost = call, _clock()
 
-    def _left(self, call):
+    def _on_leave(self, call):
         if self._outermost is not None and self._outermost[0] is call:
             _, start = self._outermost
             self._outermost = None
@@ -153,26 +153,26 @@ class Recorder:
             else:
                 self._program = None
 
-    def _ran(self, program, arrays, outs, start, sent):
+    def _on_program_run(self, program, arrays, outs, start, sent):
         self.recording.programs[program] = list(arrays)
         self._program = program
 
-    def _waited(self, iterator, start, end):
+    def _on_data_wait(self, iterator, start, end):
         self.recording.waits.append((start, end))
 
-    def _mine(self):
+    def _is_own_thread(self):
         return threading.get_ident() == self._owner
 
-    def _hear(self, event, duration, **_):
-        if event.startswith(_COMPILING) and self._mine():
+    def _on_compile_event(self, event, duration, **_):
+        if event.startswith(_COMPILING) and self._is_own_thread():
             now = _clock()
             self.recording.compiling.append((now - int(duration * 1e9), now))
 
     # ------------------------------------------------------------------ the kernel trace
     def trace(self) -> None:
-        """Begin to trace kernels."""
+        """Start the kernel trace."""
         options = jax.profiler.ProfileOptions()
-        options.python_tracer_level = 0  # every Python call would be an event, and slow
+        options.python_tracer_level = 0  # no events for Python calls, because they are slow
         options.host_tracer_level = 2
         folder = tempfile.mkdtemp(prefix="msnb-profile-")
         try:
@@ -182,20 +182,20 @@ class Recorder:
             log.once(f"Kernels are not traced, so that nothing is said about single operators: {error}")
             return
         self._folder = folder
-        self._anchor = _anchor()
+        self._anchor = _mark_trace()
         self._traced_since = _clock()
 
     def trace_no_repeats(self) -> None:
-        """End the trace that a second call of a network has begun, and begin none for further ones."""
+        """End the trace that started at a second call of a network, and start none for further ones."""
         self._repeated = False
         self.end_trace()
 
     def end_trace(self) -> None:
-        """End the trace of kernels and read it."""
+        """End the kernel trace and read it."""
         if self._folder is None:
             return
         folder, self._folder = self._folder, None
-        self._wait()
+        self._wait_for_device()
         ended = _clock()
         try:
             jax.profiler.stop_trace()
@@ -214,7 +214,7 @@ class Recorder:
         self.recording.traced = (self._traced_since, ended)
 
     def _follow_mode(self):
-        """Operators are waited for in PYNATIVE mode, which a program may choose as late as before its first call."""
+        """Wait for operators in PYNATIVE mode, which a program may select as late as before its first call."""
         self.recording.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
         if self._watch is not None and self.recording.mode == "GRAPH":
             self._watch.close()
@@ -224,7 +224,7 @@ class Recorder:
             self._watch.open()
 
     def _before_call(self, net):
-        """Between two steps: begin a trace that is wanted from here on, end one that has seen enough."""
+        """Start or end the kernel trace between two steps."""
         if not self.recording.calls:
             self._follow_mode()
         if self._repeated and any(earlier is net for earlier, _, _ in self.recording.calls):
@@ -239,8 +239,8 @@ class Recorder:
         if self._clean > self._steps or (self._clean > 3 and _clock() - self._traced_since > _TRACED_SECONDS * 1e9):
             self.end_trace()
 
-    def _wait(self):
-        """Until what the last call started is done: its results, and the Parameters that it writes."""
+    def _wait_for_device(self):
+        """Wait for the results of the last call and for the Parameters that it writes."""
         written = self._program.written if self._program is not None else ()
         jax.block_until_ready(arrays_of([self._last, written]))
 
@@ -255,7 +255,7 @@ class _Step:
 
     def __exit__(self, *exc):
         if exc[0] is None:
-            self.recorder._wait()
+            self.recorder._wait_for_device()
             self.recorder.recording.steps.append((self.start, _clock()))
         return False
 
@@ -263,8 +263,8 @@ class _Step:
 _ANCHOR = "msnb:anchor"
 
 
-def _anchor():
-    """Leave a mark in the trace; returns when that was."""
+def _mark_trace():
+    """Write a mark into the trace and return its time."""
     with jax.profiler.TraceAnnotation(_ANCHOR):
         pass
     before = _clock()
@@ -274,7 +274,7 @@ def _anchor():
 
 
 def arrays_of(value: Any) -> list[jax.Array]:
-    """JAX arrays in whatever a network has returned."""
+    """Return the JAX arrays in the result of a network."""
     if hasattr(value, "_array"):
         return [value._array]
     if isinstance(value, (tuple, list)):

@@ -1,7 +1,7 @@
-"""Runs parts of a program on their own, with the values they have in the real step, and times each.
+"""Run groups of operators separately, with their values of the real step, and time each.
 
-Operators that XLA fused into one kernel are no longer there one by one: they are replayed together, as one compiled
-function. What XLA made no kernel of, a reshape for one, is part of the functions that read it. Groups of the same
+Operators that XLA fused into one kernel can't be timed separately: they are replayed together as one compiled
+function. Operators without a kernel, such as a reshape, are part of the functions that read them. Groups of the same
 operators on the same shapes are compiled and timed once.
 """
 
@@ -20,10 +20,10 @@ from . import wall_time
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.result import Profile
 
-_MERGES = 0.001  # of the kernels' time: a smaller kernel does not tie its operators together
-_SMALL = 0.02  # of the kernels' time: a smaller group is replayed with the rest of its Cell, a call costs too much
-_BUDGET = 3.0  # seconds: short groups are run in more rounds, because the shortest of many runs is the steadiest
-_CALLS = 3  # runs of a group in a row within one round
+_MERGES = 0.001  # of the kernels' time: a smaller kernel does not join its operators into a group
+_SMALL = 0.02  # of the kernels' time: smaller groups of a Cell are replayed together, because a call costs too much
+_BUDGET = 3.0  # seconds: short groups get more rounds, because the minimum of many runs is more stable
+_CALLS = 3  # consecutive runs of a group within one round
 
 
 class Group:
@@ -31,11 +31,11 @@ class Group:
 
     Attributes:
         nodes (list[CNode]): in the order of execution.
-        alone (float): seconds of one run, without what calling an empty function takes.
-        part (float): how much of that counts as wall time of the step: 1.0 where nothing ran beside it, or where what
-            did slowed it down as much; 0.5 where another group ran beside it all the time, each as fast as alone. From
-            the trace.
-        seconds (float): `alone` times `part`: what it adds to the wall time of the step.
+        alone (float): seconds of one run, without the cost of calling an empty function.
+        part (float): fraction of that which counts as wall time of the step: 1.0 if nothing ran in parallel, or if
+            parallel work slowed it down as much; 0.5 if another group ran in parallel all the time, each as fast as
+            alone. From the trace.
+        seconds (float): `alone` times `part`: its contribution to the wall time of the step.
     """
 
     __slots__ = ("nodes", "alone", "part", "seconds")
@@ -52,11 +52,11 @@ class Group:
 
 class Replay:
     """Attributes:
-    groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their runs one by one.
-    step (float): seconds of the whole program, run in turn with the groups. The shortest runs count.
-    rest (float): seconds of the step that no group holds: XLA's own copies and the gaps between kernels, by their
+    groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their separate runs.
+    step (float): seconds of the whole program, run alternately with the groups. The shortest runs count.
+    rest (float): seconds of the step outside the groups: XLA's own copies and the gaps between kernels, by their
         part of the traced step, and one empty call.
-    compiled (int): how many different functions the groups are.
+    compiled (int): number of different functions.
     """
 
     __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")
@@ -71,7 +71,7 @@ class Replay:
 
     @property
     def difference(self) -> float:
-        """How much groups and rest take more (or less) than the step, as a part of the step."""
+        """The relative difference between groups with rest and the step."""
         return (self.total + self.rest) / self.step - 1
 
     def __repr__(self) -> str:
@@ -96,21 +96,25 @@ def replay(profile: "Profile", rounds: int = 5) -> "Replay | None":
             equations[node.id] = equation
 
     graph = read(program.jaxpr, program.name, program.inputs, visit=visit)
-    parts = _Parts(graph, equations, _groups(profile, graph), _overwritten(program, graph), program.jaxpr.jaxpr)
-    arrays = _arguments(program, profile.recording.programs[program])
+    parts = _GroupFunctions(
+        graph, equations, _group_nodes(profile, graph), _overwritten_inputs(program, graph), program.jaxpr.jaxpr
+    )
+    arrays = _program_arguments(program, profile.recording.programs[program])
     values = parts.values(arrays)
-    beside = _beside(profile, graph, parts.groups)
-    # the trace of a busy machine has longer gaps than the shortest step: their part of the step counts
+    overlaps = _measure_overlaps(profile, graph, parts.groups)
+    # the trace of a busy machine has longer gaps than the shortest step, so gaps count as a part of the step
     rest = sum(row.seconds for row in profile.rows if row.how == "xla") + profile.parts["gaps"]
     rest /= sum(profile.parts.values()) or 1.0
-    made = _time(parts, values, _whole(program, arrays), (arrays, len(graph.outputs)), rest, beside, rounds)
-    _rewrite(profile, made)
-    return made
+    result = _time_groups(
+        parts, values, _step_function(program, arrays), (arrays, len(graph.outputs)), rest, overlaps, rounds
+    )
+    _update_profile(profile, result)
+    return result
 
 
 # ---------------------------------------------------------------------- which operators belong together
-def _groups(profile, graph):
-    """Lists of outermost nodes; two are in one list where a kernel that counts holds both."""
+def _group_nodes(profile, graph):
+    """Return lists of outermost nodes; nodes of one significant kernel are in one list."""
     outer = {}
     for node in graph.nodes:
         outer[node.id] = node.id
@@ -130,23 +134,22 @@ def _groups(profile, graph):
             idents = [outer[node.id] for node in owner.nodes]
             for first, second in zip(idents, idents[1:], strict=False):
                 parent[root(first)] = root(second)
-    found, small, took = {}, {}, {}
+    groups, small, group_seconds = {}, {}, {}
     owned = {outer[node.id] for owner in profile._owners.get(profile.program, {}).values() for node in owner.nodes}
     weighty = [node for node in graph.nodes if node.id in owned]
     for node in weighty:
-        took[root(node.id)] = took.get(root(node.id), 0.0) + (profile.times[node.id] or 0.0)
+        group_seconds[root(node.id)] = group_seconds.get(root(node.id), 0.0) + (profile.times[node.id] or 0.0)
     for node in weighty:
         group = root(node.id)
-        if took[group] < _SMALL * sum(took.values()):
+        if group_seconds[group] < _SMALL * sum(group_seconds.values()):
             small.setdefault((node.scope.rpartition("/")[0], node.direction), []).append(node)
         else:
-            found.setdefault(group, []).append(node)
-    return [*found.values(), *small.values()]
+            groups.setdefault(group, []).append(node)
+    return [*groups.values(), *small.values()]
 
 
-def _beside(profile, graph, groups):
-    """Per group, (which part of the time during which it ran it did not share with kernels of other groups, that time
-    as a part of the step), from the trace."""
+def _measure_overlaps(profile, graph, groups):
+    """Return per group (fraction of its time without kernels of other groups, its time as a part of the step)."""
     outer = {}
     for index, nodes in enumerate(groups):
         for node in nodes:
@@ -157,9 +160,9 @@ def _beside(profile, graph, groups):
         for op, owner in profile._owners.get(profile.program, {}).items()
         if owner.nodes
     }
-    window, count = profile._window()
+    window, count = profile._traced_window()
     spans, wall = {}, {}
-    for kernel in profile._kernels(window):
+    for kernel in profile._kernels_in(window):
         index = home.get(kernel.op)
         if index is not None and profile._modules.get(kernel.run[:2]) is profile.program:
             spans.setdefault(index, []).append((kernel.start, kernel.end))
@@ -174,8 +177,8 @@ def _beside(profile, graph, groups):
     ]
 
 
-class _Parts:
-    """Groups of nodes as functions of the values that come from outside them."""
+class _GroupFunctions:
+    """Groups of nodes as functions of the values from outside them."""
 
     def __init__(self, graph, equations, groups, overwritten, jaxpr):
         self.overwritten = overwritten
@@ -188,10 +191,10 @@ class _Parts:
         self.inputs, self.outputs, self.bodies = [], [], []
         read_by = {use: {None} for use in graph.outputs}
         for index, nodes in enumerate(groups):
-            # the nodes of the group, with what no group holds and they need
+            # the nodes of the group, and the ungrouped nodes that they need
             body, inputs, todo = set(nodes), {}, list(nodes)
             while todo:
-                for use in _uses(todo.pop()):
+                for use in _variable_inputs(todo.pop()):
                     source = use[0]
                     if source in body:
                         continue
@@ -204,7 +207,7 @@ class _Parts:
             self.inputs.append(list(inputs))
             self.bodies.append(sorted(body, key=order.get))
         loose = [node for node in graph.nodes if node not in home]
-        for use in dict.fromkeys(use for node in loose for use in _uses(node)):
+        for use in dict.fromkeys(use for node in loose for use in _variable_inputs(node)):
             read_by.setdefault(use, set()).add(None)
         for index, nodes in enumerate(groups):
             self.outputs.append(
@@ -217,47 +220,47 @@ class _Parts:
             )
 
     def function(self, index):
-        """One group as a function of arrays, in the order of `inputs`."""
+        """Return one group as a function of arrays, in the order of `inputs`."""
         inputs, outputs, nodes = self.inputs[index], self.outputs[index], self.bodies[index]
 
         def run(*arrays):
-            known = dict(zip(inputs, arrays, strict=True))
-            self.evaluate(nodes, known)
-            return [known[use] for use in outputs]
+            values = dict(zip(inputs, arrays, strict=True))
+            self.evaluate(nodes, values)
+            return [values[use] for use in outputs]
 
         return run
 
     def donated(self, index):
-        """(which input, which output) pairs of a group where the step writes the result over the input."""
+        """Return (input index, output index) pairs of a group whose result overwrites the input in the step."""
         inputs = {use: at for at, use in enumerate(self.inputs[index])}
         pairs = [(inputs.get(self.overwritten.get(use)), at) for at, use in enumerate(self.outputs[index])]
         return tuple((place, at) for place, at in pairs if place is not None)
 
-    def evaluate(self, nodes, known):
-        """Run nodes, taking what they read from `known` and leaving there what they make."""
+    def evaluate(self, nodes, environment):
+        """Run nodes. Their inputs come from `environment`, and their results are added to it."""
         for node in nodes:
             equation = self.equations[node.id]
             with jax.named_scope("/".join(parse(node.scope)[0]) or "Default"):
-                made = _bind(self.jaxpr, equation, [_value(use, known) for use in node.uses])
-            for slot, value in enumerate(made):
-                known[node, slot] = value
+                results = _run_equation(self.jaxpr, equation, [_lookup_value(use, environment) for use in node.uses])
+            for slot, value in enumerate(results):
+                environment[node, slot] = value
 
     def values(self, arrays):
-        """{use: array} of everything that a group reads from outside, as it is in the real program."""
-        wanted = list(dict.fromkeys(use for uses in self.inputs for use in uses if isinstance(use[0], CNode)))
+        """Return {use: array} of all outside inputs of the groups, with their values in the real program."""
+        uses_to_compute = list(dict.fromkeys(use for uses in self.inputs for use in uses if isinstance(use[0], CNode)))
 
         def everything(*arrays):
-            known = {(node, 0): array for node, array in zip(self.graph.parameters, arrays, strict=True)}
-            self.evaluate(self.graph.nodes, known)
-            return [known[use] for use in wanted]
+            environment = {(node, 0): array for node, array in zip(self.graph.parameters, arrays, strict=True)}
+            self.evaluate(self.graph.nodes, environment)
+            return [environment[use] for use in uses_to_compute]
 
-        made = dict(zip(wanted, jax.jit(everything)(*arrays), strict=True))
-        made.update({(node, 0): array for node, array in zip(self.graph.parameters, arrays, strict=True)})
-        return made
+        array_by_use = dict(zip(uses_to_compute, jax.jit(everything)(*arrays), strict=True))
+        array_by_use.update({(node, 0): array for node, array in zip(self.graph.parameters, arrays, strict=True)})
+        return array_by_use
 
 
-def _overwritten(program, graph):
-    """{result of the program: the input that it is written over}."""
+def _overwritten_inputs(program, graph):
+    """Return {result of the program: the input that it overwrites}."""
     inputs = {id(p): (node, 0) for p, node in zip(program.params, graph.parameters, strict=False)}
     return {
         use: inputs[id(p)]
@@ -266,39 +269,39 @@ def _overwritten(program, graph):
     }
 
 
-def _uses(node):
-    """(producer, slot) of what a node reads and is no constant."""
+def _variable_inputs(node):
+    """Return (producer, slot) of the inputs of a node that are not constants."""
     return [use for use in node.uses if isinstance(use[0], (CNode, ParameterNode))]
 
 
-def _value(use, known):
+def _lookup_value(use, environment):
     node, _ = use
-    return known[use] if isinstance(node, (CNode, ParameterNode)) else node.value
+    return environment[use] if isinstance(node, (CNode, ParameterNode)) else node.value
 
 
-def _bind(around, equation, values):
-    """Run one equation of a jaxpr; one value per result, None for one that is dropped."""
-    given = {}
+def _run_equation(around, equation, values):
+    """Run one equation of a jaxpr. Return one value per result, None for a dropped one."""
+    value_of_var = {}
     for var, value in zip(equation.invars, values, strict=True):
         if not isinstance(var, Literal):
             dtype = var.aval.dtype
-            given[var] = value if getattr(value, "dtype", dtype) == dtype else _as_type(value, dtype)
-    kept = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
+            value_of_var[var] = value if getattr(value, "dtype", dtype) == dtype else _as_type(value, dtype)
+    outvars = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
     debug = around.debug_info
     jaxpr = around.replace(
         constvars=[],
-        invars=list(given),
-        outvars=kept,
+        invars=list(value_of_var),
+        outvars=outvars,
         eqns=[equation],
         effects=equation.effects,
         debug_info=debug.with_unknown_names() if hasattr(debug, "with_unknown_names") else None,
     )
-    made = iter(eval_jaxpr(jaxpr, (), *given.values()))
-    return [None if type(var).__name__ == "DropVar" else next(made) for var in equation.outvars]
+    results = iter(eval_jaxpr(jaxpr, (), *value_of_var.values()))
+    return [None if type(var).__name__ == "DropVar" else next(results) for var in equation.outvars]
 
 
 def _as_type(value, dtype):
-    """A value as an equation takes it; the graph has no nodes that only turn a random key into numbers and back."""
+    """Convert a value to the equation's type; the graph has no nodes for conversions of random keys."""
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
         return jax.random.wrap_key_data(value)
     if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
@@ -307,14 +310,14 @@ def _as_type(value, dtype):
 
 
 # ---------------------------------------------------------------------- running
-def _arguments(program, arrays):
-    """Arrays for the inputs of the program's jaxpr, Parameters as they are now."""
+def _program_arguments(program, arrays):
+    """Return arrays for the inputs of the program's jaxpr, with current Parameter values."""
     number = [0] if program.random else []
     return [p._array for p in program.params] + number + list(arrays)
 
 
-def _whole(program, arrays):
-    """A function that runs the compiled program once, on copies of what it overwrites."""
+def _step_function(program, arrays):
+    """Return a function that runs the compiled program once, on copies of donated arrays."""
     rest = arrays[len(program.params) :]
     read_arrays = [p._array for p in program.read]
     state = [[jax.numpy.array(p._array, copy=True) for p in program.written]]
@@ -327,55 +330,55 @@ def _whole(program, arrays):
     return run
 
 
-def _time(parts, values, whole, shape_of_step, rest, beside, rounds):
+def _time_groups(parts, values, run_step, shape_of_step, rest, overlaps, rounds):
     compiled, plan, empty, shapes = {}, [], {}, {}
     for index in range(len(parts.groups)):
         args, donated = [values[use] for use in parts.inputs[index]], parts.donated(index)
         function = jax.jit(parts.function(index), donate_argnums=tuple(place for place, _ in donated))
-        key = (str(function.trace(*args).jaxpr), tuple(_kind(a) for a in args), donated)
+        key = (str(function.trace(*args).jaxpr), tuple(_shape_and_dtype(a) for a in args), donated)
         if key not in compiled:
-            compiled[key] = (_Again(function, args, donated), args)
+            compiled[key] = (_RepeatedCall(function, args, donated), args)
         shape = len(args), len(parts.outputs[index])
-        empty.setdefault(shape, _nothing(shape[1]))
+        empty.setdefault(shape, _empty_function(shape[1]))
         shapes[key] = shape
         plan.append((key, shape))
     arrays, results = shape_of_step
-    call = _nothing(results)
-    runs = {"step": whole, "call": lambda: call(*arrays)}
+    call = _empty_function(results)
+    runs = {"step": run_step, "call": lambda: call(*arrays)}
     for key, (function, args) in compiled.items():
         runs[key] = function
         runs.setdefault(shapes[key], lambda f=empty[shapes[key]], a=args: f(*a))
     for run in runs.values():
         jax.block_until_ready(run())
-    took = {name: [] for name in runs}
+    times_by_run = {name: [] for name in runs}
     stop, done = time.perf_counter() + _BUDGET, 0
     while done < rounds or (done < 20 * rounds and time.perf_counter() < stop):
         done += 1
         for name, run in runs.items():
-            took[name] += _seconds(run)
-    best = {name: min(times) for name, times in took.items()}
+            times_by_run[name] += _time_runs(run)
+    best = {name: min(times) for name, times in times_by_run.items()}
     groups = []
-    for nodes, (key, shape), (part, inside) in zip(parts.groups, plan, beside, strict=True):
+    for nodes, (key, shape), (part, inside) in zip(parts.groups, plan, overlaps, strict=True):
         alone = max(best[key] - best[shape], 0.0)
-        groups.append(Group(nodes, alone, _counted(part, alone, inside * best["step"])))
+        groups.append(Group(nodes, alone, _wall_time_fraction(part, alone, inside * best["step"])))
     return Replay(groups, best["step"], rest * best["step"] + best["call"], len(compiled))
 
 
-def _counted(part, alone, inside):
-    """How much of a group's time alone is wall time of the step.
+def _wall_time_fraction(part, alone, inside):
+    """Return the fraction of a group's separate time that is wall time of the step.
 
     Args:
-        part (float): of the time during which it ran in the step, how much it did not share with other groups.
-        alone (float), inside (float): seconds that it runs alone, and in the step.
+        part (float): fraction of its time in the step without kernels of other groups.
+        alone (float), inside (float): seconds that it runs separately, and in the step.
 
-    A group that ran as fast beside others as it does alone, on another core, shared all of that time with them; one
-    that took twice as long, because it fills every core by itself, gained nothing.
+    A group that ran as fast in parallel with others as it does separately, on another core, shared all of that time
+    with them; one that took twice as long, because it uses all cores, gained nothing.
     """
     return min(part * max(inside / alone, 1.0), 1.0) if alone else part
 
 
-class _Again:
-    """Calls a function time after time; what it overwrites is fed back to it, as in the steps of a training."""
+class _RepeatedCall:
+    """Calls a function repeatedly; overwritten arguments are replaced by its results, as in the steps of a training."""
 
     __slots__ = ("function", "args", "donated")
 
@@ -391,34 +394,34 @@ class _Again:
         return outs
 
 
-def _nothing(results):
-    """A function of any arrays that only makes so many scalars: what a call costs by itself."""
+def _empty_function(results):
+    """Return a function that ignores its arrays and returns scalars, to measure the cost of a call."""
     return jax.jit(lambda *arrays: [jax.numpy.float32(at) for at in range(results)], keep_unused=True)
 
 
-def _kind(array):
+def _shape_and_dtype(array):
     return getattr(array, "shape", ()), str(getattr(array, "dtype", type(array)))
 
 
-def _seconds(run):
-    """Times of some runs in a row."""
-    found = []
+def _time_runs(run):
+    """Return times of consecutive runs."""
+    times = []
     for _ in range(_CALLS):
         start = time.perf_counter()
         jax.block_until_ready(run())
-        found.append(time.perf_counter() - start)
-    return found
+        times.append(time.perf_counter() - start)
+    return times
 
 
-def _rewrite(profile, made):
-    """Put the replayed times where the traced ones were; inside a group they are divided as before."""
+def _update_profile(profile, replayed):
+    """Replace traced times by replayed ones; inside a group they keep their proportions."""
     rows = {ident: row for row in profile.rows if row.program == profile.program.name for ident in row.nodes}
     outer = {}
     for node in profile.graph.nodes:
         outer[node.id] = [node, *(inner for sub in node.graphs for inner in sub.all_nodes())]
     for row in rows.values():
         row.replayed = 0.0
-    for group in made.groups:
+    for group in replayed.groups:
         nodes = [inner for node in group.nodes for inner in outer[node.id]]
         weights = [profile.times[node.id] or 0.0 for node in nodes]
         if not sum(weights):

@@ -1,4 +1,4 @@
-"""`Profile`: where the time of a step went, by operator, Cell and kernel, with where each figure comes from."""
+"""`Profile`: the time of a step by operator, Cell and kernel, with the certainty of each figure."""
 
 import statistics
 from pathlib import Path
@@ -23,25 +23,24 @@ _NS = 1e-9
 
 
 class Profile:
-    """What a recording says. Made by `msnb.insight.profile.profile`, `Profiler.analyse` and the magics.
+    """The analysis of a recording, created by `msnb.insight.profile.profile`, `Profiler.analyse` and the magics.
 
     Attributes:
         name (str): network or function; `mode` "GRAPH" or "PYNATIVE".
-        steps (list[float]): seconds of each step in which nothing was compiled.
-        first (list[float]): seconds of the steps in which something was.
+        steps (list[float]): seconds of each step without compiling.
+        first (list[float]): seconds of the steps with compiling.
         compile_seconds (float): time spent on tracing and compiling.
         parts (dict): seconds of one step: ``"compute"`` (a kernel ran), ``"gaps"`` (a program ran, but none of its
-            kernels), ``"data"`` (nothing ran and the dataset was being waited for), ``"host"`` (the rest: Python and
-            dispatch), ``"unknown"`` (no kernels were traced).
+            kernels), ``"data"`` (nothing ran during a wait for the dataset), ``"host"`` (the rest: Python and
+            dispatch), ``"unknown"`` (no kernel trace).
         rows (list[Row]): operators, longest first; cells (list[Cell]) likewise.
-        traced (float): seconds of a step while kernels were traced, which is longer. Parts, rows and Cells were
-            measured then, and are told in proportion: the parts add up to `step_seconds`.
-        machine (Machine): what the machine can do at best.
+        traced (float): seconds of a step during the kernel trace, which is longer. Parts, rows and Cells were
+            measured then, and are scaled: the parts add up to `step_seconds`.
+        machine (Machine): peak performance of the machine.
         memory (Memory | None): of the step's program.
-        advice (list[Finding]): what to do, most valuable first.
-        graph (FuncGraph | None): of the step's program; `times` holds seconds per node of it, None for a node of which
-            nothing is known.
-        notes (list[str]): what the reader should know about how this was measured.
+        advice (list[Finding]): advice, most valuable first.
+        graph (FuncGraph | None): of the step's program; `times` has seconds per node of it, None for an unknown node.
+        notes (list[str]): remarks about the measurement.
     """
 
     def __init__(self, recording: "Recording", name: str | None = None) -> None:
@@ -56,7 +55,7 @@ class Profile:
         self.times: list[Any] = []
         self.kernel_rows: list[Any] = []
         self.kernel_seconds: dict[str, float] = {}
-        self._modules = {}  # (run, module) of kernels -> the program that they belong to
+        self._modules = {}  # (run, module) of kernels -> their program
         self._owners = {}
         self._stages = {}
         compiling = wall_time.union(recording.compiling)
@@ -68,9 +67,9 @@ class Profile:
         ]
         self.notes: list[str] = notes
         by_kernel.choose_program(self)
-        self.name: str = name or self._name()
-        self._measure(compiling)
-        self._tell_of_the_step()
+        self.name: str = name or self._default_name()
+        self._measure_rows(compiling)
+        self._scale_to_step()
         if self.program is not None:
             self.memory = memory.of_program(self.program, self.graph)
         self.advice: list[Any] = advice(self)
@@ -87,14 +86,14 @@ class Profile:
         ordered = sorted(self.steps)
         return ordered[(len(ordered) - 1) // 10], ordered[-1 - (len(ordered) - 1) // 10]
 
-    def _name(self):
+    def _default_name(self):
         if self.program is not None:
             return self.program.name
         calls = self.recording.calls
         return getattr(calls[-1][0], "__name__", type(calls[-1][0]).__name__) if calls else "cell"
 
-    def _tell_of_the_step(self):
-        """Bring what was measured in traced steps into proportion with the step that the headline tells of."""
+    def _scale_to_step(self):
+        """Scale the figures of traced steps to the step time of the headline."""
         step = self.step_seconds
         self.traced: float = sum(self.parts.values()) or step
         self._scale = scale = step / self.traced if step else 1.0
@@ -122,21 +121,21 @@ class Profile:
             self._stages[program] = Stages(program, program.name)
         return self._stages[program]
 
-    def _window(self):
-        """(traced steps without compiling, their number)."""
+    def _traced_window(self):
+        """Return (traced steps without compiling, their number)."""
         traced = self.recording.traced
         if traced is None:
             return [], 0
         steps = [(start, end) for start, end in self._steps if start >= traced[0] and end <= traced[1]]
         return wall_time.union(steps), len(steps)
 
-    def _kernels(self, window):
+    def _kernels_in(self, window):
         if not window:
             return []
         low, high = window[0][0], window[-1][1]
         return [kernel for kernel in self.recording.kernels if kernel.end > low and kernel.start < high]
 
-    def _measure(self, compiling):
+    def _measure_rows(self, compiling):
         if self.mode == "PYNATIVE":
             by_call.measure(self, compiling)
         else:
@@ -144,8 +143,8 @@ class Profile:
         self.rows.sort(key=lambda row: -row.seconds)
         self._fold_cells()
 
-    def _parts(self, window, count, busy, compiling, running=()):
-        """What the steps in a window are made of, seconds per step."""
+    def _step_parts(self, window, count, busy, compiling, running=()):
+        """Return the parts of the steps in a window, seconds per step."""
         gaps = wall_time.minus(wall_time.union(running), busy)
         compiled = wall_time.minus(wall_time.minus(compiling, busy), gaps)
         waits = wall_time.minus(
@@ -156,12 +155,12 @@ class Profile:
             return sum(wall_time.length(wall_time.clip(intervals, start, end)) for start, end in window)
 
         total = wall_time.length(window) - inside(compiled)
-        made = {"compute": inside(busy), "gaps": inside(gaps), "data": inside(waits)}
-        made["host"] = max(total - sum(made.values()), 0)
-        return {name: part * _NS / max(count, 1) for name, part in made.items()}
+        parts = {"compute": inside(busy), "gaps": inside(gaps), "data": inside(waits)}
+        parts["host"] = max(total - sum(parts.values()), 0)
+        return {name: part * _NS / max(count, 1) for name, part in parts.items()}
 
     def _compare_traced(self, count):
-        """Where there are steps with and without a trace, those without are what a step takes."""
+        """Use the steps without a trace for the step time if there are both."""
         traced = self.recording.traced
         inside = [e - s for s, e in self._steps if s >= traced[0] and e <= traced[1]]
         outside = [e - s for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
@@ -187,12 +186,12 @@ class Profile:
     # ------------------------------------------------------------------ figures
     @property
     def busy(self) -> float:
-        """Seconds of a step that rows account for."""
+        """Seconds of a step that the rows account for."""
         return sum(row.seconds for row in self.rows)
 
     @property
     def attribution(self) -> dict[Any, Any]:
-        """How the time of the kernels is known: shares of it that add up to one.
+        """Return the certainty of the kernels' attribution: shares that add up to one.
 
         Returns:
             dict: ``"measured"`` kernels of one operator, ``"fused"`` measured kernels of several, ``"xla"`` XLA's own
@@ -208,23 +207,23 @@ class Profile:
         }
 
     def of_peak(self, row: "Row") -> float | None:
-        """How much of what the machine could do at best a row (or Cell) reaches, from 0 to 1; None without work."""
+        """Return the fraction of the machine's peak that a row (or Cell) reaches, from 0 to 1; None without work."""
         at_best = self.machine.at_best(row.flops, row.nbytes)
         seconds = self.at_work(row)
         return min(at_best / seconds, 1.0) if seconds > 0 and row.flops else None
 
     def at_work(self, row: "Row") -> float:
-        """Seconds that the kernels of a row (or Cell) took as they were measured, under the trace or replayed."""
+        """Return the measured seconds of a row's (or Cell's) kernels, traced or replayed."""
         seconds = row.seconds - getattr(row, "dispatch", 0.0)
         return seconds if getattr(row, "how", "") == "replayed" else seconds / self._scale
 
     def replay(self, rounds: int = 5) -> "Replay":
-        """Measure each group of operators on its own: what XLA fused together is compiled as one function and run.
+        """Measure each group of operators separately: operators that XLA fused are compiled and run as one function.
 
-        The rows' times become those of the replay, and `times` too. It takes one compilation per kind of group.
+        The rows' times and `times` become those of the replay. It takes one compilation per kind of group.
 
         Args:
-            rounds (int): how often each group is run at least; the shortest run counts. Default: 5.
+            rounds (int): minimum number of runs of each group; the shortest counts. Default: 5.
 
         Returns:
             Replay.
@@ -235,11 +234,11 @@ class Profile:
         return replay(self, rounds)
 
     def timeline(self) -> Any:
-        """The recording as trace events, see `msnb.insight.profile.timeline`."""
+        """Return the recording as trace events, see `msnb.insight.profile.timeline`."""
         return timeline.events(self)
 
     def save_timeline(self, path: str | Path) -> None:
-        """Write the timeline to a JSON file that https://ui.perfetto.dev and chrome://tracing open.
+        """Write the timeline to a JSON file for https://ui.perfetto.dev and chrome://tracing.
 
         Args:
             path (str): where to.
@@ -247,15 +246,15 @@ class Profile:
         timeline.write(self, path)
 
     def text(self, rows: int = 12) -> str:
-        """The profile as a table for a terminal.
+        """Return the profile as a table for a terminal.
 
         Args:
-            rows (int): how many operators. Default: 12.
+            rows (int): number of operators. Default: 12.
         """
         return table(self, rows)
 
     def close(self) -> None:
-        """Let go of the arrays and traces that `replay` and `timeline` need."""
+        """Free the arrays and traces that `replay` and `timeline` need."""
         self.recording.kernels, self.recording.dispatched = [], []
         self.recording.programs = {}
 

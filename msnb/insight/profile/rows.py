@@ -1,4 +1,4 @@
-"""The rows of a profile: what one operator, or one Cell, takes of a step."""
+"""Rows of a profile: the time of one operator, or of one Cell, in a step."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,18 @@ class Row:
     """The time of one operator of one Cell at one line, per step.
 
     Attributes:
-        op (str): operator, ``"Conv2D"``; `name` is as the graph shows it, ``"gradConv2D"`` going back.
+        op (str): operator, ``"Conv2D"``; `name` is its name in the graph, ``"gradConv2D"`` in the backward pass.
         scope (str): path of Cells.
         direction (str): ``"forward"``, ``"backward"`` or ``"update"``.
         source (tuple | None): (file, line, function).
         seconds (float): wall time per step.
-        measured (float), fused (float), inferred (float): the parts of it that are kernels of this operator alone, its
-            part of measured kernels into which XLA fused several operators (the kernel is measured, the division by
-            counted work is not), and kernels given to it because of their neighbours.
+        measured (float), fused (float), inferred (float): the parts of it from kernels of this operator alone, from
+            its part of measured kernels into which XLA fused several operators (the kernel is measured, the division by
+            counted work is not), and from kernels attributed by their neighbours.
         how (str): ``"measured"``, ``"fused"``, ``"inferred"``, ``"replayed"`` or ``"xla"``, whichever is most of it.
         flops (int), nbytes (int): counted from the shapes, per step.
-        kernels (int): how many kernels take part. `calls` how many calls of the operator.
-        dispatch (float): in PYNATIVE mode, the seconds of `seconds` that Python and JAX took to hand it over.
+        kernels (int): number of kernels. `calls` is the number of calls of the operator.
+        dispatch (float): in PYNATIVE mode, the seconds of `seconds` that Python and JAX took to dispatch it.
         nodes (list[int]): ids of its nodes in the graph.
     """
 
@@ -76,11 +76,11 @@ class Row:
 
     @property
     def cell(self) -> str:
-        """Attribute path of the innermost Cell, ``"layer3.2.conv2"``; "" for the network itself."""
+        """The attribute path of the innermost Cell, ``"layer3.2.conv2"``; "" for the network itself."""
         return attribute_path(self.scope, self.program)
 
     def scale(self, factor: float) -> None:
-        """Take all its times by a factor."""
+        """Multiply every time by `factor`."""
         self.seconds *= factor
         self.measured *= factor
         self.fused *= factor
@@ -92,7 +92,7 @@ class Row:
 
 
 class Cell:
-    """The time of one scope with all that is in it, per step. `seconds` is the sum of the three directions."""
+    """The time of one scope with its inner scopes, per step. `seconds` is the sum of the three directions."""
 
     __slots__ = ("scope", "program", "forward", "backward", "update", "own", "flops", "nbytes", "source")
 
@@ -109,11 +109,11 @@ class Cell:
 
     @property
     def seconds(self) -> float:
-        """Seconds per step, of everything inside."""
+        """Seconds per step, inner scopes included."""
         return self.forward + self.backward + self.update
 
     def scale(self, factor: float) -> None:
-        """Take all its times by a factor."""
+        """Multiply every time by `factor`."""
         self.forward *= factor
         self.backward *= factor
         self.update *= factor
@@ -121,14 +121,17 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Attribute path of the Cell; its class where no attribute holds it."""
+        """The attribute path of the Cell, or its class without one."""
         return attribute_path(self.scope, self.program) or class_of(self.scope) or self.scope.rpartition("/")[2]
 
 
 def work(nodes: "list[CNode]", inside: Any) -> Any:
-    """What each of the operators in a kernel does of it: elements computed in the kernel itself, where that is known,
-    else the arithmetic of the whole operator. What is fused hands its values on in registers: bytes do not count."""
-    found = []
+    """Return the work of each operator in a kernel.
+
+    It is the number of elements computed in the kernel itself if known, else the operator's FLOPs.
+    Fused operators pass values in registers, so bytes do not count.
+    """
+    amounts = []
     for node in nodes:
         mine = {
             key: size
@@ -144,7 +147,7 @@ def work(nodes: "list[CNode]", inside: Any) -> Any:
             if (other.scope, other.op, other.direction, other.source)
             == (node.scope, node.op, node.direction, node.source)
         )
-        found.append(sum(exact or mine.values()) / mates)
-    if sum(found):
-        return found
+        amounts.append(sum(exact or mine.values()) / mates)
+    if sum(amounts):
+        return amounts
     return [max(node.flops, sum(kind.size for kind in node.types), 1) for node in nodes]

@@ -1,4 +1,4 @@
-"""Which stretches of a recording are the steps of a training, and which of them are steady."""
+"""Find the steps of a training in a recording, and the steady ones among them."""
 
 import statistics
 from typing import TYPE_CHECKING
@@ -12,10 +12,10 @@ Span = tuple[int, int]  # (start, end), nanoseconds
 
 
 def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], list[Span], list[str]]:
-    """(steps in which nothing was compiled, steps in which something was, what a reader should know about them).
+    """Return (steps without compiling, steps with compiling, remarks for the reader).
 
-    Where nobody said what a step is, it goes from one call of the network that took longest to the next. A call begins
-    when the device is done with the one before, for which `Recorder` waits, so that a step holds its own work alone.
+    Without marks, a step is the time from one call of the longest-running network to the next. `Recorder` waits for the
+    device before each call, so that a step contains only its own work.
     """
     notes = []
     steps = list(recording.steps)
@@ -41,14 +41,14 @@ def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], lis
         clean = steps
     elif len(clean) > 2 and not recording.steps:
         middle = statistics.median(end - start for start, end in clean)
-        # between two epochs an evaluation or a callback may stand: such a gap is no step, but a dataset's is
+        # an evaluation or a callback between two epochs is not a step, but a wait for the dataset belongs to one
         waits = wall_time.union(recording.waits)
-        kept = [
+        regular = [
             (start, end)
             for start, end in clean
             if end - start < 20 * middle or 2 * wall_time.length(wall_time.clip(waits, start, end)) > end - start
         ]
-        if len(kept) < len(clean):
-            notes.append(f"{len(clean) - len(kept)} pauses of more than 20 steps are left out.")
-        clean = kept
+        if len(regular) < len(clean):
+            notes.append(f"{len(clean) - len(regular)} pauses of more than 20 steps are left out.")
+        clean = regular
     return clean, first, notes

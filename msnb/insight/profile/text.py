@@ -1,4 +1,4 @@
-"""A profile as text: for a terminal, and as Markdown for a page that shows nothing else."""
+"""Format a profile as text for a terminal, and as Markdown."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ LEGEND = "+ fused with others, divided by counted work   ~ inferred   = replayed
 
 
 def seconds(value: Any) -> str:
-    """A time in the unit that suits it."""
+    """Format a time with a suitable unit."""
     if value is None:
         return "-"
     for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
@@ -24,7 +24,7 @@ def seconds(value: Any) -> str:
 
 
 def count(value: Any, unit: str = "") -> str:
-    """A large number with its prefix."""
+    """Format a large number with a prefix."""
     for prefix, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= factor:
             return f"{value / factor:.3g} {prefix}{unit}"
@@ -32,7 +32,7 @@ def count(value: Any, unit: str = "") -> str:
 
 
 def headline(profile: "Profile") -> str:
-    """One line: how long a step takes and what it is made of."""
+    """Return one line: the time of a step and its parts."""
     low, high = profile.spread
     total = sum(profile.parts.values()) or 1.0
     parts = ", ".join(f"{name} {100 * part / total:.0f} %" for name, part in profile.parts.items() if part > 0)
@@ -48,10 +48,10 @@ def table(profile: "Profile", rows: Any) -> str:
     out = [headline(profile), ""]
     out += [f"  {finding.text}" for finding in profile.advice[:4]]
     total = sum(profile.parts.values()) or 1.0
-    shown = profile.rows[:rows]
-    if shown:
+    first_rows = profile.rows[:rows]
+    if first_rows:
         out += ["", f"{'time':>9} {'step':>6}   {'operator':<26} {'of peak':>7}  {'Cell':<28} line"]
-    for row in shown:
+    for row in first_rows:
         peak = profile.of_peak(row)
         name = middle(row.name.replace(_COPY, "copy"), 26)
         out.append(
@@ -61,7 +61,7 @@ def table(profile: "Profile", rows: Any) -> str:
     if len(profile.rows) > rows:
         rest = sum(row.seconds for row in profile.rows[rows:])
         out.append(f"{seconds(rest):>9} {100 * rest / total:5.1f} %   {len(profile.rows) - rows} more")
-    if shown:
+    if first_rows:
         how = profile.attribution
         out += [
             "",
@@ -74,7 +74,7 @@ def table(profile: "Profile", rows: Any) -> str:
 
 
 def markdown(profile: "Profile", rows: Any = 12) -> str:
-    """The same as Markdown."""
+    """Return the profile as Markdown."""
     total = sum(profile.parts.values()) or 1.0
     out = [f"**{headline(profile)}**", ""]
     out += [f"- {finding.text}" for finding in profile.advice[:4]]

@@ -1,4 +1,4 @@
-"""A recording as trace events, the JSON that Perfetto and chrome://tracing open."""
+"""Export a recording as trace events, the JSON of Perfetto and chrome://tracing."""
 
 import gzip
 import json
@@ -17,19 +17,19 @@ _MOST = 200_000  # events; more are slow to open
 
 
 def events(profile: "Profile") -> dict[Any, Any]:
-    """Trace events of a profile.
+    """Return trace events of a profile.
 
     Returns:
         dict, ``{"traceEvents": [...]}``; times are microseconds since the recording began.
     """
     recording = profile.recording
     zero = recording.start
-    made = [_name("process_name", _HOST, 0, "host"), _name("process_name", _DEVICE, 0, "kernels")]
+    trace_events = [_name_event("process_name", _HOST, 0, "host"), _name_event("process_name", _DEVICE, 0, "kernels")]
     for lane, title in enumerate(("steps", "calls", "dataset", "compiling", "operators (PYNATIVE)")):
-        made.append(_name("thread_name", _HOST, lane, title))
+        trace_events.append(_name_event("thread_name", _HOST, lane, title))
 
     def add(name, kind, start, end, process, lane, args=None):
-        made.append(
+        trace_events.append(
             {
                 "name": name,
                 "cat": kind,
@@ -73,16 +73,20 @@ def events(profile: "Profile") -> dict[Any, Any]:
         elif owner is not None:
             title, args["how"] = owner.note, owner.how
         add(title, "kernel", kernel.start, kernel.end, _DEVICE, lane, args)
-    made += [_name("thread_name", _DEVICE, number, lane) for lane, number in lanes.items()]
-    return {"traceEvents": made, "displayTimeUnit": "ms", "otherData": {"network": profile.name, "mode": profile.mode}}
+    trace_events += [_name_event("thread_name", _DEVICE, number, lane) for lane, number in lanes.items()]
+    return {
+        "traceEvents": trace_events,
+        "displayTimeUnit": "ms",
+        "otherData": {"network": profile.name, "mode": profile.mode},
+    }
 
 
-def _name(kind, process, lane, title):
+def _name_event(kind, process, lane, title):
     return {"name": kind, "ph": "M", "pid": process, "tid": lane, "args": {"name": title}}
 
 
 def write(profile: "Profile", path: str | Path) -> None:
-    """Write the events of a profile to a file, packed where its name ends in .gz."""
+    """Write the events of a profile to a file, gzipped if its name ends in .gz."""
     text = json.dumps(events(profile), separators=(",", ":")).encode()
     with writing(path) as file:
         file.write(gzip.compress(text) if str(path).endswith(".gz") else text)

@@ -1,7 +1,7 @@
-"""Turns overlapping intervals into wall time.
+"""Convert overlapping intervals to wall time.
 
-Kernels run on several threads at once, so their durations add up to more than the time that passed. Here every instant
-is divided evenly among the kernels that run at it: the shares add up to the time during which anything ran at all.
+Kernels run on several threads at once, so their durations add up to more than the elapsed time. Here every instant
+is divided evenly among the kernels that run at it: the shares add up to the time during which anything ran.
 """
 
 from collections.abc import Collection, Sequence
@@ -9,11 +9,11 @@ from typing import Any
 
 
 def shares(intervals: list[tuple[int, int]], containers: Collection[int] = ()) -> list[float]:
-    """Wall time of each of some intervals.
+    """Return the wall time of each interval.
 
     Args:
         intervals (list[tuple[int, int]]): (start, end).
-        containers (Collection[int]): positions of intervals that only hold others, such as the run of a loop: they get
+        containers (Collection[int]): indices of intervals that only enclose others, such as the run of a loop: they get
             the instants at which nothing else runs.
 
     Returns:
@@ -42,20 +42,20 @@ def shares(intervals: list[tuple[int, int]], containers: Collection[int] = ()) -
 
 
 def union(intervals: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The same stretch of time as disjoint intervals in order."""
-    made = []
+    """Return the union of intervals as disjoint intervals in order."""
+    merged = []
     for start, end in sorted(intervals):
         if end <= start:
             continue
-        if made and start <= made[-1][1]:
-            made[-1][1] = max(made[-1][1], end)
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
         else:
-            made.append([start, end])
-    return [tuple(pair) for pair in made]
+            merged.append([start, end])
+    return [tuple(pair) for pair in merged]
 
 
 def minus(first: Any, second: Any) -> list[tuple[float, float]]:
-    """What of some disjoint ordered intervals other disjoint ordered intervals leave over."""
+    """Return the difference of two lists of disjoint ordered intervals."""
     left = []
     for start, end in first:
         for low, high in second:
@@ -74,10 +74,10 @@ def minus(first: Any, second: Any) -> list[tuple[float, float]]:
 
 
 def clip(intervals: Sequence[tuple[float, float]], start: float, end: float) -> list[tuple[float, float]]:
-    """The parts of intervals that lie between `start` and `end`."""
+    """Return the parts of intervals between `start` and `end`."""
     return [(max(a, start), min(b, end)) for a, b in intervals if min(b, end) > max(a, start)]
 
 
 def length(intervals: Sequence[tuple[float, float]]) -> float:
-    """Total length of disjoint intervals."""
+    """Return the total length of disjoint intervals."""
     return sum(end - start for start, end in intervals)

@@ -1,4 +1,4 @@
-"""Reads the trace that JAX's profiler writes: which kernel of which program ran when, on every thread or stream."""
+"""Read the trace of JAX's profiler: the kernels of each program, with times, by thread or stream."""
 
 import pathlib
 from typing import Any
@@ -15,8 +15,8 @@ class Kernel:
     Attributes:
         op (str): name of the HLO instruction.
         module (str): name of the HLO module, ``jit_`` and the program's name.
-        run (tuple): what tells one execution of a program from another.
-        start (int), end (int): nanoseconds; the end is when the work was done, not when its launch returned.
+        run (tuple): identifies one execution of a program.
+        start (int), end (int): nanoseconds; the end of the work, not of its launch.
         lane (str): thread or stream.
     """
 
@@ -36,14 +36,14 @@ class Kernel:
 
 
 def read(folder: str) -> tuple[Any, ...]:
-    """What was traced into a folder.
+    """Read the trace in a folder.
 
     Args:
-        folder (str): where `jax.profiler.start_trace` was told to write.
+        folder (str): the folder passed to `jax.profiler.start_trace`.
 
     Returns:
-        tuple, (list of Kernel in the order of their starts, list of (name, start, end, lane) of marks that
-        `jax.profiler.TraceAnnotation` made under names that begin with ``msnb:``). Times in nanoseconds.
+        tuple, (list of Kernel by start, list of (name, start, end, lane) of `jax.profiler.TraceAnnotation` marks whose
+        names begin with ``msnb:``). Times in nanoseconds.
     """
     kernels, marks = [], []
     for path in sorted(pathlib.Path(folder).rglob("*.xplane.pb")):
@@ -57,10 +57,10 @@ def _read_plane(plane, kernels, marks):
     device = plane.name.startswith("/device:")
     opened, closed = {}, {}
     for number, line in enumerate(plane.lines):
-        # on a device the derived lines ("XLA Modules", "Steps") repeat what the streams say
+        # on a device the derived lines ("XLA Modules", "Steps") repeat the streams
         if device and line.name and not _is_stream(line.name):
             continue
-        lane = f"{plane.name} {line.name}" if device else _lane(line.name, number)
+        lane = f"{plane.name} {line.name}" if device else _format_lane(line.name, number)
         for event in line.events:
             name = event.name
             if name.startswith(_END):
@@ -72,7 +72,7 @@ def _read_plane(plane, kernels, marks):
                 start = int(event.start_ns)
                 marks.append((name, start, start + int(event.duration_ns), lane))
                 continue
-            if name.startswith(_NEVER):  # most events; looking at their fields would take long
+            if name.startswith(_NEVER):  # most events; reading their fields would take long
                 continue
             stats = dict(event.stats)
             op = stats.get("hlo_op")
@@ -91,7 +91,7 @@ def _read_plane(plane, kernels, marks):
             kernels.append(kernel)
             if "_p" in stats:
                 opened[stats["_p"]] = kernel
-    # a kernel that is split over the thread pool returns at once; a second event says when its last part was done
+    # a kernel that is split over the thread pool returns at once; a second event marks the end of its last part
     for key, kernel in opened.items():
         if key in closed:
             kernel.end = max(kernel.end, closed[key])
@@ -101,5 +101,5 @@ def _is_stream(name):
     return name.startswith("Stream") or name == "XLA Ops"
 
 
-def _lane(name, number):
+def _format_lane(name, number):
     return f"{name.partition('/')[0] or 'thread'} {number}"

@@ -1,4 +1,4 @@
-"""The dashboard: recorded trainings as curves, pictures, histograms, tensors and graphs, while they run and after."""
+"""The dashboard of recorded trainings: curves, pictures, histograms, tensors and graphs, live or finished."""
 
 from .view import DashboardView, dashboard
 

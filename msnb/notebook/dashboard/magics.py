@@ -1,4 +1,4 @@
-"""`%ms_dashboard FOLDER`: curves, pictures and graphs of recorded trainings."""
+"""The magic `%ms_dashboard FOLDER`: curves, pictures and graphs of recorded trainings."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _RUN = ("msnb.insight.runs.run", "Run")
 
 @magics_class
 class DashboardMagics(Magics):
-    """The magics of recorded trainings."""
+    """The magic for recorded trainings."""
 
     @no_var_expand
     @magic_arguments("%ms_dashboard")
@@ -34,16 +34,16 @@ class DashboardMagics(Magics):
             raise UsageError(f"%ms_dashboard: {error}") from None
 
 
-def _bundle(run, include=None, exclude=None):
+def _build_bundle(run, include=None, exclude=None):
     return dashboard(run)._repr_mimebundle_(include, exclude)
 
 
 def install(shell: Any) -> Any:
-    """Register the magic and the display of a Run with a shell; returns what undoes it."""
+    """Register the magic and the display of a Run with a shell. Return the undo function."""
     registered = DashboardMagics(shell)
     shell.register_magics(registered)
     formatter = shell.display_formatter.mimebundle_formatter
-    formatter.for_type_by_name(*_RUN, _bundle)  # by name: a session without runs need not load it
+    formatter.for_type_by_name(*_RUN, _build_bundle)  # by name: a session without runs need not load it
 
     def undo():
         for kind, names in registered.magics.items():

@@ -1,4 +1,4 @@
-"""The bytes that a dashboard is drawn from: a header in JSON, and behind it the numbers as they lie in memory."""
+"""Serialize the data of a dashboard: a JSON header followed by raw arrays."""
 
 import gzip
 import json
@@ -13,18 +13,18 @@ from msnb.insight.runs.downsampling import Columns, between, evenly, in_common_b
 from msnb.insight.runs.values import Series, Stored
 from msnb.notebook.graph import GraphView
 
-_POINTS = 75_000  # columns in all; of 300 curves each gets 250, about the pixels that its chart is wide
-_LEAST, _MOST = 120, 600  # columns of one curve
-_IMAGES, _HISTOGRAMS, _TENSORS = 24, 40, 20  # steps of one tag that are shown
-_IMAGE_BYTES = 12_000_000  # of all pictures together
+_POINTS = 75_000  # points of all curves; each of 300 curves gets 250, about the width of its chart in pixels
+_LEAST, _MOST = 120, 600  # points of one curve
+_IMAGES, _HISTOGRAMS, _TENSORS = 24, 40, 20  # displayed steps of one tag
+_IMAGE_BYTES = 12_000_000  # total of all pictures
 _BINS = 60
-_VALUES = 20_000  # of one tensor; of a larger one the last step comes when it is asked for
-_NODES = 5000  # a larger graph is shown by itself
+_VALUES = 20_000  # elements of one tensor; the last step of a larger one is sent on request
+_NODES = 5000  # larger graphs are not included
 _LETTERS = {"f": "f4", "d": "f8", "I": "u4", "B": "u1"}
 
 
 class Pack:
-    """Collects arrays and bytes for one message."""
+    """Collect arrays and bytes for one message."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -32,24 +32,26 @@ class Pack:
         self._size = 0
 
     def add(self, letter: str, values: Any) -> int:
-        """Number of an array in the message; `letter` is its element type as the module `struct` calls it."""
-        with np.errstate(over="ignore"):  # beyond float32 a number is infinite
-            kept = values if isinstance(values, bytes) else np.ascontiguousarray(values, _LETTERS[letter]).tobytes()
-        self._table.append((letter, self._size, len(kept) // np.dtype(_LETTERS[letter]).itemsize))
-        kept += bytes(-len(kept) % 8)
-        self._parts.append(kept)
-        self._size += len(kept)
+        """Append an array and return its number in the message. `letter` is the element type as in the module
+        `struct`.
+        """
+        with np.errstate(over="ignore"):  # values beyond the range of float32 become infinite
+            data = values if isinstance(values, bytes) else np.ascontiguousarray(values, _LETTERS[letter]).tobytes()
+        self._table.append((letter, self._size, len(data) // np.dtype(_LETTERS[letter]).itemsize))
+        data += bytes(-len(data) % 8)
+        self._parts.append(data)
+        self._size += len(data)
         return len(self._table) - 1
 
     def bytes(self, header: dict[str, Any]) -> bytes:
-        """The message."""
+        """Return the message."""
         text = json.dumps({**header, "arrays": self._table}, separators=(",", ":"), allow_nan=False).encode()
         text += b" " * (-(len(text) + 4) % 8)
         return struct.pack("<I", len(text)) + text + b"".join(self._parts)
 
 
-def whole(runs: list[Run], title: str, waiting: str = "") -> bytes:
-    """All that the dashboard shows of these runs; `waiting` is what it says where there is none yet."""
+def full_state(runs: list[Run], title: str, waiting: str = "") -> bytes:
+    """Return the full state of the dashboard for these runs. `waiting` is the message for an empty dashboard."""
     pack = Pack()
     curves = [(number, tag) for number, run in enumerate(runs) for tag in run.tags["scalar"]]
     header = {
@@ -57,102 +59,107 @@ def whole(runs: list[Run], title: str, waiting: str = "") -> bytes:
         "title": title,
         "waiting": waiting,
         "runs": [about(run) for run in runs],
-        "scalars": _scalars(pack, runs, curves, columns(len(curves))),
-        "graphs": [one for number, run in enumerate(runs) for one in _graphs(pack, number, run)],
+        "scalars": _pack_scalars(pack, runs, curves, columns(len(curves))),
+        "graphs": [one for number, run in enumerate(runs) for one in _pack_graphs(pack, number, run)],
     }
     for kind in ("images", "histograms", "tensors"):
-        header[kind] = _values(pack, runs, kind)
+        header[kind] = _pack_values(pack, runs, kind)
     return pack.bytes(header)
 
 
 def columns(curves: int) -> int:
-    """In how many columns each of so many curves is shown."""
+    """Return the number of points per curve for a number of curves."""
     return max(_LEAST, min(_MOST, _POINTS // max(curves, 1)))
 
 
 def saved(payload: bytes) -> bytes:
-    """The same for a page: packed."""
+    """Return a message in compressed form, for a saved page."""
     return gzip.compress(payload, 6, mtime=0)
 
 
 def news(
     runs: list[Run],
-    known: dict[tuple[int, str], tuple[Any, ...]],
-    other: dict[tuple[int, str, str], Any],
+    sent_scalars: dict[tuple[int, str], tuple[Any, ...]],
+    sent_others: dict[tuple[int, str, str], Any],
     anyhow: bool = False,
 ) -> bytes | None:
-    """What came since the view knew so many values of each tag, None where nothing did.
+    """Return the values that the view does not have yet, None if there are none.
 
     Args:
-        runs (list[Run]): all of them; those that came later stand behind the others.
-        known (dict): (number of the run, tag) -> the scalars that the view has, as `counted` says; brought up to date.
-        other (dict): (number of the run, kind, tag) -> its other values, and how many graphs; brought up to date.
-        anyhow (bool): whether something else is to be told, as the state of a run. Default: False.
+        runs (list[Run]): all of them; new runs come after the others.
+        sent_scalars (dict): (number of the run, tag) -> state of the scalars in the view, from `counted`; updated in
+            place.
+        sent_others (dict): (number of the run, kind, tag) -> state of other values and graphs; updated in place.
+        anyhow (bool): True to send a message without new values, for example for the state of a run. Default: False.
     """
     pack = Pack()
     rows, parts, fresh = [], [], []
     for number, run in enumerate(runs):
         for tag in run.tags["scalar"]:
             series = run.scalar(tag)
-            before, now = known.get((number, tag)), _until(series)
+            before, now = sent_scalars.get((number, tag)), _series_state(series)
             if before == now:
                 continue
-            known[number, tag] = now
+            sent_scalars[number, tag] = now
             had, n = before[0] if before else 0, now[0]
-            if had == 0 or n - had > _LEAST or before != _until(series, had):  # the last where a training was resumed
+            if (
+                had == 0 or n - had > _LEAST or before != _series_state(series, had)
+            ):  # the last where a training was resumed
                 fresh.append((number, tag))
             else:
                 parts.append(thinned(type(series)(*(part[had:] for part in series)), _LEAST))
                 rows.append([number, tag, had, len(parts[-1].steps)])
     header: dict[str, Any] = {"kind": "news", "runs": [about(run) for run in runs]}
     if rows:
-        header["more"] = {"rows": rows, **_joined(pack, runs, rows, parts)}
+        header["more"] = {"rows": rows, **_pack_curves(pack, runs, rows, parts)}
     if fresh:
-        header["scalars"] = _scalars(pack, runs, fresh, columns(len(known)))
+        header["scalars"] = _pack_scalars(pack, runs, fresh, columns(len(sent_scalars)))
     for kind in ("images", "histograms", "tensors"):
-        found = _values(pack, runs, kind, other)
-        if found:
-            header[kind] = found
-    drawn = []
+        new_values = _pack_values(pack, runs, kind, sent_others)
+        if new_values:
+            header[kind] = new_values
+    new_graphs = []
     for number, run in enumerate(runs):
-        there = _graphs_of(run)
-        if other.get((number, "graph", ""), 0) != there:
-            other[number, "graph", ""] = there
-            drawn += _graphs(pack, number, run)
-    if drawn:
-        header["graphs"] = drawn
+        there = _count_graphs(run)
+        if sent_others.get((number, "graph", ""), 0) != there:
+            sent_others[number, "graph", ""] = there
+            new_graphs += _pack_graphs(pack, number, run)
+    if new_graphs:
+        header["graphs"] = new_graphs
     return pack.bytes(header) if anyhow or len(header) > 2 else None
 
 
 def counted(
     runs: list[Run],
 ) -> tuple[dict[tuple[int, str], tuple[Any, ...]], dict[tuple[int, str, str], Any]]:
-    """What a view has that was just drawn whole, for `news`."""
-    known = {(number, tag): _until(run.scalar(tag)) for number, run in enumerate(runs) for tag in run.tags["scalar"]}
+    """Return the state of a view after `full_state`, for `news`."""
+    sent_scalars = {
+        (number, tag): _series_state(run.scalar(tag)) for number, run in enumerate(runs) for tag in run.tags["scalar"]
+    }
     other: dict[tuple[int, str, str], Any] = {
-        (number, kind, tag): _ends(run.places(kind, tag))
+        (number, kind, tag): _places_state(run.places(kind, tag))
         for number, run in enumerate(runs)
         for kind in ("image", "histogram", "tensor")
         for tag in run.tags[kind]
     }
-    other |= {(number, "graph", ""): _graphs_of(run) for number, run in enumerate(runs)}
-    return known, other
+    other |= {(number, "graph", ""): _count_graphs(run) for number, run in enumerate(runs)}
+    return sent_scalars, other
 
 
-def _until(series: Series, n: int | None = None) -> tuple[Any, ...]:
-    """How many values a view has of a series, and which is the last: what was replaced since is told by that."""
+def _series_state(series: Series, n: int | None = None) -> tuple[Any, ...]:
+    """Return (number of values, last value) of a series. The last value detects a replacement by a resumed training."""
     n = len(series.values) if n is None else n
     if not 0 < n <= len(series.values):
         return (n,)
     return n, int(series.steps[n - 1]), series.times[n - 1].tobytes()
 
 
-def _ends(places: list[Stored]) -> tuple[Any, ...]:
+def _places_state(places: list[Stored]) -> tuple[Any, ...]:
     return len(places), *places[-1:]
 
 
 def detail(runs: list[Run], tags: list[str], first: float, last: float) -> bytes:
-    """Curves between two steps, as fine as can be drawn."""
+    """Return curves between two steps at full drawing resolution."""
     pack, rows, parts = Pack(), [], []
     for number, run in enumerate(runs):
         for tag in tags:
@@ -160,12 +167,17 @@ def detail(runs: list[Run], tags: list[str], first: float, last: float) -> bytes
                 parts.append(thinned(between(run.scalar(tag), first, last), _MOST))
                 rows.append([number, tag, len(parts[-1].steps), len(parts[-1].steps)])
     return pack.bytes(
-        {"kind": "detail", "first": first, "last": last, "scalars": {"rows": rows, **_joined(pack, runs, rows, parts)}}
+        {
+            "kind": "detail",
+            "first": first,
+            "last": last,
+            "scalars": {"rows": rows, **_pack_curves(pack, runs, rows, parts)},
+        }
     )
 
 
 def about(run: Run) -> dict[str, Any]:
-    """What the view says of a run."""
+    """Return the description of a run."""
     return {
         "id": run.id,
         "name": run.name,
@@ -176,19 +188,19 @@ def about(run: Run) -> dict[str, Any]:
     }
 
 
-def _scalars(pack, runs, curves, most):
+def _pack_scalars(pack, runs, curves, most):
     parts = [thinned(runs[number].scalar(tag), most) for number, tag in curves]
     rows = [
         [number, tag, len(runs[number].scalar(tag).values), len(part.steps)]
         for (number, tag), part in zip(curves, parts, strict=True)
     ]
-    return {"rows": rows, **_joined(pack, runs, rows, parts)}
+    return {"rows": rows, **_pack_curves(pack, runs, rows, parts)}
 
 
-def _joined(pack, runs, rows, parts: list[Columns]):
-    """Numbers of the arrays of all curves, one behind the other; times count from the beginning of each run.
+def _pack_curves(pack, runs, rows, parts: list[Columns]):
+    """Return array numbers of all curves, concatenated. Times are relative to the start of each run.
 
-    Most curves of a run have their values at the same steps: these stand once, and each row gets where they begin.
+    Most curves of a run share their steps. Shared steps are stored once, and each row has their offset.
     """
     places, size = {}, 0
     arrays = {name: [] for name in Columns._fields}
@@ -214,71 +226,72 @@ def _joined(pack, runs, rows, parts: list[Columns]):
     }
 
 
-_SHOWN = {"images": _IMAGES, "histograms": _HISTOGRAMS, "tensors": _TENSORS}
+_MAX_STEPS = {"images": _IMAGES, "histograms": _HISTOGRAMS, "tensors": _TENSORS}
 
 
-def _values(pack, runs, kind, known=None):
-    """The tags of a kind, those alone that have more values than `known` says where it is given."""
-    makers = {"images": _image, "histograms": _histograms, "tensors": _tensor}
-    single, made = kind[:-1], []
+def _pack_values(pack, runs, kind, sent=None):
+    """Return the tags of a kind. With `sent`, only those with more values than that."""
+    makers = {"images": _pack_images, "histograms": _pack_histograms, "tensors": _pack_tensors}
+    single, tag_rows = kind[:-1], []
     tags = [(number, run, tag) for number, run in enumerate(runs) for tag in run.tags[single]]
     for number, run, tag in tags:
         places = run.places(single, tag)
-        if known is not None:
-            if known.get((number, single, tag)) == _ends(places):
+        if sent is not None:
+            if sent.get((number, single, tag)) == _places_state(places):
                 continue
-            known[number, single, tag] = _ends(places)
-        most = _SHOWN[kind]
+            sent[number, single, tag] = _places_state(places)
+        most = _MAX_STEPS[kind]
         if kind == "images":
             room = _IMAGE_BYTES // len(tags)
             most = max(2, min(most, room // max(1, max((place.length for place in places), default=1))))
-        found = run.read(single, evenly(places, most))
-        if found:
-            made.append({"run": number, "tag": tag, "n": len(places), **makers[kind](pack, run, found)})
-    return made
+        values = run.read(single, evenly(places, most))
+        if values:
+            tag_rows.append({"run": number, "tag": tag, "n": len(places), **makers[kind](pack, run, values)})
+    return tag_rows
 
 
-def _image(pack, run, found: list[Image]):
-    rows = [[one.step, _since(run, one.time), one.width, one.height, pack.add("B", one.png)] for one in found]
+def _pack_images(pack, run, images: list[Image]):
+    rows = [
+        [one.step, _seconds_since_start(run, one.time), one.width, one.height, pack.add("B", one.png)] for one in images
+    ]
     return {"items": rows}
 
 
-def _histograms(pack, run, found: list[Histogram]):
-    edges, counts = in_common_bins(found, _BINS)
+def _pack_histograms(pack, run, histograms: list[Histogram]):
+    edges, counts = in_common_bins(histograms, _BINS)
     return {
         "low": float(edges[0]),
         "high": float(edges[-1]),
         "bins": _BINS,
-        "steps": [one.step for one in found],
-        "times": [_since(run, one.time) for one in found],
-        "bad": [one.nan + one.above + one.below for one in found],
+        "steps": [one.step for one in histograms],
+        "times": [_seconds_since_start(run, one.time) for one in histograms],
+        "bad": [one.nan + one.above + one.below for one in histograms],
         "counts": pack.add("f", counts),
     }
 
 
-def _tensor(pack, run, found: list[TensorValue]):
-    return {"items": [tensor_row(pack, run, one) for one in found]}
+def _pack_tensors(pack, run, tensors: list[TensorValue]):
+    return {"items": [tensor_row(pack, run, one) for one in tensors]}
 
 
-def tensor_row(pack: Pack, run: Run, one: TensorValue, whole: bool = False) -> list[Any]:
-    """[step, seconds, shape, element type, number of its values or None where they are too many]."""
-    small = whole or one.array.size <= _VALUES
+def tensor_row(pack: Pack, run: Run, one: TensorValue, is_complete: bool = False) -> list[Any]:
+    """Return [step, seconds, shape, element type, array number of its values or None if there are too many]."""
+    small = is_complete or one.array.size <= _VALUES
     array = np.abs(one.array) if np.iscomplexobj(one.array) else one.array
     values = pack.add("d", array.astype(np.float64)) if small else None
-    return [one.step, _since(run, one.time), list(one.array.shape), str(one.array.dtype), values]
+    return [one.step, _seconds_since_start(run, one.time), list(one.array.shape), str(one.array.dtype), values]
 
 
-def _since(run, time):
+def _seconds_since_start(run, time):
     seconds = time - (run.started or 0.0)
     return seconds if math.isfinite(seconds) else 0.0
 
 
-def _graphs_of(run):
-    """How many graphs a run has."""
+def _count_graphs(run):
     return len(run.tags["graph"]) + ("dataset" in run.lineage)
 
 
-def _graphs(pack, number, run):
+def _pack_graphs(pack, number, run):
     for kind, graph in (("network", run.graph()), ("data pipeline", run.dataset_graph())):
         if graph is not None and 0 < len(graph) <= _NODES:
             yield {"run": number, "kind": kind, "payload": pack.add("B", GraphView(graph).payload)}

@@ -1,4 +1,4 @@
-"""The curves of a dashboard as a still picture, for pages where no script runs."""
+"""Draw a dashboard's curves as a still picture, for pages without scripts."""
 
 import textwrap
 from html import escape
@@ -11,7 +11,7 @@ from msnb.insight.runs.downsampling import thinned
 
 _WIDTH, _WIDE, _HIGH, _GAP = 860, 270, 150, 12
 _COLUMNS = 130  # points of a curve
-COLOURS = (  # as src/palette.js beside has them for light pages
+COLOURS = (  # the light colours of src/palette.js
     "#0072b2",
     "#d55e00",
     "#009e73",
@@ -32,30 +32,32 @@ _STYLE = (
 
 
 def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> str:
-    """The first curves of some runs, and their names, as SVG.
+    """Return an SVG of the first curves of some runs, with a legend.
 
     Args:
-        runs (list[Run]): what is drawn.
-        title (str): what stands above.
-        waiting (str): what is said where there is no run yet. Default: "".
-        charts (int): how many curves. Default: 9.
+        runs (list[Run]): the runs.
+        title (str): the heading.
+        waiting (str): the message if there is no run yet. Default: "".
+        charts (int): maximum number of curves. Default: 9.
     """
     tags = list(dict.fromkeys(tag for run in runs for tag in run.tags["scalar"]))
-    tags.sort(key=lambda tag: tag.startswith("system/"))  # what is told of the machine comes last
+    tags.sort(key=lambda tag: tag.startswith("system/"))  # system metrics come last
     out, y = [f'<text x="16" y="26" class="b">{escape(title)}</text>'], 46
     for number, run in enumerate(runs[:12]):
         x = 16 + 207 * (number % 4)
         out.append(
             f'<rect x="{x}" y="{y - 8}" width="14" height="4" fill="{COLOURS[number % len(COLOURS)]}"/>'
-            f'<text x="{x + 20}" y="{y}" class="s">{escape(middle(run.name, 20))}, {_ending(run)}</text>'
+            f'<text x="{x + 20}" y="{y}" class="s">{escape(middle(run.name, 20))}, {_format_outcome(run)}</text>'
         )
         if number % 4 == 3 and number + 1 < len(runs[:12]):
             y += 18
     y += 12
-    wide, high = (_WIDTH - 26, 2 * _HIGH) if len(tags) == 1 else (_WIDE, _HIGH)  # one curve has the room of all
+    wide, high = (
+        (_WIDTH - 26, 2 * _HIGH) if len(tags) == 1 else (_WIDE, _HIGH)
+    )  # a single curve gets the area of all charts
     for number, tag in enumerate(tags[:charts]):
         out.append(
-            _chart(runs, tag, (13 + (wide + _GAP) * (number % 3), y + (high + _GAP) * (number // 3)), wide, high)
+            _draw_chart(runs, tag, (13 + (wide + _GAP) * (number % 3), y + (high + _GAP) * (number // 3)), wide, high)
         )
     rows = -(-len(tags[:charts]) // 3)
     y += rows * (high + _GAP) + 8
@@ -75,30 +77,33 @@ def to_svg(runs: list[Run], title: str, waiting: str = "", charts: int = 9) -> s
     )
 
 
-def _ending(run):
-    """How a run ended, in red where its loss is no number."""
-    said = run.outcome
-    return f'<tspan class="bad">{escape(said)}</tspan>' if "," in said else escape(said)
+def _format_outcome(run):
+    """Return the outcome of a run, in red if its loss is not finite."""
+    outcome = run.outcome
+    return f'<tspan class="bad">{escape(outcome)}</tspan>' if "," in outcome else escape(outcome)
 
 
-def _chart(runs, tag, corner, width, height):
+def _draw_chart(runs, tag, corner, width, height):
     left, top = corner
     curves = [
         (number, thinned(run.scalar(tag), _COLUMNS)) for number, run in enumerate(runs) if tag in run.tags["scalar"]
     ]
-    known = [(number, one.steps, one.mean) for number, one in curves if np.isfinite(one.mean).any()]
+    finite_curves = [(number, one.steps, one.mean) for number, one in curves if np.isfinite(one.mean).any()]
     out = [
         f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="4" class="box"/>'
         f'<text x="{left + 8}" y="{top + 17}" class="b">{escape(middle(tag, width // 8))}</text>'
     ]
-    if not known:
+    if not finite_curves:
         return out[0] + f'<text x="{left + 8}" y="{top + 40}" class="s">no finite value</text>'
-    low = min(float(np.nanmin(values[np.isfinite(values)])) for _, _, values in known)
-    high = max(float(np.nanmax(values[np.isfinite(values)])) for _, _, values in known)
-    first, last = min(steps[0] for _, steps, _ in known), max(runs[at].scalar(tag).steps[-1] for at, _, _ in known)
+    low = min(float(np.nanmin(values[np.isfinite(values)])) for _, _, values in finite_curves)
+    high = max(float(np.nanmax(values[np.isfinite(values)])) for _, _, values in finite_curves)
+    first, last = (
+        min(steps[0] for _, steps, _ in finite_curves),
+        max(runs[at].scalar(tag).steps[-1] for at, _, _ in finite_curves),
+    )
     wide, tall = width - 20, height - 58
-    flat = top + 32 + tall / 2  # where a curve stands that is the same everywhere
-    for number, steps, values in known:
+    flat = top + 32 + tall / 2  # vertical position of a constant curve
+    for number, steps, values in finite_curves:
         good = np.isfinite(values)
         xs = left + 10 + (steps[good] - first) / ((last - first) or 1) * wide
         ys = top + 32 + (high - values[good]) / (high - low) * tall if high > low else np.full(good.sum(), flat)

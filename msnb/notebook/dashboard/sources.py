@@ -1,4 +1,4 @@
-"""The runs that a dashboard shows, and those that come into its folders later."""
+"""Find the runs of a dashboard, and runs that appear in its folders later."""
 
 import os
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from msnb.insight.runs import Run, is_run
 
 
 class Sources:
-    """Runs, folders of runs, folders of one run, in whatever mixture.
+    """Runs, folders of runs, and folders of one run, in any combination.
 
     Args:
         source (Union[str, Path, Run, Sequence]): one of these, or several.
 
     Attributes:
-        runs (list[Run]): what was found, the oldest first; what comes later stands behind them.
+        runs (list[Run]): the runs, oldest first; later ones are appended.
 
     Raises:
         FileNotFoundError: If there is no such folder.
@@ -24,28 +24,28 @@ class Sources:
 
     def __init__(self, source: "str | Path | Run | Sequence[str | Path | Run]") -> None:
         self._folders: list[Path] = []
-        runs = self._found(source)
+        runs = self._find_runs(source)
         if not runs and not self._folders:
             raise ValueError("For 'dashboard', 'source' should name a run or a folder, but got an empty list.")
         self.runs: list[Run] = sorted(runs, key=lambda run: run.started or 0.0) if len(runs) > 1 else runs
-        self._known: set[Path] = {run.folder for run in self.runs}
+        self._run_folders: set[Path] = {run.folder for run in self.runs}
 
     def look(self) -> bool:
-        """Look for runs that have come into the folders since; True if there is one."""
+        """Append runs that have appeared in the folders. Return True if there are any."""
         came = []
         for folder in self._folders:
             try:
                 there = _runs_in(folder)
-                came += [Run(one) for one in there if one not in self._known]
-            except OSError:  # the folder, or what was in it, is gone in the meantime
+                came += [Run(one) for one in there if one not in self._run_folders]
+            except OSError:  # the folder or a file was removed meanwhile
                 continue
-        self._known.update(run.folder for run in came)
+        self._run_folders.update(run.folder for run in came)
         self.runs += came
         return bool(came)
 
     @property
     def waiting(self) -> str:
-        """What is waited for where there is no run yet, a sentence; else an empty str."""
+        """Return a message about missing runs, "" if there are runs."""
         if self.runs:
             return ""
         folders = " or ".join(f"'{folder}'" for folder in self._folders)
@@ -54,19 +54,19 @@ class Sources:
             f"write there appears here by itself."
         )
 
-    def _found(self, source):
+    def _find_runs(self, source):
         if isinstance(source, Run):
             return [source]
         if isinstance(source, str | Path):
             return self._in_folder(Path(source))
         if isinstance(source, Sequence):
-            return [run for one in source for run in self._found(one)]
+            return [run for one in source for run in self._find_runs(one)]
         raise TypeError(
             f"For 'dashboard', 'source' should be a folder, a Run or a list of these, but got {type(source).__name__}."
         )
 
     def _in_folder(self, folder):
-        """The run that a folder is, or else the runs that stand in it, now or later."""
+        """Return the folder as a run, or the runs in it. The folder is watched for later runs."""
         if not folder.is_dir():
             raise FileNotFoundError(f"For 'dashboard', there is no folder '{folder}'.")
         there = _runs_in(folder)
@@ -76,7 +76,7 @@ class Sources:
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """The folder itself where it is a run, else the runs in it."""
+    """Return the folder itself if it is a run, else the runs in it."""
     if is_run(folder):
         return [folder]
     with os.scandir(folder) as entries:

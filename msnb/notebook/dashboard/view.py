@@ -1,4 +1,4 @@
-"""Recorded trainings as a notebook shows them: live widget, self-contained page, still picture, text."""
+"""The dashboard view: live widget, standalone page, still picture, text."""
 
 import pathlib
 import threading
@@ -18,24 +18,23 @@ from msnb.notebook.view import Renewed, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 720
-_FIRST = 0.3  # seconds that reading takes at most before something is shown; the rest comes by itself
-_EVERY = 0.25  # between two looks at the files
-_SELDOM = 2.0  # where no run is under way
+_FIRST = 0.3  # time limit, in seconds, of the first read; later values are read in the background
+_EVERY = 0.25  # polling interval
+_SELDOM = 2.0  # polling interval if no run is active
 
 
 def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: int = _HEIGHT) -> "DashboardView":
-    """Recorded trainings, to look at in a notebook: curves, pictures, histograms, tensors, graphs.
+    """Return a view of recorded trainings: curves, pictures, histograms, tensors, graphs.
 
-    It follows trainings that are under way, of this kernel or of any other process, and those that begin in the folder
-    while it is open.
+    It follows running trainings of this and other processes, and new runs in the folder while it is open.
 
     Args:
         source (Union[str, Path, Run, list]): a run, the folder of a run, a folder of runs, or a list of these. Runs of
             one list are drawn into the same charts.
-        height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 720.
+        height (int): height in pixels of the saved form; the live form is as high as its content. Default: 720.
 
     Returns:
-        DashboardView. Of a folder without runs it is empty, says what it waits for, and fills itself.
+        DashboardView. For a folder without runs it is empty, shows a message, and fills when runs appear.
 
     Raises:
         FileNotFoundError: If there is no such folder.
@@ -56,10 +55,10 @@ _widget_class = widget_kind(
 
 
 class DashboardView(Renewed):
-    """What `dashboard` returns; saved as .html, .svg, .png, .txt, .json or .csv (all scalars).
+    """The result of `dashboard`; it can be saved as .html, .svg, .png, .txt, .json or .csv (all scalars).
 
     Args:
-        source (Union[str, Path, Run, list]): what is drawn, as `dashboard` takes it.
+        source (Union[str, Path, Run, list]): the runs, as for `dashboard`.
         height (int): height in pixels of the saved form. Default: 720.
     """
 
@@ -69,7 +68,7 @@ class DashboardView(Renewed):
         self._sources = Sources(source)
         self._looking: threading.Thread | None = None
         self._ended = threading.Event()
-        self._known: Any = ({}, {})
+        self._sent_state: Any = ({}, {})
         self._lock = threading.RLock()
         share = _FIRST / max(1, len(self.runs))
         for run in self.runs:
@@ -77,26 +76,26 @@ class DashboardView(Renewed):
 
     @property
     def runs(self) -> list[Run]:
-        """What is drawn, the oldest first and those that came later behind them; their order chooses their colours."""
+        """The runs, oldest first, later ones appended. Their order determines their colours."""
         return self._sources.runs
 
     @property
     def title(self) -> str:
-        """What is shown, str."""
+        """The heading, str."""
         if not self.runs:
             return "no run yet"
         return self.runs[0].name if len(self.runs) == 1 else f"{len(self.runs)} runs"
 
     @property
     def payload(self) -> bytes:
-        """The bytes that the view is drawn from."""
-        return payload.whole(self.runs, self.title, self._sources.waiting)
+        """The serialized data of the view."""
+        return payload.full_state(self.runs, self.title, self._sources.waiting)
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         with self._lock:
-            self._known = payload.counted(self.runs)
+            self._sent_state = payload.counted(self.runs)
             return {
                 "payload": self.payload,
                 "code": page.packed(GRAPH_MODULE),
@@ -104,84 +103,84 @@ class DashboardView(Renewed):
                 "live": True,
             }
 
-    def _begin(self, widget):
-        widget.on_msg(self._asked)
-        self._follow()
+    def _start_widget(self, widget):
+        widget.on_msg(self._on_message)
+        self._start_thread()
 
     # ------------------------------------------------------------------ following
     def refresh(self) -> bool:
-        """Read what was written since, and show it.
+        """Read new values from the files, and show them.
 
         Returns:
-            bool, whether something came.
+            bool, True if there were new values.
         """
-        new = self._newcomers()
-        came = [run.refresh() for run in self.runs]  # of each run, whatever the others say
+        new = self._find_new_runs()
+        came = [run.refresh() for run in self.runs]  # a list, so that every run is refreshed
         if new or any(came):
-            self._tell(new)
+            self._send_news(new)
         return new or any(came)
 
-    def _newcomers(self):
+    def _find_new_runs(self):
         with self._lock:
             return self._sources.look()
 
-    def _follow(self):
+    def _start_thread(self):
         self._ended.clear()
-        self._looking = threading.Thread(target=self._look, name="msnb-dashboard", daemon=True)
+        self._looking = threading.Thread(target=self._poll_files, name="msnb-dashboard", daemon=True)
         self._looking.start()
 
-    def _look(self):
-        states = self._states()
+    def _poll_files(self):
+        states = self._run_states()
         while True:
             waiting = not all(run.complete for run in self.runs)
             under_way = not self.runs or not self.runs[0].meta or any(run.state == "running" for run in self.runs)
             if self._ended.wait(0 if waiting else _EVERY if under_way else _SELDOM):
                 return
-            self._newcomers()
+            self._find_new_runs()
             came = [run.refresh(_FIRST) for run in self.runs]
-            now = self._states()
+            now = self._run_states()
             if any(came) or now != states:
-                self._tell(now != states)
+                self._send_news(now != states)
             states = now
 
-    def _states(self):
-        """What a run says beside its values: a process that died writes nothing, nor does a folder that is gone."""
+    def _run_states(self):
+        """Return state and metadata of the runs, because a process that died and a removed folder write no event."""
         return [(run.state, run.problems) for run in self.runs]
 
-    def _tell(self, anyhow=False):
+    def _send_news(self, anyhow=False):
         cell_views.changed(self)
         with self._lock:
-            made = self._widget and payload.news(self.runs, *self._known, anyhow=anyhow)
-            if made:
-                self._widget.send({"news": True}, buffers=[made])
+            message = self._widget and payload.news(self.runs, *self._sent_state, anyhow=anyhow)
+            if message:
+                self._widget.send({"news": True}, buffers=[message])
 
-    def _asked(self, widget, message, buffers):
+    def _on_message(self, widget, message, buffers):
         number = message.get("number")
         if "detail" in message:
-            made = payload.detail(self.runs, message["detail"], message["first"], message["last"])
+            answer = payload.detail(self.runs, message["detail"], message["first"], message["last"])
         elif "tensor" in message:
-            made = self._tensor(*message["tensor"])
+            answer = self._read_tensor(*message["tensor"])
         elif "csv" in message:
             pack = payload.Pack()
             text = to_csv([self.runs[number] for number in message["runs"]], message["csv"])
-            made = pack.bytes({"kind": "csv", "values": pack.add("B", text.encode())})
+            answer = pack.bytes({"kind": "csv", "values": pack.add("B", text.encode())})
         else:
             with self._lock:
-                self._known = payload.counted(self.runs)
-                made = self.payload
-        if made is not None:
-            widget.send({"answer": number}, buffers=[made])
+                self._sent_state = payload.counted(self.runs)
+                answer = self.payload
+        if answer is not None:
+            widget.send({"answer": number}, buffers=[answer])
 
-    def _tensor(self, number, tag, step):
+    def _read_tensor(self, number, tag, step):
         run = self.runs[number]
-        found = run.read("tensor", [place for place in run.places("tensor", tag) if place.step == step][-1:])
-        if not found:
+        values = run.read("tensor", [place for place in run.places("tensor", tag) if place.step == step][-1:])
+        if not values:
             return None
         pack = payload.Pack()
-        return pack.bytes({"kind": "tensor", "values": payload.tensor_row(pack, run, found[0], whole=True)[-1]})
+        return pack.bytes({"kind": "tensor", "values": payload.tensor_row(pack, run, values[0], is_complete=True)[-1]})
 
     def close(self) -> None:
-        """Take the view away and stop looking at the files; its saved form stays."""
+        """Close the view and stop polling the files; its saved form remains."""
         self._ended.set()
         with self._lock:
             super().close()
@@ -195,12 +194,12 @@ class DashboardView(Renewed):
         return "\n".join(lines) or self._sources.waiting
 
     def svg(self) -> str:
-        """The first curves as a still picture, str."""
+        """Return the first curves as a still picture, str."""
         return to_svg(self.runs, self.title, self._sources.waiting)
 
     def html(self) -> str:
-        """The interactive view as a page that needs no kernel, no network and no other file, str."""
-        self.refresh()  # all that is written; on screen the rest of a long run comes by itself
+        """Return the interactive view as a page that needs no kernel, no network and no other file, str."""
+        self.refresh()  # read all values now; the live form reads the rest of a long run in the background
         return super().html()
 
     def save(self, path: str | Path) -> None:
@@ -209,8 +208,8 @@ class DashboardView(Renewed):
 
     save.__doc__ = Renewed.save.__doc__
 
-    def _forms(self):
-        return {**super()._forms(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
+    def _file_formats(self):
+        return {**super()._file_formats(), ".json": lambda: to_json(self.runs), ".csv": lambda: to_csv(self.runs)}
 
     def _ipython_display_(self):
         cell_views.install()
@@ -222,7 +221,7 @@ class DashboardView(Renewed):
     def _name(self):
         return f"Dashboard of {self.title}"
 
-    def _page(self):
+    def _build_page(self):
         graphs = any(run.tags["graph"] or "dataset" in run.lineage for run in self.runs)
         parts = {"data": payload.saved(self.payload), "module": GRAPH_MODULE if graphs else b""}
         return page.Page(

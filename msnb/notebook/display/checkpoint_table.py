@@ -1,4 +1,4 @@
-"""What a checkpoint holds, as a table: `msnb.summary` of a file, or of what `load_checkpoint` returns."""
+"""The table of `msnb.summary` for a checkpoint file, or for the result of `load_checkpoint`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,22 +11,21 @@ from msnb.exchange.open_file import weights_in
 from msnb.notebook.display.html import count, escape, number, size
 from msnb.notebook.display.parameter_table import ParameterTable
 
-_MEASURES = 5  # columns of numbers: how many there are, mean, spread, ends
+_MEASURES = 5  # columns of numbers: element count, mean, standard deviation, minimum, maximum
 _BINS, _WIDTH, _HEIGHT = 24, 96, 16  # of the histogram in a row
-_SAMPLE = 1 << 20  # elements that a row looks at
+_SAMPLE = 1 << 20  # elements per row that are examined
 
 
 class Contents(ParameterTable):
     """The Parameters of a checkpoint, one row each.
 
     Args:
-        parameters (Mapping[str, Union[Parameter, array, str]]): by name, as `load_checkpoint` returns them or a file
-            holds them.
-        title (str): what they come from.
+        parameters (Mapping[str, Union[Parameter, array, str]]): by name, from `load_checkpoint` or from a file.
+        title (str): name of their source.
 
     Attributes:
         parameters (dict): the same.
-        numbers (int), nbytes (int): how many numbers they hold, and in how many bytes.
+        numbers (int), nbytes (int): number of elements and of bytes in all Parameters.
     """
 
     heads = ("Parameter", "Shape", "Type", "Numbers", "Mean", "Std", "Smallest", "Largest", "Values")
@@ -35,31 +34,32 @@ class Contents(ParameterTable):
     def __init__(self, parameters: Mapping[str, Any], title: str) -> None:
         self.parameters: dict[str, Any] = dict(parameters)
         self.title: str = title
-        held = [p for p in self.parameters.values() if not isinstance(p, str)]
-        self.numbers: int = sum(p.size for p in held)
-        self.nbytes: int = sum(p.nbytes for p in held)
-        self._rows = [_row(name, p) for name, p in self.parameters.items()]
+        arrays = [p for p in self.parameters.values() if not isinstance(p, str)]
+        self.numbers: int = sum(p.size for p in arrays)
+        self.nbytes: int = sum(p.nbytes for p in arrays)
+        self._rows = [_format_row(name, p) for name, p in self.parameters.items()]
 
     def totals(self) -> str:
-        """In words, how much there is."""
+        """Return the totals in words."""
         many = len(self.parameters)
         return f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {size(self.nbytes)}"
 
-    def _texts(self):
-        return [(*cells, said) for cells, said, _ in self._rows]
+    def _text_rows(self):
+        return [(*cells, problem) for cells, problem, _ in self._rows]
 
-    def _cells(self):
+    def _html_rows(self):
         return [
-            (*map(escape, cells), f'{bars}<span class="bad">{escape(said)}</span>') for cells, said, bars in self._rows
+            (*map(escape, cells), f'{bars}<span class="bad">{escape(problem)}</span>')
+            for cells, problem, bars in self._rows
         ]
 
 
 def contents(source: Any) -> Contents:
-    """The table of a checkpoint file, or of Parameters by name.
+    """Return the table of a checkpoint file, or of Parameters by name.
 
     Args:
-        source (Union[str, Path, Mapping[str, Parameter]]): the file, of which what a row shows is read; or what
-            `load_checkpoint` returns.
+        source (Union[str, Path, Mapping[str, Parameter]]): the file, or the result of `load_checkpoint`. Only the data
+            of the rows is read from a file.
 
     Raises:
         ValueError: If the file is no checkpoint, encrypted or damaged.
@@ -79,8 +79,8 @@ def contents(source: Any) -> Contents:
     return Contents(weights_in(source), Path(source).name)
 
 
-def _row(name, value):
-    """(cells, what is wrong in words, the histogram) of one Parameter; of a text, the text."""
+def _format_row(name, value):
+    """Return (cells, problem in words, histogram) of a Parameter. For a str, the second item is the str."""
     if isinstance(value, str):
         return (name, "", "str", *[""] * _MEASURES), value if len(value) < 80 else f"{value[:77]}...", ""
     values = np.asarray(value.asnumpy() if hasattr(value, "asnumpy") else value)
@@ -91,12 +91,12 @@ def _row(name, value):
     finite = wide[np.isfinite(wide)]
     measures = (finite.mean(), finite.std(), finite.min(), finite.max()) if finite.size else ()
     cells = (name, str(values.shape), str(dtype), f"{values.size:,}", *map(number, measures))
-    odd = [(np.isnan(wide).sum(), "NaN"), (np.isinf(wide).sum(), "Inf")]
-    said = ", ".join(f"{count(int(many))} {what}" for many, what in odd if many)
-    return (*cells, *[""] * (3 + _MEASURES - len(cells))), said, _histogram(finite)
+    nonfinite = [(np.isnan(wide).sum(), "NaN"), (np.isinf(wide).sum(), "Inf")]
+    problem = ", ".join(f"{count(int(many))} {what}" for many, what in nonfinite if many)
+    return (*cells, *[""] * (3 + _MEASURES - len(cells))), problem, _draw_histogram(finite)
 
 
-def _histogram(values):
+def _draw_histogram(values):
     if values.size < 2 or values.min() == values.max():
         return ""
     counts, _ = np.histogram(values, _BINS)

@@ -1,6 +1,6 @@
-"""Rich displays of Tensors, Parameters, Cells and data sets; what `repr` and `print` give needs no notebook.
+"""Rich displays of Tensors, Parameters, Cells and data sets.
 
-IPython is told of them by `install`; a notebook that asks the object itself gets them by `mime`.
+`install` registers them with IPython. `mime` serves notebooks that query the object itself.
 """
 
 from typing import Any
@@ -10,9 +10,9 @@ from msnb.notebook.display.dataset_html import dataset_bundle
 from msnb.notebook.display.net_html import net_html
 from msnb.notebook.display.tensor_html import tensor_html
 
-# Named, not imported: a class that the session never loads needs no display.
+# By name, not imported: a class that the session never loads needs no display.
 _FORMATS = {("msnb.core.tensor.tensor", "Tensor"): tensor_html, ("msnb.nn.cell", "Cell"): net_html}
-# Text and HTML at once, for what has to look before it can show itself.
+# Text and HTML at once, for objects whose preview is computed once for both.
 _BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
 
@@ -28,21 +28,21 @@ def _or_plain(maker):
 
 
 def mime(value: Any) -> tuple[str, str]:
-    """(MIME type, text) of a value's rich display; its text where it has none."""
+    """Return (MIME type, text) of a value's rich display, or its `repr` if it has none."""
     for kind in type(value).__mro__:
         name = kind.__module__, kind.__qualname__
-        made = None
+        html = None
         if name in _FORMATS:
-            made = _or_plain(_FORMATS[name])(value)
+            html = _or_plain(_FORMATS[name])(value)
         elif name in _BUNDLES:
-            made = (_or_plain(_BUNDLES[name])(value) or {}).get("text/html")
-        if made is not None:
-            return "text/html", made
+            html = (_or_plain(_BUNDLES[name])(value) or {}).get("text/html")
+        if html is not None:
+            return "text/html", html
     return "text/plain", repr(value)
 
 
 def install(shell: Any) -> Any:
-    """Register the displays with a shell; returns what undoes it."""
+    """Register the displays with a shell. Return the undo function."""
     formatters = shell.display_formatter.formatters["text/html"], shell.display_formatter.mimebundle_formatter
     tables = tuple(zip(formatters, (_FORMATS, _BUNDLES), strict=True))
     for formatter, table in tables:

@@ -1,4 +1,4 @@
-"""Pieces of HTML that the rich displays share. Colours come from the page around, so light and dark both work."""
+"""HTML helpers of the rich displays. Colours derive from the page, so light and dark themes both work."""
 
 from html import escape
 from typing import Any
@@ -33,12 +33,12 @@ STYLE: str = """<style>
 
 
 def framed(body: str, label: str) -> str:
-    """`body` with the style that it needs; `label` is what a screen reader says of the whole."""
+    """Return `body` with its style sheet. Screen readers read `label` for the group."""
     return f'{STYLE}<div class="msnb" role="group" aria-label="{escape(label, quote=True)}">{body}</div>'
 
 
 def alone(body: str, title: str) -> str:
-    """A page that is nothing but `body`, light or dark as the browser is."""
+    """Return a standalone page with `body` as its only content, in the browser's light or dark scheme."""
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" '
@@ -47,7 +47,7 @@ def alone(body: str, title: str) -> str:
 
 
 def number(value: Any) -> str:
-    """A number in at most about eight characters."""
+    """Format a number in at most about eight characters."""
     kind = getattr(getattr(value, "dtype", None), "kind", {bool: "b", int: "i", complex: "c"}.get(type(value), "f"))
     if kind == "b":
         return str(bool(value))
@@ -59,7 +59,7 @@ def number(value: Any) -> str:
 
 
 def count(many: int) -> str:
-    """1234567 as 1.23 M; below 10,000 the number itself."""
+    """Format a count: 1234567 is 1.23 M; below 10,000 all digits are shown."""
     if many < 10_000:
         return f"{many:,}"
     unit, factor = next((u, f) for u, f in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if many >= 0.9995 * f)
@@ -67,7 +67,7 @@ def count(many: int) -> str:
 
 
 def size(octets: float) -> str:
-    """A number of bytes in the unit that suits it."""
+    """Format a number of bytes with a binary unit."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if octets >= factor:
             return f"{octets / factor:.3g} {unit}"

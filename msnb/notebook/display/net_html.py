@@ -1,4 +1,4 @@
-"""A Cell as a notebook shows it: the tree of its sub-Cells with the Parameters of each, to open and close."""
+"""HTML display of a Cell: a collapsible tree of its sub-Cells and their Parameters."""
 
 import re
 from typing import Any
@@ -7,18 +7,20 @@ from msnb.nn.optim.optimizer import Optimizer
 from msnb.notebook.display.html import count, escape, framed, size
 
 _PARAMETERS = re.compile(r",?\s*\w+=Parameter \((?:[^()]|\([^()]*\))*\)")
-_STUCK = re.compile(r"(?<=[\w)]),(?=[a-z])|(?<=[a-z\d)])(?=weight_init=)")  # MindSpore's text has no space there
+_MISSING_SPACE = re.compile(
+    r"(?<=[\w)]),(?=[a-z])|(?<=[a-z\d)])(?=weight_init=)"
+)  # MindSpore's text has no space there
 _SHARED = ("of its Cells", "that it updates")
 _FOLDED = 8  # Parameters of one kind are one line
-_OPEN = 2  # levels that are open at first
-_MOST = 3000  # Cells that one display shows
+_OPEN = 2  # more Parameters of one kind than this are one line
+_MOST = 3000  # levels that are expanded initially
 _REPEATS = 3  # equal neighbours that are drawn once
 
 
 def net_html(cell: Any) -> str:
-    """HTML for a Cell."""
+    """Return the HTML of a Cell."""
     parameters = list(cell.get_parameters())
-    state = _state(cell)
+    state = _optimizer_state_ids(cell)
     trained = [p for p in parameters if p.requires_grad and id(p) not in state]
     fixed = sum(p.size for p in parameters if not p.requires_grad and id(p) not in state)
     facts = [f"{count(sum(p.size for p in trained))} trainable numbers in {len(trained)} Parameters"]
@@ -42,13 +44,13 @@ class _Tree:
         self.signatures = {}
 
     def draw(self, name, cell, level, times=1, until=""):
-        """One Cell with everything in it."""
+        """Return the HTML of a Cell and its sub-Cells."""
         if self.left <= 0:
             return ""
         self.left -= 1
-        own, folded = _parameters(cell)
-        inside = [*own, *self._children(cell, level + 1), *folded]
-        line = self._line(name, cell, times, until)
+        own, folded = _format_parameters(cell)
+        inside = [*own, *self._draw_children(cell, level + 1), *folded]
+        line = self._format_line(name, cell, times, until)
         if self.left <= 0:
             inside.append('<div class="leaf dim">…</div>')
         if not inside:
@@ -56,9 +58,9 @@ class _Tree:
         is_open = " open" if level < _OPEN and (level == 0 or cell._cells) else ""
         return f"<details{is_open}><summary>{line}</summary><div>{''.join(inside)}</div></details>"
 
-    def _children(self, cell, level):
+    def _draw_children(self, cell, level):
         children = [(n, c) for n, c in cell._cells.items() if c is not None]
-        drawn, position = [], 0
+        lines, position = [], 0
         while position < len(children):
             name, child = children[position]
             times = 1
@@ -68,14 +70,14 @@ class _Tree:
                 times += 1
             if times < _REPEATS:
                 times = 1
-            drawn.append(self.draw(name, child, level, times, children[position + times - 1][0]))
+            lines.append(self.draw(name, child, level, times, children[position + times - 1][0]))
             position += times
-        return drawn
+        return lines
 
-    def _line(self, name, cell, times, until):
+    def _format_line(self, name, cell, times, until):
         elsewhere = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else ()  # they count in the network
         numbers = sum(p.size for p in cell.get_parameters() if id(p) not in elsewhere)
-        about = _about(cell)
+        about = _describe_cell(cell)
         named = f'<span class="mono">{escape(name if times == 1 else f"{name} … {until}")}</span> ' if name else ""
         repeated = f" <b>× {times}</b>" if times > 1 else ""
         return (
@@ -85,35 +87,38 @@ class _Tree:
         )
 
     def _signature(self, cell):
-        """Equal for Cells that look the same from here."""
-        known = self.signatures.get(id(cell))
-        if known is None:
-            known = self.signatures[id(cell)] = (
+        """Return a key that is equal for Cells with the same display."""
+        signature = self.signatures.get(id(cell))
+        if signature is None:
+            signature = self.signatures[id(cell)] = (
                 type(cell),
-                _about(cell),
+                _describe_cell(cell),
                 tuple((n, p.shape, p.dtype, p.requires_grad) for n, p in cell._params.items() if p is not None),
                 tuple((n, self._signature(c)) for n, c in cell._cells.items() if c is not None),
             )
-        return known
+        return signature
 
 
 def numbers_of(cell: Any) -> int:
-    """How many numbers a Cell's own Parameters hold, without what optimizers keep for themselves."""
-    state = _state(cell)
+    """Return the number of elements in a Cell's Parameters, without the state of optimizers."""
+    state = _optimizer_state_ids(cell)
     return sum(p.size for p in cell.get_parameters() if id(p) not in state)
 
 
-def _state(cell):
-    """Ids of the Parameters that optimizers keep for themselves: momenta, the learning rate."""
-    found = set()
+def _optimizer_state_ids(cell):
+    """Return ids of Parameters that are state of optimizers: momenta, the learning rate."""
+    state = set()
     for _, each in cell.cells_and_names():
         if isinstance(each, Optimizer):
-            found |= {id(p) for p in each._params.values() if p is not None} - {id(p) for p in each.parameters}
-    return found
+            state |= {id(p) for p in each._params.values() if p is not None} - {id(p) for p in each.parameters}
+    return state
 
 
-def _parameters(cell):
-    """(lines of a Cell's Parameters, what is folded away: those of its Cells or its network, and many of one kind)."""
+def _format_parameters(cell):
+    """Return (lines of a Cell's Parameters, collapsed groups).
+
+    Groups are Parameters that belong to sub-Cells or to the optimized network, and large sets of similar ones.
+    """
     below = {id(p) for child in cell._cells.values() if child is not None for p in child.get_parameters()}
     updated = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else set()
     groups = {}
@@ -123,7 +128,7 @@ def _parameters(cell):
             groups.setdefault(shared or name.partition(".")[0], []).append((name, parameter))
     own, folded = [], []
     for title, members in groups.items():
-        lines = [_parameter(name, parameter) for name, parameter in members]
+        lines = [_format_parameter(name, parameter) for name, parameter in members]
         if len(lines) < _FOLDED and title not in _SHARED:
             own += lines
             continue
@@ -133,13 +138,13 @@ def _parameters(cell):
     return own, folded
 
 
-def _about(cell):
+def _describe_cell(cell):
     about = _PARAMETERS.sub("", cell.extend_repr() or "").strip(", ")  # they have lines of their own
-    about = " ".join(_STUCK.sub(", ", about).split())
+    about = " ".join(_MISSING_SPACE.sub(", ", about).split())
     return about if len(about) <= 160 else about[:157] + "…"
 
 
-def _parameter(name, parameter):
+def _format_parameter(name, parameter):
     fixed = "" if parameter.requires_grad else " · not trained"
     return (
         f'<div class="leaf"><span class="mono">{escape(name)}</span> '

@@ -1,4 +1,4 @@
-"""A view as a page of its own and as a file."""
+"""A view as a standalone page, and its files."""
 
 import base64
 import functools
@@ -16,24 +16,24 @@ from msnb._util.atomic_file import writing
 from msnb.notebook.display.png import to_png
 
 FILLS = "html,body,main{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
-# a page that does not says how high it is, to whoever has it in a frame
+# such a page reports its height to the window that embeds it
 _ENDS = (
     "new ResizeObserver(()=>parent.postMessage("
     '{height:Math.ceil(document.body.getBoundingClientRect().height)},"*")).observe(document.body);'
 )
 # for screen readers alone
-_HEARD = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
+_SCREEN_READER_ONLY = "h1{position:absolute;width:1px;height:1px;margin:0;overflow:hidden;clip-path:inset(50%)}"
 
 
 @functools.cache
 def text_of(path):
-    """Text of a file of a view, read once."""
+    """Return the text of a file of a view, cached."""
     return path.read_text(encoding="utf-8")
 
 
 @functools.cache
 def packed(path):
-    """The file as gzipped bytes: a third of its size in every saved notebook, and the same in every run."""
+    """Return a file's gzipped bytes, the same in every run. They are a third of the size in saved notebooks."""
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
@@ -42,9 +42,9 @@ class Page:
 
     Args:
         title (str): of the page.
-        module (Path): the ES module that the widget uses as well.
-        parts (dict[str, Union[bytes, Path]]): what the page carries; `draw` finds it as ``parts.<name>``, in base64. A
-            Path is a file that other pages carry too; it is gzipped.
+        module (Path): the ES module, which the widget uses as well.
+        parts (dict[str, Union[bytes, Path]]): data embedded in the page in base64. `draw` accesses it as
+            ``parts.<name>``. A Path is a gzipped file that several pages share.
         draw (str): JavaScript expression that draws into ``view`` with the exports of the module, ``made``, and returns
             the view, or a promise of it. ``bytes(text)`` decodes base64.
         style (str): CSS. Default: the view fills the page.
@@ -64,29 +64,29 @@ class Page:
         self.parts = {**parts, **({"sheet": sheet} if sheet else {}), "code": module}
 
     def html(self) -> str:
-        """The whole page, str."""
-        return self._text(lambda path: base64.b64encode(packed(path)).decode())
+        """Return the page with all its files, str."""
+        return self._build_html(lambda path: base64.b64encode(packed(path)).decode())
 
     def loose(self) -> str:
-        """The page without the files that it shares with others: ``@msnb:NAME`` stands for each, str."""
-        return self._text(lambda path: f"@msnb:{_name(path)}")
+        """Return the page without its shared files; ``@msnb:NAME`` replaces each, str."""
+        return self._build_html(lambda path: f"@msnb:{_versioned_name(path)}")
 
     def shared(self) -> dict[str, bytes]:
-        """{name: gzipped bytes} of the files that it shares with other pages."""
-        return {_name(part): packed(part) for part in self.parts.values() if isinstance(part, pathlib.Path)}
+        """Return {name: gzipped bytes} of the files that other pages share."""
+        return {_versioned_name(part): packed(part) for part in self.parts.values() if isinstance(part, pathlib.Path)}
 
-    def _text(self, of_file):
-        carried = {
+    def _build_html(self, of_file):
+        embedded = {
             name: of_file(part) if isinstance(part, pathlib.Path) else base64.b64encode(part).decode()
             for name, part in self.parts.items()
         }
-        # the page stays transparent until it has drawn, and says so: the picture that it lies over goes then
+        # the page is transparent until the view has drawn; its message then removes the picture below it
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
             f"<title>{html.escape(self.title)}</title>"
-            f"<style>{self.style}{_HEARD}</style><body><main><h1>{html.escape(self.title)}</h1>"
+            f"<style>{self.style}{_SCREEN_READER_ONLY}</style><body><main><h1>{html.escape(self.title)}</h1>"
             '<div id="view"></div></main><script type="module">'
-            f"const parts={json.dumps(carried)};"
+            f"const parts={json.dumps(embedded)};"
             "const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));"
             "const unpacked=text=>new Response(new Blob([bytes(text)]).stream()"
             '.pipeThrough(new DecompressionStream("gzip"))).text();'
@@ -101,7 +101,7 @@ class Page:
         )
 
 
-# what a page calls, in which nothing but the exports of its module and its own parts have a name
+# only the exports of the page's module and its own parts have names in this expression
 _DRAW = r"made\.(?:still|mount)\(view,(?:parts\.\w+,?|\{(?:\w+:bytes\(parts\.\w+\),?)*\})*\)"
 _WRITTEN = re.compile(
     r"<title>(?P<title>[^<]*)</title><style>(?P<style>[^<]*)</style>.*?<script type=\"module\">const parts="
@@ -109,33 +109,33 @@ _WRITTEN = re.compile(
     re.DOTALL,
 )
 _SHARED = re.compile(r"@msnb:(\w+-\w+)-[0-9a-f]{8}")
-_CODE = ("code", "module", "sheet")  # parts that run or that style
-_GROWS = "html,body{margin:0;background:transparent}"  # of a page that is as high as what it shows
+_CODE = ("code", "module", "sheet")  # parts with code or styles
+_GROWS = "html,body{margin:0;background:transparent}"  # for pages as high as their content
 
 
 @functools.cache
 def _own_files():
-    """{name without its version: path} of the files that pages of msnb share."""
+    """Return {name without version: path} of the shared files of msnb's pages."""
     folder = pathlib.Path(__file__).parent
     paths = [*folder.glob("*/widget.js"), *folder.glob("*/style.css")]
     return {f"{path.parent.name}-{path.stem}": path for path in paths}
 
 
 def _read_part(text):
-    """The file of this installation that a part of a page names, in whatever version, or the bytes that it carries."""
+    """Return this installation's file for a shared part, ignoring its version, or the decoded bytes of a data part."""
     shared = _SHARED.fullmatch(text)
     return _own_files()[shared[1]] if shared else base64.b64decode(text, validate=True)
 
 
 def rebuild(loose: str) -> Page | None:
-    """Return the page that `Page.loose` has given, with the code of this installation and the data of that page.
+    """Parse the output of `Page.loose` and return the page, with this installation's code and the data of `loose`.
 
     Args:
         loose (str): Text that claims to be such a page. It may come from anywhere.
 
     Returns:
-        Page. Of `loose` it has a title, bytes, and the name of a function of the view; all that runs is this
-        installation's. None where `loose` does not say these as msnb does.
+        Page. The title, bytes, and the name of a view's function come from `loose`; all code comes from this
+        installation. None if `loose` does not have the form that msnb writes.
     """
     written = _WRITTEN.search(loose)
     if written is None:
@@ -153,17 +153,17 @@ def rebuild(loose: str) -> Page | None:
     return Page(html.unescape(written["title"]), module, parts, written["draw"], style, sheet or None)
 
 
-def _name(path):
-    """What a shared file is called: another version of it has another name."""
+def _versioned_name(path):
+    """Return the name of a shared file, which includes its version."""
     return f"{path.parent.name}-{path.stem}-{hashlib.sha256(packed(path)).hexdigest()[:8]}"
 
 
 def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> None:
-    """Write a form of a view to a file; what can be an SVG can be a PNG too.
+    """Write a view to a file in one of its formats. A view with SVG can be saved as PNG too.
 
     Args:
         path (Union[str, Path]): where to.
-        makers (dict[str, Callable]): suffix -> what makes the text, or the bytes.
+        makers (dict[str, Callable]): suffix -> function that returns the text or bytes.
         who (str): class of the view, for the error.
 
     Raises:
@@ -174,6 +174,6 @@ def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> N
         makers = {**makers, ".png": lambda: to_png(makers[".svg"]())}
     if path.suffix.lower() not in makers:
         raise ValueError(f"For '{who}.save', 'path' should end in one of {', '.join(makers)}, but got '{path}'.")
-    made = makers[path.suffix.lower()]()
+    content = makers[path.suffix.lower()]()
     with writing(path) as file:
-        file.write(made if isinstance(made, bytes) else made.encode())
+        file.write(content if isinstance(content, bytes) else content.encode())

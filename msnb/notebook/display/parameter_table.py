@@ -10,12 +10,12 @@ from msnb.notebook.text_width import columns_of, pad
 
 
 class ParameterTable:
-    """What `Contents` and `Changes` share; each says what stands in the cells.
+    """Base class of `Contents` and `Changes`, which provide the rows.
 
     Attributes:
-        heads (tuple[str]): what stands above the columns.
-        numbers_in (Container[int]): the columns that stand to the right.
-        title (str): what the Parameters are of.
+        heads (tuple[str]): column titles.
+        numbers_in (Container[int]): right-aligned columns.
+        title (str): name of the Parameters' source.
     """
 
     heads: tuple[str, ...]
@@ -23,35 +23,37 @@ class ParameterTable:
     title: str
 
     def totals(self) -> str:
-        """In words, what the whole is."""
+        """Return the totals in words."""
         raise NotImplementedError
 
-    def _texts(self) -> Sequence[Sequence[str]]:
-        """The cells of the rows, as text."""
+    def _text_rows(self) -> Sequence[Sequence[str]]:
+        """Return the rows' cells as text."""
         raise NotImplementedError
 
-    def _cells(self) -> Sequence[Sequence[str]]:
-        """The same as HTML."""
-        return [[escape(cell) for cell in row] for row in self._texts()]
+    def _html_rows(self) -> Sequence[Sequence[str]]:
+        """Return the rows' cells as HTML."""
+        return [[escape(cell) for cell in row] for row in self._text_rows()]
 
     def __repr__(self) -> str:
-        return "\n".join([self.totals(), *_aligned([self.heads, *self._texts()], self.numbers_in)])
+        return "\n".join([self.totals(), *_align_columns([self.heads, *self._text_rows()], self.numbers_in)])
 
     def _repr_html_(self) -> str:
-        heads = "".join(f'<th scope="col"{self._kind(column)}>{head}</th>' for column, head in enumerate(self.heads))
+        heads = "".join(
+            f'<th scope="col"{self._alignment_class(column)}>{head}</th>' for column, head in enumerate(self.heads)
+        )
         rows = "".join(
-            f"<tr>{''.join(f'<td{self._kind(column)}>{cell}</td>' for column, cell in enumerate(row))}</tr>"
-            for row in self._cells()
+            f"<tr>{''.join(f'<td{self._alignment_class(column)}>{cell}</td>' for column, cell in enumerate(row))}</tr>"
+            for row in self._html_rows()
         )
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         body = f'{STYLE}<div class="layers" tabindex="0">{table}</div><div class="totals">{escape(self.totals())}</div>'
         return framed(body, f"Parameters of {self.title}")
 
-    def _kind(self, column):
+    def _alignment_class(self, column):
         return ' class="n"' if column in self.numbers_in else ""
 
     def save(self, path: str | Path) -> None:
-        """Write the table to a file: a page that needs nothing else, or text.
+        """Write the table to a file: a standalone page, or text.
 
         Args:
             path (Union[str, Path]): Where to, ending in ".html" or ".txt".
@@ -63,8 +65,8 @@ class ParameterTable:
         page.save(path, makers, type(self).__name__)
 
 
-def _aligned(rows, numbers):
-    """The lines of a table of texts; what stands in the columns `numbers` goes to the right."""
+def _align_columns(rows, numbers):
+    """Return the lines of a text table. The columns `numbers` are right-aligned."""
     widths = [max(columns_of(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(

@@ -1,8 +1,8 @@
-"""A view's still picture as PNG: the elements that msnb's own SVG documents are made of, drawn by matplotlib.
+"""Render a view's still picture as PNG with matplotlib.
 
-It knows these and no others: rect, circle, line, polyline, path of M, L, C and Z, text with tspan, markers at the end
-of a path, and style rules that name one element or one class. A document that uses more raises, so that a picture
-cannot miss a part of itself.
+It supports the SVG elements that msnb writes: rect, circle, line, polyline, path with M, L, C and Z, text with tspan,
+markers at the end of a path, and style rules that name one element or one class. Other elements raise an error, so
+that no picture is incomplete.
 """
 
 import io
@@ -13,9 +13,9 @@ import xml.etree.ElementTree as ElementTree
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _SCALE = 2  # pixels of the PNG for one of the SVG
-_POINT = 72  # with so many pixels an inch, a pixel is what matplotlib calls a point
-_WIDE = 0.93  # letters of matplotlib's own font are wider than those the pictures are laid out for
-_FAR = "\u2e80"  # where the letters begin that matplotlib's own font has not
+_POINT = 72  # at this number of pixels per inch, a pixel is matplotlib's point
+_WIDE = 0.93  # letters of matplotlib's default font are wider than those that the layout assumes
+_FAR = "\u2e80"  # first letter that matplotlib's default font lacks
 _WIDER = (
     "Noto Sans CJK SC",
     "Noto Sans SC",
@@ -35,7 +35,7 @@ _NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 
 
 def to_png(svg: str) -> bytes:
-    """A PNG of an SVG document of msnb's, in its light colours and twice its size.
+    """Return a PNG of an SVG document of msnb, in light colours and twice its size.
 
     Args:
         svg (str): the document.
@@ -44,10 +44,10 @@ def to_png(svg: str) -> bytes:
         bytes.
 
     Raises:
-        ValueError: If it holds an element or a path that is not known here.
+        ValueError: If it has an element or a path command that is not supported.
     """
     with warnings.catch_warnings():
-        # a letter that no font of this machine has is drawn as a box, and that need not be said of each in red
+        # a letter that no installed font has is drawn as a box; matplotlib's warnings are suppressed
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         return _Drawing(ElementTree.fromstring(svg)).png()
 
@@ -63,16 +63,16 @@ class _Drawing:
         self.axes = self.figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(self.height, 0))
         self.axes.axis("off")
         self.order = 0
-        self.rules = _rules("".join(style.text or "" for style in root.iter(f"{_SVG}style")))
+        self.rules = _parse_style_sheet("".join(style.text or "" for style in root.iter(f"{_SVG}style")))
         self.markers = {marker.get("id"): marker for marker in root.iter(f"{_SVG}marker")}
         size = {"font-size": root.get("font-size")} if root.get("font-size") else {}
         for element in root:
             self.draw(element, {**_PAINT, **size})
 
     def png(self):
-        made = io.BytesIO()
-        self.figure.savefig(made, format="png", metadata={"Software": None})  # the same bytes in every version
-        return made.getvalue()
+        buffer = io.BytesIO()
+        self.figure.savefig(buffer, format="png", metadata={"Software": None})  # the same bytes in every version
+        return buffer.getvalue()
 
     def draw(self, element, inherited):
         kind = element.tag.removeprefix(_SVG)
@@ -84,19 +84,21 @@ class _Drawing:
         maker(element, self.style(element, inherited))
 
     def style(self, element, inherited):
-        """What holds for an element: inherited, its attributes, the rules for its kind and classes, its own style."""
-        found = dict(inherited)
-        found.update({name: value for name, value in element.attrib.items() if name in (*_PAINT, *_FURTHER)})
+        """Return the styles of an element: inherited ones, attributes, rules of its kind and classes, and its own
+        style.
+        """
+        styles = dict(inherited)
+        styles.update({name: value for name, value in element.attrib.items() if name in (*_PAINT, *_FURTHER)})
         for selector in (element.tag.removeprefix(_SVG), *(f".{name}" for name in element.get("class", "").split())):
-            found.update(self.rules.get(selector, {}))
-        found.update(_declared(element.get("style", "")))
-        return found
+            styles.update(self.rules.get(selector, {}))
+        styles.update(_parse_declarations(element.get("style", "")))
+        return styles
 
     def place(self, element, *names):
-        whole = {"width": self.width, "height": self.height}
+        lengths = {"width": self.width, "height": self.height}
         for name in names:
             value = element.get(name, "0")
-            yield whole[name] * float(value[:-1]) / 100 if value.endswith("%") else float(value)
+            yield lengths[name] * float(value[:-1]) / 100 if value.endswith("%") else float(value)
 
     # ------------------------------------------------------------------ elements
     def _g(self, element, style):
@@ -124,12 +126,12 @@ class _Drawing:
         self.path([("M", [x1, y1]), ("L", [x2, y2])], style)
 
     def _polyline(self, element, style):
-        numbers = _numbers(element.get("points", ""))
+        numbers = _parse_numbers(element.get("points", ""))
         pairs = [numbers[at : at + 2] for at in range(0, len(numbers), 2)]
         self.path([("L" if at else "M", pair) for at, pair in enumerate(pairs)], style)
 
     def _path(self, element, style):
-        steps = _steps(element.get("d", ""))
+        steps = _parse_path(element.get("d", ""))
         self.path(steps, style)
         marker = self.markers.get(element.get("marker-end", "").removeprefix("url(#").removesuffix(")"))
         if marker is not None:
@@ -152,10 +154,10 @@ class _Drawing:
 
         def paint(kind):
             opacity = float(style.get(f"{kind}-opacity", 1)) * float(style.get("opacity", 1))
-            return "none" if style[kind] == "none" else to_rgba(_colour(style[kind]), opacity)
+            return "none" if style[kind] == "none" else to_rgba(_parse_colour(style[kind]), opacity)
 
         patch.set(facecolor=paint("fill"), edgecolor=paint("stroke"), linewidth=float(style["stroke-width"]))
-        dashes = _numbers(style.get("stroke-dasharray", ""))
+        dashes = _parse_numbers(style.get("stroke-dasharray", ""))
         if dashes:
             patch.set_linestyle((0, [dash / float(style["stroke-width"]) for dash in dashes]))
         patch.set_zorder(self.above())
@@ -175,11 +177,11 @@ class _Drawing:
             self.patch(PathPatch(Path(points, codes)), style)
 
     def marker(self, marker, steps, style):
-        """At the end of a path, in its direction where the marker says so."""
+        """Draw the marker at the end of a path, rotated to its direction if the marker asks for it."""
         far = [point for _, numbers in steps for point in zip(numbers[::2], numbers[1::2], strict=True)]
         (ex, ey), before = far[-1], next((point for point in reversed(far) if point != far[-1]), far[-1])
         angle = math.atan2(ey - before[1], ex - before[0]) if marker.get("orient") == "auto" else 0.0
-        _, _, wide, _ = _numbers(marker.get("viewBox"))
+        _, _, wide, _ = _parse_numbers(marker.get("viewBox"))
         unit = 1.0 if marker.get("markerUnits") == "userSpaceOnUse" else float(style["stroke-width"])
         scale = float(marker.get("markerWidth")) / wide * unit
         rx, ry = float(marker.get("refX")), float(marker.get("refY"))
@@ -196,34 +198,34 @@ class _Drawing:
                 x, y, radius = self.place(shape, "cx", "cy", "r")
                 self.patch(Circle(moved(x, y), scale * radius), own)
             else:
-                self.path(_steps(shape.get("d")), own, moved)
+                self.path(_parse_path(shape.get("d")), own, moved)
 
     def write(self, x, y, text, style):
-        """Write on the base line; returns how far that went."""
+        """Write text on the base line and return its width."""
         if not text:
             return 0.0
         from matplotlib.patheffects import withStroke
 
         strong = style.get("font-weight", "400")
-        made = self.axes.text(
+        artist = self.axes.text(
             x,
             y,
             text.replace("$", r"\$"),
-            color=_colour(style["fill"]),
-            fontsize=_WIDE * _numbers(style["font-size"])[0],
+            color=_parse_colour(style["fill"]),
+            fontsize=_WIDE * _parse_numbers(style["font-size"])[0],
             fontweight="bold" if strong == "bold" or strong.isdigit() and int(strong) > 500 else "normal",
-            family=_families("monospace" if "monospace" in style.get("font-family", "") else "sans-serif", text),
+            family=_fonts_for("monospace" if "monospace" in style.get("font-family", "") else "sans-serif", text),
             ha={"start": "left", "middle": "center", "end": "right"}[style["text-anchor"]],
             va="baseline",
             zorder=self.above(),
         )
         if style.get("paint-order") == "stroke" and style["stroke"] != "none":
-            made.set_path_effects([withStroke(linewidth=float(style["stroke-width"]), foreground=style["stroke"])])
-        return made.get_window_extent().width / _SCALE if style["text-anchor"] == "start" else 0.0
+            artist.set_path_effects([withStroke(linewidth=float(style["stroke-width"]), foreground=style["stroke"])])
+        return artist.get_window_extent().width / _SCALE if style["text-anchor"] == "start" else 0.0
 
 
-def _families(usual, text):
-    """The font of a text, and where it has Chinese, Japanese or Korean letters those of this machine that have them."""
+def _fonts_for(usual, text):
+    """Return the font of a text, and for Chinese, Japanese or Korean letters the installed fonts that have them."""
     if all(letter < _FAR for letter in text):
         return usual
     from matplotlib.font_manager import fontManager
@@ -243,40 +245,40 @@ _FURTHER = (
 )
 
 
-def _rules(text):
-    """{selector: declarations} of a style sheet, for light colours: what a medium is asked for first is left out."""
+def _parse_style_sheet(text):
+    """Return {selector: declarations} of a style sheet for light colours. Media rules are left out."""
     rules = {}
     for selectors, body in _RULE.findall(_MEDIA.sub("", text)):
         for selector in selectors.split(","):
-            rules.setdefault(selector.strip(), {}).update(_declared(body))
+            rules.setdefault(selector.strip(), {}).update(_parse_declarations(body))
     return rules
 
 
-def _declared(body):
-    found = {}
+def _parse_declarations(body):
+    declarations = {}
     for declaration in body.split(";"):
         name, _, value = declaration.partition(":")
         name, value = name.strip(), value.strip().removesuffix("px")
         if name == "font":  # size and families at once
-            size, _, found["font-family"] = value.partition(" ")
+            size, _, declarations["font-family"] = value.partition(" ")
             name, value = "font-size", size.removesuffix("px")
         if name:
-            found[name] = value
-    return found
+            declarations[name] = value
+    return declarations
 
 
-def _colour(text):
-    """A colour as matplotlib takes it: CSS' `rgb(1,2,3)` as three shares."""
-    return tuple(part / 255 for part in _numbers(text)) if text.startswith("rgb(") else text
+def _parse_colour(text):
+    """Return a CSS colour in matplotlib's form; `rgb(1,2,3)` becomes three fractions."""
+    return tuple(part / 255 for part in _parse_numbers(text)) if text.startswith("rgb(") else text
 
 
-def _numbers(text):
+def _parse_numbers(text):
     return [float(number) for number in _NUMBER.findall(text or "")]
 
 
-def _steps(text):
-    """[(M, L, C or Z, numbers)] of the data of a path."""
-    steps = [(name, _numbers(numbers)) for name, numbers in _STEP.findall(text or "")]
+def _parse_path(text):
+    """Return [(M, L, C or Z, numbers)] of a path's data."""
+    steps = [(name, _parse_numbers(numbers)) for name, numbers in _STEP.findall(text or "")]
     unknown = {name for name, _ in steps} - set("MLCZz")
     if unknown:
         raise ValueError(f"A path with the step '{min(unknown)}' cannot be drawn as PNG.")

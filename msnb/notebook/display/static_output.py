@@ -1,9 +1,9 @@
-"""A view as a notebook file keeps it: a picture that every reader shows, and the page that takes its place.
+"""The saved output of a view: a picture that every reader shows, and the page that replaces it.
 
-Front ends, GitHub and converters leave an `<img>` where they take scripts, frames and styles away. Where scripts run,
-the picture's own `onload` (`src/wake.js`) lays the view's page over it, in a frame that is transparent until it has
-drawn. The files that pages share stand once in a notebook, in the first output that needs them; a view that does not
-find them stays a picture.
+Front ends, GitHub and converters keep an `<img>` but remove scripts, frames and styles. If scripts run, the picture's
+own `onload` (`src/wake.js`) puts the view's page over it, in a frame that is transparent until it has drawn. Files
+shared by several pages are stored once in a notebook, in the first output that needs them. A view that can't find them
+remains a picture.
 """
 
 import base64
@@ -39,25 +39,25 @@ _PICTURE = re.compile('<img src="data:image/svg[+]xml;base64,([^"]*)" alt="([^"]
 
 
 def standing(page, picture, title, height, purpose, carries):
-    """The HTML of a view, in one line, as converters to Markdown need it.
+    """Return the HTML of a view in one line, as converters to Markdown need it.
 
     Args:
         page (Page): the live form.
-        picture (str): the still one, an SVG document.
-        title (str): what a screen reader says of both.
+        picture (str): the still form, an SVG document.
+        title (str): text for screen readers.
         height (int): of the live form, in pixels.
-        purpose (str): what the reader gets where scripts run, as in "to explore the graph".
-        carries (set[str]): names of the page's shared files that this output has to bring along.
+        purpose (str): purpose of the live form, as in "to explore the graph".
+        carries (set[str]): names of the page's shared files to include in this output.
 
     Returns:
         str, HTML.
     """
     source = base64.b64encode(picture.encode()).decode()
-    return _laid_over(page, source, title, height, purpose, carries)
+    return _format_output(page, source, title, height, purpose, carries)
 
 
-def _laid_over(page, source, title, height, purpose, carries):
-    """The same of a picture in base64."""
+def _format_output(page, source, title, height, purpose, carries):
+    """Return the HTML of a view whose picture is encoded in base64."""
     shared = page.shared()
     brought = "".join(
         f'<i hidden data-msnb-name="{name}" data-msnb-code="{base64.b64encode(shared[name]).decode()}"></i>'
@@ -74,14 +74,14 @@ def _laid_over(page, source, title, height, purpose, carries):
 
 
 class Rebuilding:
-    """The views of a notebook that came from elsewhere, written anew for one page.
+    """Rebuild the views of a notebook of unknown origin for one page.
 
-    Nothing that such a notebook says is code: the picture is an image, the page is what `page.rebuild` gives, and the
-    script that wakes it is this installation's. A view that is not as msnb writes it stays a picture.
+    Nothing from such a notebook is code: the picture is an image, the page comes from `page.rebuild`, and the script
+    that starts it is this installation's. A view that does not have msnb's form remains a picture.
 
     Attributes:
-        documents (list[str]): The pages of the views, as the browser gets them.
-        pictures (int): How many views stay pictures.
+        documents (list[str]): The pages of the views as sent to the browser.
+        pictures (int): The number of views that remain pictures.
     """
 
     def __init__(self):
@@ -90,7 +90,7 @@ class Rebuilding:
         self.pictures = 0
 
     def rebuild(self, text):
-        """Return the view that some HTML claims to be, written anew; None where it does not claim to be one."""
+        """Return the view in some HTML, rebuilt; None if the HTML is not a view."""
         opening, picture = _OPENING.match(text), _PICTURE.search(text)
         if opening is None or picture is None or not _BASE64.fullmatch(picture[1]):
             return None
@@ -105,42 +105,41 @@ class Rebuilding:
         self.documents.append(view.html())
         carries = {*view.shared()} - self._carried
         self._carried |= carries
-        said = purpose[1] if purpose else "explore it"
-        return _laid_over(view, picture[1], title, int(opening[1]), said, carries)
+        purpose_text = purpose[1] if purpose else "explore it"
+        return _format_output(view, picture[1], title, int(opening[1]), purpose_text, carries)
 
 
 def wake_script():
-    """The script that lays a page over its picture, as it stands in the attribute `onload`."""
+    """Return the script of the picture's `onload` attribute, which puts the page over it."""
     return text_of(_WAKE).strip()
 
 
 def picture_in(text):
-    """(SVG document, title) of the view that some HTML shows, (None, None) where that is no view."""
-    found = _PICTURE.search(text) if text.startswith('<div class="msnb-view"') else None
-    return (base64.b64decode(found[1]).decode(), html.unescape(found[2])) if found else (None, None)
+    """Return (SVG document, title) of the view in some HTML, (None, None) if there is none."""
+    match = _PICTURE.search(text) if text.startswith('<div class="msnb-view"') else None
+    return (base64.b64decode(match[1]).decode(), html.unescape(match[2])) if match else (None, None)
 
 
 def bundle(view, page, title, purpose, carries=None):
-    """What a notebook shows and keeps: the widget where there is one, the picture with the page, and a line of text.
+    """Return the output of a view: the widget if there is one, the picture with the page, and a line of text.
 
     Args:
         view (object): with `widget`, `svg` and `height`.
-        page (Page): its live form where there is no kernel.
-        title (str): what a screen reader says of picture and page.
-        purpose (str): what the live form is for, as in "to explore the graph".
-        carries (set[str]): which of the page's shared files to bring along. Default: None, those that the notebook does
-            not have yet.
+        page (Page): its live form without a kernel.
+        title (str): text for screen readers.
+        purpose (str): purpose of the live form, as in "to explore the graph".
+        carries (set[str]): the page's shared files to include. Default: None, those that the notebook lacks.
 
     Returns:
         tuple, data and metadata by MIME type.
     """
     data = {}
-    widget = view.widget if front_end.attended() else None
+    widget = view.widget if front_end.is_interactive() else None
     if widget is not None:
-        made = widget._repr_mimebundle_()
-        data.update((made[0] if isinstance(made, tuple) else made) or {})
+        live = widget._repr_mimebundle_()
+        data.update((live[0] if isinstance(live, tuple) else live) or {})
     if carries is None:
-        carries = front_end.carrying(page.shared())
-    kept = standing(page, view.svg(), title, view.height, purpose, carries)
-    data.update({"text/plain": repr(view), "text/html": kept})
+        carries = front_end.files_to_include(page.shared())
+    saved = standing(page, view.svg(), title, view.height, purpose, carries)
+    data.update({"text/plain": repr(view), "text/html": saved})
     return data, {}

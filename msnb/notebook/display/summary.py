@@ -1,4 +1,4 @@
-"""`msnb.summary`: a network's Cells as a table of output shapes, Parameters and FLOPs; or what a checkpoint holds."""
+"""`msnb.summary`: a network's Cells as a table of output shapes, Parameters and FLOPs, or a checkpoint's Parameters."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
 
 _HEADS = ("Layer", "Class", "Output shape", "Parameters", "FLOPs")
-_NUMBERS = 3  # from this column on
-_WIDEST = 44  # characters of a cell of the text
+_NUMBERS = 3  # first column of numbers
+_WIDEST = 44  # characters of a cell in the text table
 
 
 def summary(
@@ -77,33 +77,33 @@ def summary(
 
 
 class Summary:
-    """What `summary` returns.
+    """The result of `summary`.
 
     Attributes:
         layers (Layer): Every call of a Cell, see `msnb.insight.layers`.
-        parameters (int), trained (int): Numbers in the Parameters, each counted once, and in those that are trained.
-        flops (int): Arithmetic of one call, a multiply-add as two.
+        parameters (int), trained (int): Number of elements in all Parameters and in trainable ones, each counted once.
+        flops (int): FLOPs of one call; a multiply-add is two.
         parameter_bytes (int), input_bytes (int), output_bytes (int): Memory of the Parameters, of the inputs, and of
-            what the innermost layers return.
+            the outputs of the innermost layers.
     """
 
     def __init__(self, root: Layer, depth: int | None = None) -> None:
         self.layers: Layer = root
         calls = list(root.calls())
-        held = {id(p): p for call in calls for p in call.cell.get_parameters()}
-        self._left = _not_called(calls)
-        self.parameters: int = sum(p.size for p in held.values())
-        self.trained: int = sum(p.size for p in held.values() if p.requires_grad)
+        parameters = {id(p): p for call in calls for p in call.cell.get_parameters()}
+        self._left = _describe_uncalled(calls)
+        self.parameters: int = sum(p.size for p in parameters.values())
+        self.trained: int = sum(p.size for p in parameters.values() if p.requires_grad)
         self.flops: int = sum(call.flops for call in calls)
-        self.parameter_bytes: int = sum(p.nbytes for p in held.values())
+        self.parameter_bytes: int = sum(p.nbytes for p in parameters.values())
         self.input_bytes: int = sum(octets for *_, octets in root.inputs)
         self.output_bytes: int = sum(octets for call in calls if not call.inner for *_, octets in call.outputs)
-        self._rows = [_row(layer) for layer in folded(root, depth).calls()]
+        self._rows = [_format_row(layer) for layer in folded(root, depth).calls()]
 
     def totals(self) -> list[tuple[str, str]]:
-        """(what, how much) of the whole network, a list of pairs of str."""
+        """Return [(name, amount)] of the whole network, pairs of str."""
         fixed = self.parameters - self.trained
-        said = [
+        totals = [
             ("Parameters", f"{self.parameters:,}" + (f" ({self.trained:,} trained, {fixed:,} fixed)" if fixed else "")),
             ("FLOPs", f"{human(self.flops)} in one call, a multiply-add as two"),
             (
@@ -112,11 +112,11 @@ class Summary:
                 f"the layers {human(self.output_bytes, 'B')}",
             ),
         ]
-        return [*said, ("Not called", self._left)] if self._left else said
+        return [*totals, ("Not called", self._left)] if self._left else totals
 
     def __repr__(self) -> str:
         rows = [_HEADS, *(cells for cells, _ in self._rows)]
-        rows = [[_shortened(cell) for cell in row] for row in rows]
+        rows = [[_ellipsize(cell) for cell in row] for row in rows]
         widths = [max(columns_of(row[column]) for row in rows) for column in range(len(_HEADS))]
         lines = [
             "  ".join(
@@ -129,10 +129,12 @@ class Summary:
         return "\n".join([*lines[:1], rule, *lines[1:], rule, *(f"{what:<10}  {much}" for what, much in self.totals())])
 
     def _repr_html_(self) -> str:
-        heads = "".join(f'<th scope="col"{_kind(column)}>{escape(head)}</th>' for column, head in enumerate(_HEADS))
+        heads = "".join(
+            f'<th scope="col"{_alignment_class(column)}>{escape(head)}</th>' for column, head in enumerate(_HEADS)
+        )
         rows = "".join(
             f"<tr{' class=around' if around else ''}>"
-            + "".join(f"<td{_kind(column)}>{escape(cell)}</td>" for column, cell in enumerate(cells))
+            + "".join(f"<td{_alignment_class(column)}>{escape(cell)}</td>" for column, cell in enumerate(cells))
             + "</tr>"
             for cells, around in self._rows
         )
@@ -144,24 +146,24 @@ class Summary:
         return framed(body, f"Layers of {self.layers.kind}")
 
 
-def _row(layer):
-    """(cells of the table, whether it holds other rows) of a call."""
+def _format_row(layer):
+    """Return (cells of the table, True for a Cell with sub-Cells in the table) of a call."""
     name = layer.path or layer.kind
     if layer.last != layer.path:
         name = f"{layer.path} … {layer.last.rpartition('.')[2]}"
     kind = (layer.kind if layer.path else "") + (f" × {layer.times}" if layer.times > 1 else "")
     times = f"{layer.times} × " if layer.times > 1 else ""
-    shown = ", ".join(_output(*output) for output in layer.outputs)
+    outputs = ", ".join(_format_output(*output) for output in layer.outputs)
     parameters = f"{times}{layer.parameters:,}" if layer.parameters else "shared" if layer.shared else ""
-    return (name, kind, shown, parameters, f"{times}{human(layer.flops)}" if layer.flops else ""), bool(layer.inner)
+    return (name, kind, outputs, parameters, f"{times}{human(layer.flops)}" if layer.flops else ""), bool(layer.inner)
 
 
-def _output(dtype, shape, _):
+def _format_output(dtype, shape, _):
     return str(shape) if dtype == "Float32" else f"{dtype} {shape}"
 
 
-def _not_called(calls):
-    """In words, which Cells with Parameters the call of the network leaves out; "" where there is none."""
+def _describe_uncalled(calls):
+    """Return the Cells with Parameters that the call does not reach, in words; "" if there are none."""
     called = {id(call.cell) for call in calls}
     left = []
     for path, cell in calls[0].cell.cells_and_names():
@@ -172,7 +174,7 @@ def _not_called(calls):
     return ", ".join(f"{path} ({numbers:,} numbers)" for path, numbers in left)
 
 
-def _shortened(cell):
+def _ellipsize(cell):
     if columns_of(cell) <= _WIDEST:
         return cell
     while columns_of(cell) >= _WIDEST:
@@ -180,5 +182,5 @@ def _shortened(cell):
     return f"{cell}…"
 
 
-def _kind(column):
+def _alignment_class(column):
     return ' class="n"' if column >= _NUMBERS else ""

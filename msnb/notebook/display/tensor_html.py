@@ -1,4 +1,4 @@
-"""A Tensor as a notebook shows it: what it is, a summary of its values, and the values, a picture or a histogram."""
+"""HTML display of a Tensor: its type, statistics, and the values, a picture or a histogram."""
 
 import base64
 import io
@@ -9,26 +9,26 @@ import numpy as np
 from msnb.core.tensor.tensor import is_traced
 from msnb.notebook.display.html import count, escape, framed, number, size
 
-_MOST = 12  # rows and columns of a table that is shown whole
-_EDGE = 3  # rows and columns at each end of one that is not
-_SAMPLE = 1 << 20  # elements that a summary looks at
+_MOST = 12  # rows and columns of a table that is shown without gaps
+_EDGE = 3  # rows and columns at each end of a larger table
+_SAMPLE = 1 << 20  # elements that the statistics use
 _PICTURES = 12  # of a batch
-_HEAT = 128  # pixels of a heat map, and rows and columns that one has at most
+_HEAT = 128  # pixels of a heat map, and its maximum of rows and columns
 _ABOVE, _BELOW, _NOT_FINITE = (213, 94, 0), (0, 114, 178), (230, 40, 150)
 
 
 def tensor_html(tensor: Any) -> str | None:
-    """HTML for a Tensor or Parameter; None while it is traced, when there are no values."""
+    """Return the HTML of a Tensor or Parameter; None during tracing, when there are no values."""
     if is_traced(tensor):
         return None
     values = tensor.asnumpy()  # a copy: a step on another thread takes over the array of a Parameter
-    head = _head(tensor, values)
-    body = _body(values)
+    head = _format_head(tensor, values)
+    body = _format_body(values)
     label = f"{type(tensor).__name__} {values.shape} {tensor.dtype}"
     return framed(head + body, label)
 
 
-def _head(tensor, values):
+def _format_head(tensor, values):
     kind = type(tensor).__name__
     parts = [f"<b>{escape(kind)}</b>"]
     if hasattr(tensor, "requires_grad"):
@@ -41,32 +41,32 @@ def _head(tensor, values):
     return f'<div class="head">{"".join(parts)}</div>'
 
 
-def _body(values):
+def _format_body(values):
     if not values.size:
         return '<div class="dim">no elements</div>'
     if not values.ndim:
-        return f'<div class="mono" style="font-size:15px">{_cell(values[()])}</div>'
-    pictures = _pictures(values)
+        return f'<div class="mono" style="font-size:15px">{_format_cell(values[()])}</div>'
+    pictures = _format_images(values)
     if pictures is not None:
-        return _summary(values) + pictures
-    numbers = _table(values)
+        return _format_statistics(values) + pictures
+    numbers = _format_table(values)
     if values.ndim >= 2:
         numbers = f'<div class="beside"><div>{numbers}</div>{_heat_map(values)}</div>'
     if values.ndim <= 2 and max(values.shape) <= _MOST:
         return numbers
-    return _summary(values) + _histogram(values) + numbers
+    return _format_statistics(values) + _draw_histogram(values) + numbers
 
 
 # ---------------------------------------------------------------------- numbers
-def _sample(values):
-    """The elements, or evenly spread ones where there are very many."""
+def _sample_values(values):
+    """Return all elements, or an evenly spaced sample of a large array, and True for a sample."""
     flat = values.reshape(-1)
     step = -(-flat.size // _SAMPLE)
     return flat[::step], step > 1
 
 
-def _summary(values):
-    sample, partial = _sample(values)
+def _format_statistics(values):
+    sample, partial = _sample_values(values)
     parts = []
     if values.dtype == bool:
         parts.append(f"{sample.mean():.1%} True")
@@ -94,8 +94,8 @@ def _summary(values):
     return f'<div class="head num" style="opacity:1">{"".join(f"<span>{p}</span>" for p in parts)}</div>'
 
 
-def _histogram(values, bins=40, width=320, height=56):
-    sample, _ = _sample(values)
+def _draw_histogram(values, bins=40, width=320, height=56):
+    sample, _ = _sample_values(values)
     if values.dtype == bool or values.dtype.kind == "c" or values.size <= 32:
         return ""
     wide = sample.astype(np.float64)
@@ -125,13 +125,13 @@ def _histogram(values, bins=40, width=320, height=56):
     )
 
 
-def _cell(value):
+def _format_cell(value):
     text = escape(number(value) if not isinstance(value, (str, bytes)) else str(value))
     return f'<span class="bad">{text}</span>' if value != value else text
 
 
-def _table(values):
-    """Rows and columns of the last two axes; of what is large, the ends, of further axes the first."""
+def _format_table(values):
+    """Return a table of the last two axes, at index 0 of the others. Large arrays show both ends of an axis."""
     lead = values.ndim - 2
     note = ""
     if lead > 0:
@@ -139,34 +139,39 @@ def _table(values):
         values = values[(0,) * lead]
     flat = values.ndim == 1
     grid = values[None] if flat else values
-    rows, columns = _ends(grid.shape[0]), _ends(grid.shape[1])
+    rows, columns = _visible_indices(grid.shape[0]), _visible_indices(grid.shape[1])
     lines = []
     if not flat or grid.shape[1] > 1:
-        lines.append("<tr><th></th>" + "".join(f'<th scope="col">{_index(c)}</th>' for c in columns) + "</tr>")
+        lines.append("<tr><th></th>" + "".join(f'<th scope="col">{_format_index(c)}</th>' for c in columns) + "</tr>")
     for r in rows:
-        cells = "".join("<td>…</td>" if r is None or c is None else f"<td>{_cell(grid[r, c])}</td>" for c in columns)
-        lines.append(f'<tr><th scope="row">{"" if flat else _index(r)}</th>{cells}</tr>')
+        cells = "".join(
+            "<td>…</td>" if r is None or c is None else f"<td>{_format_cell(grid[r, c])}</td>" for c in columns
+        )
+        lines.append(f'<tr><th scope="row">{"" if flat else _format_index(r)}</th>{cells}</tr>')
     return f"{note}<table>{''.join(lines)}</table>"
 
 
-def _ends(length):
+def _visible_indices(length):
     if length <= _MOST:
         return list(range(length))
     return [*range(_EDGE), None, *range(length - _EDGE, length)]
 
 
-def _index(position):
+def _format_index(position):
     return "…" if position is None else position
 
 
 # ---------------------------------------------------------------------- heat maps
 def _heat_map(values):
-    """A picture of the last two axes, of further axes the first: orange above zero and blue below, clear at zero, so
-    that it suits light paper and dark. "" for a row, a column, and what is no real number."""
+    """Return a heat map of the last two axes, at index 0 of the others.
+
+    Values above zero are orange, below zero blue. Zero is transparent, which works on light and dark pages. The result
+    is "" for vectors and for values that are not real.
+    """
     grid = values[(0,) * (values.ndim - 2)]
     if min(grid.shape) < 2 or grid.dtype.kind not in "biuf" and grid.dtype.name != "bfloat16":
         return ""
-    grid = _thinned(grid.astype(np.float32))
+    grid = _downsample(grid.astype(np.float32))
     finite = np.isfinite(grid)
     largest = float(np.abs(grid[finite]).max(initial=0.0))
     if not largest and finite.all():
@@ -176,13 +181,13 @@ def _heat_map(values):
     pixels[..., 3] = np.round(255 * np.abs(np.where(finite, grid, 0.0)) / (largest or 1.0))
     pixels[~finite] = *_NOT_FINITE, 255
     scale = max(1, _HEAT // max(grid.shape))
-    said = f"heat map: clear is 0, orange up to {number(largest)}, blue down to {number(-largest)}"
-    said += ", pink is not finite" if not finite.all() else ""
-    return png(pixels, scale, 0, label=said)
+    label = f"heat map: clear is 0, orange up to {number(largest)}, blue down to {number(-largest)}"
+    label += ", pink is not finite" if not finite.all() else ""
+    return png(pixels, scale, 0, label=label)
 
 
-def _thinned(grid):
-    """A grid of at most `_HEAT` rows and columns: of several values the one farthest from zero, NaN before all."""
+def _downsample(grid):
+    """Reduce a grid to at most `_HEAT` rows and columns. A block keeps its value farthest from zero, or NaN."""
     for axis in (0, 1):
         length = grid.shape[axis]
         if length > _HEAT:
@@ -193,20 +198,20 @@ def _thinned(grid):
 
 
 # ---------------------------------------------------------------------- pictures
-def _pictures(values):
-    """Images as images: uint8, or floats in [0, 1], of a shape that says which axis is which. None otherwise."""
-    shown = as_images(values[:_PICTURES] if values.ndim == 4 else values)
-    if shown is None:
+def _format_images(values):
+    """Return images if dtype and shape are those of images: uint8, or floats in [0, 1]. Otherwise return None."""
+    images = as_images(values[:_PICTURES] if values.ndim == 4 else values)
+    if images is None:
         return None
-    scale = max(1, 56 // shown.shape[1])
-    tags = "".join(png(image, scale, i) for i, image in enumerate(shown))
-    left = len(values) - len(shown) if values.ndim == 4 else 0
+    scale = max(1, 56 // images.shape[1])
+    tags = "".join(png(image, scale, i) for i, image in enumerate(images))
+    left = len(values) - len(images) if values.ndim == 4 else 0
     more = f'<div class="dim">and {left} more</div>' if left else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px;margin:4px 0">{tags}</div>{more}'
 
 
 def as_images(values: np.ndarray) -> np.ndarray | None:
-    """(number, height, width[, channels]) uint8, or None."""
+    """Return values as uint8 images of shape (number, height, width[, channels]), or None."""
     if values.dtype != np.uint8 and values.dtype.kind != "f" or values.ndim not in (2, 3, 4):
         return None
     lengths = values.shape
@@ -233,8 +238,10 @@ def as_images(values: np.ndarray) -> np.ndarray | None:
 
 
 def png(image: np.ndarray, scale: int, position: int, most: int = 256, label: str | None = None) -> str:
-    """An <img> of a uint8 image, `scale` times as wide as it is, of at most `most` pixels each way before that; `label`
-    is what it is called, by default its number."""
+    """Return an <img> of a uint8 image, reduced to at most `most` pixels per side and then enlarged `scale` times.
+
+    `label` is its alternative text, by default its number.
+    """
     from PIL import Image
 
     image = np.ascontiguousarray(image[..., 0] if image.ndim == 3 and image.shape[-1] == 1 else image)

@@ -1,4 +1,4 @@
-"""The gradient inspector: what happens to the gradients of a network, in words and pictures."""
+"""The gradient inspector: statistics, findings and plots of a network's gradients."""
 
 from typing import Any
 

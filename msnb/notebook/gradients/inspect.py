@@ -1,4 +1,4 @@
-"""`inspect_gradients`: a few steps of a training, looked at in full, after which the network is as it was."""
+"""`inspect_gradients`: run and record a few training steps, then restore the network."""
 
 import contextlib
 import weakref
@@ -21,10 +21,10 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.dataset import Dataset
     from msnb.nn.cell import Cell
 
-_DEARER = {"parameters": 1.1, "all": 1.7}  # times as long as a training step alone takes to compile, measured
-_ROOM = 512 << 20  # bytes of memory for what the operators of a step give
-_holding = []  # a weak reference to the recording of the latest look
-_KEPT = 8  # steps of one network that are found again
+_DEARER = {"parameters": 1.1, "all": 1.7}  # measured compile time relative to that of a training step
+_ROOM = 512 << 20  # memory, in bytes, for the outputs of a step's operators
+_holding = []  # a weak reference to the latest recording
+_MAX_CACHED_STEPS = 8  # cached compiled steps of one network
 
 
 def inspect_gradients(
@@ -39,27 +39,26 @@ def inspect_gradients(
     memory: int = 64 << 20,
     height: int = 620,
 ) -> GradientView:
-    """Run a few training steps of a network and look at every gradient on the way.
+    """Run a few training steps of a network and record every gradient.
 
-    The network is left as it was found: Parameters, an optimizer's state, the training flag and the stream of random
-    numbers are put back.
+    Afterwards the network is restored: Parameters, an optimizer's state, the training flag and the stream of random
+    numbers.
 
     Args:
-        net (Cell): the network; it returns what `loss` takes, or the loss itself where `loss` is None. A Cell that
+        net (Cell): the network; it returns the input of `loss`, or the loss itself if `loss` is None. A Cell that
             trains (`nn.TrainOneStepCell`) is run as it is.
         loss (Union[Cell, Callable]): from the network's output and the label to the loss. Default: None.
         data (Union[Tensor, tuple, Dataset, Iterable]): a batch (`x`, or `(x, y)`), which is used in every step; or a
-            dataset, or anything that yields batches, one for each step.
+            dataset, or an iterable of batches, one for each step.
         steps (int): how many steps. Default: 1.
-        optimizer (Cell): updates the Parameters between the steps; the gradients alone are looked at where None.
-            Default: None.
+        optimizer (Cell): updates the Parameters between the steps. Default: None, no updates.
         level (str): "all" or "parameters", see `GradientMonitor`. Default: "all".
-        tensors (Union[str, list, tuple]): what to record whole, see `GradientMonitor`. Default: ().
+        tensors (Union[str, list, tuple]): tensors to record with all values, see `GradientMonitor`. Default: ().
         keep (int), memory (int): budget, see `GradientMonitor`.
         height (int): height of the view in pixels. Default: 620.
 
     Returns:
-        GradientView; its `recording` has the numbers, its `findings` what is said about them.
+        GradientView; its `recording` has the numbers, its `findings` the diagnoses.
 
     Raises:
         TypeError: If `net` is no Cell, or `data` holds something else than Tensors or arrays.
@@ -81,13 +80,13 @@ def inspect_gradients(
         raise ValueError("For 'inspect_gradients', 'data' should be a batch (x, y) or a dataset, but is missing.")
     monitor = GradientMonitor(level, tensors, keep, memory, net)
     monitor.room = _ROOM
-    monitor.recording.tells = False  # the view does
-    _hold_alone(monitor.recording)
-    with _put_back(net, optimizer), random_stream.preserve_streams():
+    monitor.recording.tells = False  # the view shows the findings instead
+    _release_previous(monitor.recording)
+    with _restoring(net, optimizer), random_stream.undisturbed():
         step = _step_of(net, loss, optimizer)
         with monitor:
-            batches = _batches(data, steps)
-            with Wait("looking at gradients, compiling first", _about(net, level)):
+            batches = _iterate_batches(data, steps)
+            with Wait("looking at gradients, compiling first", _estimate_compile_seconds(net, level)):
                 batch = next(batches)
                 step(*batch)
             with Work("looking at gradients", steps - 1) as work:
@@ -99,16 +98,16 @@ def inspect_gradients(
     return GradientView(monitor.recording, height)
 
 
-def _hold_alone(recording):
-    """Only the latest look holds whole tensors: each could be as large as a step of the network."""
+def _release_previous(recording):
+    """Release the full tensors of the previous recording, because they can be as large as a training step."""
     before = _holding[0]() if _holding else None
     if before is not None:
         before.latest = {}
     _holding[:] = [weakref.ref(recording)]
 
 
-def _about(net, level):
-    """Seconds that compiling may take, judged by the training step of the same network; None where it has none."""
+def _estimate_compile_seconds(net, level):
+    """Estimate the seconds to compile from the compile time of the network's training step; None without one."""
     weights = set(map(id, net.trainable_params()))
     seconds = [
         program.seconds["trace"] + program.seconds.get("compile", 0)
@@ -119,38 +118,43 @@ def _about(net, level):
 
 
 def _attach_graph(recording, step, batch):
-    """The graph of the same step, where PYNATIVE mode has run one that can be traced."""
+    """Trace the step for its graph after a run in PYNATIVE mode, if it can be traced."""
     try:
         program = program_cache.program_of(
             step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch
         )
-    except Exception as problem:  # a network that only runs in PYNATIVE mode has no graph
+    except Exception as problem:  # a network that can't be traced has no graph
         log.info("The step has no graph: %s", problem)
         return
     recording.attach(of_program(program), program.n_results, program.jaxpr)
 
 
 def _step_of(net, loss, optimizer):
-    """What runs one step: for the same network, loss and optimizer that of the last time, which is compiled."""
+    """Return the function of one step, cached per network, loss and optimizer, so that it compiles once."""
     if isinstance(net, nn.TrainOneStepCell):
         return net.set_train()
     weights = tuple(net.trainable_params())
-    made, key = (
+    cached_steps, key = (
         program_cache.programs_of(net).extras,
         ("inspect", ObjectKey(loss), ObjectKey(optimizer), parameter_keys(weights)),
     )
-    if key not in made:
-        whole = net if loss is None else _WithLoss(net, loss)
-        made[key] = whole, nn.TrainOneStepCell(whole, optimizer) if optimizer else value_and_grad(whole, None, weights)
-        if len(made) > _KEPT:
-            del made[next(iter(made))]
-    whole, step = made[key]
-    (step if optimizer else whole).set_train()
+    if key not in cached_steps:
+        net_with_loss = net if loss is None else _WithLoss(net, loss)
+        cached_steps[key] = (
+            net_with_loss,
+            nn.TrainOneStepCell(net_with_loss, optimizer)
+            if optimizer
+            else value_and_grad(net_with_loss, None, weights),
+        )
+        if len(cached_steps) > _MAX_CACHED_STEPS:
+            del cached_steps[next(iter(cached_steps))]
+    net_with_loss, step = cached_steps[key]
+    (step if optimizer else net_with_loss).set_train()
     return step
 
 
 def _WithLoss(net, loss):
-    """The network and its loss as one Cell."""
+    """Return the network and its loss as one Cell."""
     if isinstance(loss, nn.Cell):
         return nn.WithLossCell(net, loss)
 
@@ -168,10 +172,10 @@ def _WithLoss(net, loss):
     return WithLoss()
 
 
-def _batches(data, steps):
-    """A tuple of Tensors for each step."""
+def _iterate_batches(data, steps):
+    """Yield a tuple of Tensors for each step."""
     if _is_batch(data):
-        batch = _tensors(data)
+        batch = _to_tensors(data)
         for _ in range(steps):
             yield batch
         return
@@ -181,7 +185,7 @@ def _batches(data, steps):
     while count < steps:
         before = count
         for batch in source:
-            yield _tensors(batch)
+            yield _to_tensors(batch)
             count += 1
             if count == steps:
                 return
@@ -203,9 +207,9 @@ def _is_batch(data):
     )
 
 
-def _tensors(batch):
+def _to_tensors(batch):
     batch = batch if isinstance(batch, (tuple, list)) else (batch,)
-    made = []
+    tensors = []
     for item in batch:
         if isinstance(item, np.ndarray):
             item = Tensor(item)
@@ -213,13 +217,13 @@ def _tensors(batch):
             raise TypeError(
                 f"For 'inspect_gradients', a batch should hold Tensors or numpy arrays, but got {type(item).__name__}."
             )
-        made.append(item)
-    return tuple(made)
+        tensors.append(item)
+    return tuple(tensors)
 
 
 @contextlib.contextmanager
-def _put_back(net, optimizer):
-    """Afterwards the Parameters hold what they held, and the training flags are as they were."""
+def _restoring(net, optimizer):
+    """Context manager that restores Parameters and training flags at its end."""
     cells = [cell for _, cell in net.cells_and_names()]
     params = {id(p): p for p in net.get_parameters()}
     if optimizer is not None:

@@ -1,4 +1,4 @@
-"""`%ms_grad`: the gradients of a step, from an expression."""
+"""The magic `%ms_grad`: the gradients of one training step."""
 
 import ast
 import builtins
@@ -30,7 +30,7 @@ class GradientMagics(Magics):
 
 
 def view_of(line: str, space: Any) -> Any:
-    """The GradientView of an expression as `%ms_grad` takes it.
+    """Return the GradientView of an expression after `%ms_grad`.
 
     Raises:
         UsageError: If it is neither a call of a Cell nor a list of arguments of `inspect_gradients`.
@@ -70,12 +70,12 @@ def view_of(line: str, space: Any) -> Any:
 
 
 def _is_cell(value):
-    """Asked as `inspect_gradients` does, which is not loaded before there is something to inspect."""
+    """Return True for a Cell. `msnb.nn` is not imported before there is a Cell."""
     return hasattr(value, "trainable_params")
 
 
 def install(shell: Any) -> Any:
-    """Register the magic with a shell; returns what undoes it."""
+    """Register the magic with a shell. Return the undo function."""
     registered = GradientMagics(shell)
     shell.register_magics(registered)
 

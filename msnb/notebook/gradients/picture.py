@@ -1,4 +1,4 @@
-"""A recording as a still picture, for places that run no script: findings, gradients over the layers, a table."""
+"""Draw a recording as a still picture for pages without scripts: findings, gradients per layer, a table."""
 
 import math
 import textwrap
@@ -23,10 +23,10 @@ text{font:12px system-ui,Segoe UI,Roboto,Helvetica,Arial,sans-serif}.small{font-
 
 
 def to_svg(recording: Any, findings: Any) -> str:
-    """A recording as an SVG document."""
+    """Return a recording as an SVG document."""
     steps, parts, y = recording.steps, [], 26
     if not steps and not findings:
-        return _document(['<text class="ink" x="16" y="30">No gradients recorded yet.</text>'], 50)
+        return _wrap_document(['<text class="ink" x="16" y="30">No gradients recorded yet.</text>'], 50)
     losses = [s.loss for s in steps if s.loss is not None]
     span = f"steps {steps[0].number} to {steps[-1].number}" if steps else "no steps"
     title = f"Gradients, {span} ({recording.mode})"
@@ -52,16 +52,16 @@ def to_svg(recording: Any, findings: Any) -> str:
     weights = [r for r in rows if len(r.shape) > 1 and r.order < 10**6]
     if len(weights) > 1:
         y += 16
-        parts.append(_layers(recording, weights, y))
+        parts.append(_draw_layers(recording, weights, y))
         y += 190
     if rows:
         y += 18
-        body, y = _table(recording, rows, y)
+        body, y = _draw_table(recording, rows, y)
         parts.append(body)
-    return _document(parts, y + 14)
+    return _wrap_document(parts, y + 14)
 
 
-def _document(parts, height):
+def _wrap_document(parts, height):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" '
         f'height="{height}" role="img" aria-label="gradients of a training"><style>{_STYLE}</style>'
@@ -69,8 +69,8 @@ def _document(parts, height):
     )
 
 
-def _layers(recording, rows, top):
-    """RMS of the gradient of each layer's weight, from the input (left) to the output."""
+def _draw_layers(recording, rows, top):
+    """Draw the RMS of each layer's weight gradient, from the input (left) to the output."""
     steps = recording.steps
     picked = [steps[i] for i in sorted({round(k * (len(steps) - 1) / 5) for k in range(6)})]
     rms = np.array([[recording.values(r, s)[0] / math.sqrt(r.size) for r in rows] for s in picked])
@@ -101,14 +101,14 @@ def _layers(recording, rows, top):
     ends = [place(i, v) for i, v in enumerate(rms[-1]) if np.isfinite(v)]
     parts.append(f'<polyline class="line" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in ends)}"/>')
     parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in ends]
-    free = -math.inf  # where the label before ends
+    free = -math.inf  # right end of the previous label
     for i, row in enumerate(rows):
         x, _ = place(i, 10.0**low)
         text = middle(row.name, 20)
-        wide = 6.2 * len(text)  # about, in pixels
+        wide = 6.2 * len(text)  # estimated width in pixels
         last = i == len(rows) - 1
         anchor, start = ("start", x) if i == 0 else ("end", x - wide) if last else ("middle", x - wide / 2)
-        keep = left + width - 6.2 * len(middle(rows[-1].name, 20)) - 10  # room for the last one
+        keep = left + width - 6.2 * len(middle(rows[-1].name, 20)) - 10  # space for the last label
         if start < free + 10 or not last and i and start + wide > keep:
             continue
         free = start + wide
@@ -118,7 +118,7 @@ def _layers(recording, rows, top):
     return "".join(parts)
 
 
-def _table(recording, rows, y):
+def _draw_table(recording, rows, y):
     steps = recording.steps
     columns = (
         ("norm", 0, 440),
@@ -139,7 +139,7 @@ def _table(recording, rows, y):
         parts.append(
             f'<line class="rule" x1="16" x2="{_WIDTH - 16}" y1="{y - 13}" y2="{y - 13}" stroke-width=".5"/>'
             f'<text class="ink mono" x="16" y="{y}">{escape(middle(row.name, 32))}</text>'
-            f"{_spark(values[:, 0], 250, y - 11, 120, 13) if len(steps) > 1 else ''}"
+            f"{_draw_sparkline(values[:, 0], 250, y - 11, 120, 13) if len(steps) > 1 else ''}"
         )
         for name, place, x in columns:
             value = values[-1][place]
@@ -153,7 +153,7 @@ def _table(recording, rows, y):
     return "".join(parts), y
 
 
-def _spark(values, x, y, width, height):
+def _draw_sparkline(values, x, y, width, height):
     good = values[np.isfinite(values) & (values > 0)]
     if not len(good):
         return ""

@@ -1,4 +1,4 @@
-"""A recording for a terminal: findings, then a line per Parameter with its norm over the steps."""
+"""Format a recording for a terminal: findings, then a line per Parameter with its norm over the steps."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _WIDTH = 16
 
 
 def to_text(recording: Any, findings: Any) -> str:
-    """A recording as text."""
+    """Return a recording as text."""
     steps = recording.steps
     if not steps:
         return "\n".join([f"✖ {finding.text}" for finding in findings] or ["No gradients recorded yet."])
@@ -39,8 +39,8 @@ def to_text(recording: Any, findings: Any) -> str:
         last = values[-1]
         over = "" if one else f" {sparkline(values[:, 0]):<{_WIDTH}}"
         lines.append(
-            f"{row.name:<{wide}}{over} {_num(last[0]):>9} {_num(last[1]):>9} "
-            f"{_num(last[2]):>9} {_share(last[5]):>6} {_num(last[9]):>9}  {show(row.source)}"
+            f"{row.name:<{wide}}{over} {_format_number(last[0]):>9} {_format_number(last[1]):>9} "
+            f"{_format_number(last[2]):>9} {_format_share(last[5]):>6} {_format_number(last[9]):>9}  {show(row.source)}"
         )
     if len(rows) > _MOST:
         lines.append(f"… {len(rows) - _MOST} more")
@@ -48,7 +48,7 @@ def to_text(recording: Any, findings: Any) -> str:
 
 
 def sparkline(values: Any, width: int = _WIDTH) -> str:
-    """Block characters for positive numbers on a logarithmic scale; ✖ for what is not finite, · for zero."""
+    """Return block characters for positive numbers on a logarithmic scale; ✖ for non-finite values, · for zero."""
     values = np.asarray(values, np.float64)
     if len(values) > width:
         values = values[np.linspace(0, len(values) - 1, width).round().astype(int)]
@@ -67,9 +67,9 @@ def sparkline(values: Any, width: int = _WIDTH) -> str:
     )
 
 
-def _num(value):
+def _format_number(value):
     return "" if value != value else f"{value:.3g}"
 
 
-def _share(value):
+def _format_share(value):
     return "" if value != value else f"{value:.0%}"

@@ -1,4 +1,4 @@
-"""The gradients of a training as a notebook shows them: live widget, self-contained page, still picture, text."""
+"""The gradient view: live widget, standalone page, still picture, text."""
 
 import pathlib
 
@@ -16,14 +16,14 @@ from msnb.notebook.view import View, checked_height, widget_kind
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _STYLE = pathlib.Path(__file__).with_name("style.css")
 _HEIGHT = 620
-_SAVED_GRAPH = 5000  # nodes; a larger graph is shown by `view(net, x)`, not inside this view
+_SAVED_GRAPH = 5000  # nodes; larger graphs are only shown by `view(net, x)`, not inside this view
 
 
 class GradientMonitor(_Monitor):
     __doc__ = _Monitor.__doc__
 
     def view(self, height: int = _HEIGHT) -> "GradientView":
-        """What was recorded so far, to look at in a notebook.
+        """Return a view of the recording so far.
 
         Args:
             height (int): height in pixels. Default: 620.
@@ -53,11 +53,13 @@ _widget_class = widget_kind(
 
 
 class GradientView(View):
-    """A recording to look at: what is wrong, in words; the gradient over the layers; every number of every step as a
-    table, on the graph and as tensors, with a slider over the steps. Saved as .html, .svg, .png or .txt.
+    """A view of a recording, with a slider over the steps.
+
+    It shows diagnoses in words, the gradient over the layers, and all statistics as a table, on the graph and as
+    tensors. It can be saved as .html, .svg, .png or .txt.
 
     Args:
-        recording (Recording): what `GradientMonitor` or `inspect_gradients` recorded.
+        recording (Recording): the recording of `GradientMonitor` or `inspect_gradients`.
         height (int): height in pixels. Default: 620.
 
     Raises:
@@ -80,22 +82,22 @@ class GradientView(View):
 
     @property
     def payload(self) -> bytes:
-        """The bytes that the view is drawn from."""
+        """The serialized recording."""
         if self._payload is None:
             self._payload = pack(self.recording, self.findings)
         return self._payload
 
     @property
     def graph_payload(self) -> bytes:
-        """The bytes of the program's graph, empty where there is none."""
+        """The serialized graph of the program, empty without a graph."""
         if self._graph is None:
             graph = self.recording.graph
             self._graph = GraphView(graph).payload if graph is not None and len(graph) <= _SAVED_GRAPH else b""
         return self._graph
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         return {
             "payload": self.payload,
             "graph": self.graph_payload,
@@ -104,11 +106,11 @@ class GradientView(View):
             "cells": cell_names.ids(),
         }
 
-    def _begin(self, widget):
-        widget.on_msg(self._asked)
+    def _start_widget(self, widget):
+        widget.on_msg(self._on_message)
 
-    def _asked(self, widget, message, buffers):
-        """The page asks for a whole tensor of the last step."""
+    def _on_message(self, widget, message, buffers):
+        """Send the page all values of a tensor in the last step."""
         kind, name = message["fetch"]
         try:
             widget.send({"tensor": tensor_of(self.recording, kind, name)})
@@ -121,14 +123,14 @@ class GradientView(View):
         return to_text(self.recording, self.findings)
 
     def svg(self) -> str:
-        """A still picture: the findings, the gradient over the layers, and the table of the last step."""
+        """Return a still picture: the findings, the gradient over the layers, and the table of the last step."""
         return to_svg(self.recording, self.findings)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return static_output.bundle(self, self._page(), "gradients of a training", "explore the gradients")
+        return static_output.bundle(self, self._build_page(), "gradients of a training", "explore the gradients")
 
-    def _page(self):
+    def _build_page(self):
         graph = self.graph_payload
         parts = {"data": self.payload, "graph": graph, "module": GRAPH_MODULE if graph else b""}
         draw = "made.mount(view,{payload:bytes(parts.data),graph:bytes(parts.graph),module:bytes(parts.module)})"

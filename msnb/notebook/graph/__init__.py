@@ -1,4 +1,4 @@
-"""The graph view: what a network is, drawn in the notebook."""
+"""The graph view of a network in a notebook."""
 
 from msnb.notebook.kernel import cell_names, cell_views
 

@@ -1,4 +1,4 @@
-"""Views of what a user has: a Cell, a function, a program or a file; two networks side by side; what an error left."""
+"""Functions that create graph views: of a Cell, function, program or file, of two networks, and of a failed trace."""
 
 import contextlib
 import os
@@ -32,34 +32,35 @@ def view(
     stages: tuple[str, ...] | None = None,
     height: int = HEIGHT,
 ) -> GraphView | Contents:
-    """The graph of a Cell or a function, to look at in a notebook.
+    """Return an interactive graph of a Cell or a function.
 
-    Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
-    attributes, shapes, costs and line of source. Where no widget can run it is a page of its own inside the notebook,
-    and where no script can run, a picture.
+    As the last expression of a notebook cell the view is interactive: open and close scopes, search, see each node's
+    attributes, shapes, costs and source line. Without widgets it is a standalone page inside the notebook, and without
+    scripts a picture.
 
     Args:
-        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
-            nor compiled (but for the stage "optimised"). A Program is what `core.state.events` tells of. A text is the
-            name of a file, ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"``, whose graph is read and not
-            run; of ``"net.ckpt"`` or ``"net.safetensors"``, which hold no graph, the Parameters are listed.
+        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): the network. It is traced, neither run
+            nor compiled (but for the stage "optimised"). Programs come from events of `core.state.events`. A str is a
+            file name: the graph of ``"model.mindir"``, ``"model.onnx"`` or ``"model.stablehlo"`` is read and not
+            run; ``"net.ckpt"`` and ``"net.safetensors"`` have no graph, so their Parameters are listed.
         inputs: the inputs `net` would be called with.
-        stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
-            ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),
-            ``"primitives"`` (JAX's), ``"StableHLO"`` (what is handed to XLA) and ``"optimised"`` (the kernels XLA makes
-            of it). With two or more the first two are shown side by side, with their differences. In a running
-            notebook the others are made when they are asked for. Default: None, the whole program in MindSpore's
+        stages (tuple[str]): the stages in the view: ``"traced"`` (MindSpore's operators),
+            ``"differentiated"`` (with the gradient, if one is taken; "traced" is the forward program then),
+            ``"primitives"`` (JAX's), ``"StableHLO"`` (the input of XLA) and ``"optimised"`` (XLA's
+            kernels). With two or more the first two are shown side by side, with their differences. In a running
+            notebook the other stages are computed on demand. Default: None, the whole program in MindSpore's
             operators.
         height (int): height in pixels. Default: 560.
 
     Returns:
-        GraphView, or Contents of a file that holds no graph.
+        GraphView, or Contents of a file that has no graph.
 
     Raises:
         TypeError: If `net` is none of these.
         FileNotFoundError: If there is no such file.
-        ValueError: If a file is none that can be read, `height` is not a positive int, or a stage is unknown.
-        Exception: What `net` raises while it is traced; a notebook shows the part before it, and what failed in red.
+        ValueError: If a file can't be read, `height` is not a positive int, or a stage is unknown.
+        Exception: The error of `net` during tracing; a notebook shows the part before it, with the failing operator in
+            red.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -83,10 +84,10 @@ def view(
     except Exception as error:
         show_before(error, net, inputs, {}, height)
         raise
-    made = of_program(program, net.name if traced else name_of(net), stages, height)
+    graph_view = of_program(program, net.name if traced else name_of(net), stages, height)
     if not traced and cell_names.shell() is not None:
-        live.follow(made, net, inputs, {})
-    return made
+        live.follow(graph_view, net, inputs, {})
+    return graph_view
 
 
 def of_program(program: Any, name: str | None, stages: Any = None, height: int = HEIGHT) -> GraphView:
@@ -103,16 +104,18 @@ def of_program(program: Any, name: str | None, stages: Any = None, height: int =
 
 
 def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: int = HEIGHT) -> None:
-    """Show, in a notebook, the part of a network that was traced before `error`, with what failed marked. The view
-    follows the cell while that is mended."""
-    said = live.sentence_of(error, net, args) if cell_names.shell() is not None else None
-    graph = graph_before(error, name_of(net), said) if said is not None else None
+    """Show the part of a network that was traced before `error`, with the failing operator marked.
+
+    It does nothing outside a notebook. The view follows the cell while the user corrects it.
+    """
+    message = live.sentence_of(error, net, args) if cell_names.shell() is not None else None
+    graph = graph_before(error, name_of(net), message) if message is not None else None
     if graph is not None:
         from IPython.display import display
 
-        made = GraphView(graph, height=height)
-        display(made)
-        live.follow(made, net, args, kwargs)
+        graph_view = GraphView(graph, height=height)
+        display(graph_view)
+        live.follow(graph_view, net, args, kwargs)
 
 
 def diff(
@@ -149,7 +152,7 @@ def diff(
     both = old, new
     files = [isinstance(one, (str, os.PathLike)) for one in both]
     if any(is_file and holds_weights(one) for one, is_file in zip(both, files, strict=True)):
-        return Changes(_values(old), _values(new), names)
+        return Changes(_parameters_by_name(old), _parameters_by_name(new), names)
     graphs = []
     for one, is_file in zip(both, files, strict=True):
         with evaluating(one) if any(files) else contextlib.nullcontext():
@@ -157,8 +160,8 @@ def diff(
     return GraphView(dict(zip(names, graphs, strict=True)), height=height, is_difference=True)
 
 
-def _values(source):
-    """The Parameters of a file, a graph or a network by name."""
+def _parameters_by_name(source):
+    """Return the Parameters of a file, a graph or a network by name."""
     if isinstance(source, (str, os.PathLike)) and holds_weights(source):
         return weights_in(source)
     if hasattr(source, "parameters_and_names"):

@@ -1,18 +1,17 @@
-"""Stages of a program that are made when a reader asks for them; what takes long is made while the notebook goes on."""
+"""Stages of a program that are computed on demand; slow ones run on a background thread."""
 
 import threading
 from collections.abc import Callable
 from typing import Any
 
 
-class Making:
-    """The stages that a view can be given.
+class StageBuilder:
+    """The stages that a view can compute on demand.
 
     Args:
-        make (Callable): makes the graph of a stage from its name. Default: None, none can be made.
+        make (Callable): returns the graph of a stage from its name. Default: None, no stages.
         offered (tuple[str]): the stages. Default: ().
-        wait (Callable): says of a stage about how many seconds it takes, None for one that is made at once. Default:
-            None, all are.
+        wait (Callable): returns the estimated seconds for a stage, None for a fast one. Default: None, all are fast.
     """
 
     def __init__(
@@ -22,18 +21,20 @@ class Making:
         wait: Callable[[str], float | None] | None = None,
     ) -> None:
         self.offered = offered
-        self.aside: dict[str, threading.Thread] = {}  # stage -> what makes it; XLA cannot be stopped
+        self.threads: dict[str, threading.Thread] = {}  # stage -> thread that computes it; XLA can't be interrupted
         self._make, self._wait = make, wait
-        self._awaited: set[str] = set()  # stages among these that are shown when they are there
+        self._awaited: set[str] = set()  # the stages of `threads` whose result is shown
 
     def waits(self) -> dict[str, float]:
-        """{stage: about how many seconds it takes} of those that are not made at once."""
-        found = {} if self._wait is None else {name: self._wait(name) for name in self.offered}
-        return {name: seconds for name, seconds in found.items() if seconds is not None}
+        """Return {stage: estimated seconds} of the slow stages."""
+        estimates = {} if self._wait is None else {name: self._wait(name) for name in self.offered}
+        return {name: seconds for name, seconds in estimates.items() if seconds is not None}
 
     def ask(self, name: str, show: Callable[..., Any], complain: Callable[..., Any]) -> None:
-        """Make a stage; then call `show(name, graph)`, or `complain(name, error)`. What takes long is made on a thread
-        of its own, and shown if nobody has given it up."""
+        """Compute a stage, then call `show(name, graph)` or `complain(name, error)`.
+
+        A slow stage runs on its own thread; its result is shown unless `give_up` was called meanwhile.
+        """
         if self._make is None or name not in self.offered:
             return
         if name not in self.waits():
@@ -43,23 +44,23 @@ class Making:
                 complain(name, problem)
             return
         self._awaited.add(name)
-        if name not in self.aside:  # else it was asked for before, and given up
-            work = threading.Thread(target=self._work, args=(name, show, complain), name="msnb-stage")
-            self.aside[name] = work
+        if name not in self.threads:  # else an earlier request was given up, and the thread still runs
+            work = threading.Thread(target=self._build_stage, args=(name, show, complain), name="msnb-stage")
+            self.threads[name] = work
             work.start()
 
     def give_up(self) -> None:
-        """Show nothing of what is being made; asked for again, it need not begin anew."""
+        """Do not show the stages in progress. A later request for one does not restart its computation."""
         self._awaited.clear()
 
-    def _work(self, name, show, complain):
+    def _build_stage(self, name, show, complain):
         try:
-            made = self._make(name)
+            graph = self._make(name)
             if name in self._awaited:
-                show(name, made)
+                show(name, graph)
         except Exception as problem:
             if name in self._awaited:
                 complain(name, problem)
         finally:
             self._awaited.discard(name)
-            del self.aside[name]
+            del self.threads[name]

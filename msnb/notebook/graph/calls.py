@@ -1,4 +1,4 @@
-"""Graphs to show: of what a cell has run (`--ir`), and of an expression (`%ms_ir`)."""
+"""Graphs of the calls in a cell (`--ir`), and of an expression (`%ms_ir`)."""
 
 import ast
 import builtins
@@ -22,30 +22,30 @@ from msnb.notebook.kernel.magic_options import expression as parsed
 _MOST = 8  # views that one cell shows
 
 
-class Ran:
-    """Which Cells and compiled functions run from its making to :meth:`show` or :meth:`close`."""
+class CallRecorder:
+    """Record the Cells and compiled functions that run between construction and :meth:`show` or :meth:`close`."""
 
     def __init__(self):
         self._calls_before = {program: program.calls for program in program_cache.all_programs()}
-        self._known = WeakIdentityDict()  # nets in `_called`
+        self._recorded = WeakIdentityDict()  # nets in `_called`
         self._called = []  # (net, args, kwargs)
         self._failed = None  # (error, net, args, kwargs) of the call that ended the cell
-        self._listener = events.listen(left=self._left, name="--ir")
+        self._listener = events.listen(left=self._record_call, name="--ir")
 
-    def _left(self, call):
-        """Remember what the outermost Cell or function was called with."""
+    def _record_call(self, call):
+        """Record the arguments of an outermost Cell or function."""
         if call.around is None and call.error is not None:
             self._failed = call.error, call.net, call.args, call.kwargs
-        elif call.around is None and not call.traced and call.net not in self._known:
-            self._known[call.net] = True
+        elif call.around is None and not call.traced and call.net not in self._recorded:
+            self._recorded[call.net] = True
             self._called.append((call.net, call.args, call.kwargs))
 
     def close(self) -> None:
-        """Look away."""
+        """Stop recording."""
         self._listener.close()
 
     def show(self) -> None:
-        """Look away; show one view for each network."""
+        """Stop recording, and show one view for each network."""
         self.close()
         shows = [functools.partial(show_call, *called) for called in self._called]
         shows += [functools.partial(show, p) for p in program_cache.all_programs() if self._ran_inside(p)]
@@ -59,22 +59,24 @@ class Ran:
             print(f"--ir: {len(shows) - _MOST} more graphs are not shown; %ms_ir net(x) shows one of them.")
 
     def _ran_inside(self, program):
-        """Whether a program has run that is not of an outermost call: a compiled part of something PYNATIVE."""
+        """Return True if a program has run inside another call: a compiled part of a PYNATIVE call."""
         ran = program.calls > self._calls_before.get(program, 0)
         return ran and not any(net is program.root() for net, *_ in self._called)
 
 
 def _show_failed(error, net, args, kwargs):
-    """Show how far a call is that has ended its cell; one of PYNATIVE mode is traced for it."""
-    if partial_trace.partial_trace_of(error) is not None:
+    """Show the partial graph of the call that raised. A call in PYNATIVE mode is traced for it."""
+    if partial_trace.of(error) is not None:
         show_before(error, net, args, kwargs)
     else:
-        with contextlib.suppress(Exception):  # shown already, and the cell ends with its own
+        with contextlib.suppress(
+            Exception
+        ):  # the trace's error is already displayed, and the cell ends with its own error
             show_call(net, args, kwargs)
 
 
 def show_call(net: Any, args: Any, kwargs: Any) -> None:
-    """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
+    """Show the graph of one call. It then follows the notebook cells that define it."""
     try:
         program = program_cache.program_of(net, *args, **kwargs)
     except Exception as error:
@@ -85,7 +87,7 @@ def show_call(net: Any, args: Any, kwargs: Any) -> None:
 
 
 def show(program: Any, net: Any = None) -> Any:
-    """Show the graph of a program of `msnb.core.program.program_cache`: a view where there is a browser, else text."""
+    """Show the graph of a program of `msnb.core.program.program_cache`: a view if there is a browser, else text."""
     view = of_program(program, program.name if net is None else name_of(net))
     shell = get_ipython()
     if shell is not None and "text/html" in shell.display_formatter.active_types:
@@ -96,14 +98,16 @@ def show(program: Any, net: Any = None) -> Any:
 
 
 def show_expression(expression: str, space: dict[Any, Any]) -> None:
-    """Show the graph of an expression such as ``net(x)``, which is not run: only its function and inputs are.
+    """Show the graph of an expression such as ``net(x)`` without calling it.
+
+    Only the function and its inputs are evaluated.
 
     Args:
-        expression (str): A call of a Cell or function; or a Cell or compiled function that has run before.
+        expression (str): A call of a Cell or function, or a Cell or compiled function that has run before.
         space (dict): The names that it may use.
 
     Raises:
-        UsageError: If it is no call, and nothing that has run; or no expression at all.
+        UsageError: If it is neither, or not an expression.
     """
     if not expression.strip():
         raise UsageError("%ms_ir needs a call to look at, such as: %ms_ir net(x)")
@@ -113,7 +117,7 @@ def show_expression(expression: str, space: dict[Any, Any]) -> None:
         return eval(builtins.compile(ast.fix_missing_locations(ast.Expression(node)), "<%ms_ir>", "eval"), space)
 
     if isinstance(tree, ast.Call):
-        # Python itself sorts out stars and keywords.
+        # Python evaluates star arguments and keywords.
         caught = ast.Call(ast.Name("__msnb_arguments", ast.Load()), tree.args, tree.keywords)
         net = value(tree.func)
         space = {**space, "__msnb_arguments": lambda *args, **kwargs: (args, kwargs)}

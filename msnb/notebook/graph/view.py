@@ -1,4 +1,4 @@
-"""The graph of a network as a notebook shows it: live widget, self-contained page, still picture, text."""
+"""The graph view of a network: live widget, standalone page, still picture, text."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,7 +16,7 @@ from msnb.ir.picture import Pictures
 from msnb.ir.table import of_cells, of_nodes
 from msnb.notebook.display import page
 from msnb.notebook.display.tensor_html import tensor_html
-from msnb.notebook.graph.background_stages import Making
+from msnb.notebook.graph.background_stages import StageBuilder
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
@@ -25,25 +25,24 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.parameter import Parameter
 
 _COLOURS = ("kind", "dtype", "flops", "bytes")
-_SOME = ("memory", "sent")  # which not every graph has; one without them is coloured by kind
+_SOME = ("memory", "sent")  # not in every graph; a graph without them is coloured by kind
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
 
 
 class GraphView(Renewed):
-    """What `view` and `diff` return; saved as .html, .svg, .png, .dot or .ir (text).
+    """The result of `view` and `diff`; it can be saved as .html, .svg, .png, .dot or .ir (text).
 
     Args:
         graphs (Union[FuncGraph, dict[str, FuncGraph]]): one graph, or several by name; two or more are compared.
         height (int): height in pixels. Default: 560.
-        columns (dict): values per node of the first graph, by key, each as `set_column` takes it. Default: None.
-        colour (str): what to colour by at first: ``"kind"``, ``"dtype"``, ``"flops"``, ``"bytes"``, ``"memory"``,
-            ``"sent"`` (what devices send, where a stage says so) or a key of
-            `columns`. Default: "kind".
-        make (Callable): makes the graph of a stage that is asked for later, from its name. Default: None.
-        offered (tuple[str]): stages that `make` can make. Default: ().
-        wait (Callable): says how long that takes, see `Making`. Default: None, all are made at once.
-        weights (Iterable[Parameter]): the Parameters, whose values a reader may ask for. Default: (), no values.
-        is_difference (bool): whether the first two graphs are two networks, drawn to show how they differ. Default:
+        columns (dict): values per node of the first graph, by key, in the form of `set_column`. Default: None.
+        colour (str): initial colouring: ``"kind"``, ``"dtype"``, ``"flops"``, ``"bytes"``, ``"memory"``,
+            ``"sent"`` (bytes that devices send, if the stage has them) or a key of `columns`. Default: "kind".
+        make (Callable): returns the graph of a stage from its name, on demand. Default: None.
+        offered (tuple[str]): stages that `make` supports. Default: ().
+        wait (Callable): returns the estimated seconds, see `StageBuilder`. Default: None, all are fast.
+        weights (Iterable[Parameter]): the Parameters whose values a reader may query. Default: (), no values.
+        is_difference (bool): True if the first two graphs are two networks whose differences are drawn. Default:
             False, they are stages of one.
     """
 
@@ -61,23 +60,23 @@ class GraphView(Renewed):
     ) -> None:
         super().__init__()
         self._is_difference = is_difference
-        self._compared = (), None  # the graphs, and how they differ
+        self._compared = (), None  # the graphs and their comparison
         self.height = checked_height("view", height)
         self.graphs: dict[str, FuncGraph] = graphs if isinstance(graphs, dict) else {"traced": graphs}
         if not self.graphs:
             raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
         self._columns = {}  # (stage, key) -> column
-        self._measured = {}  # the same -> (the graph that it was given for, column)
+        self._measured = {}  # (stage, key) -> (graph at the time of `set_column`, column)
         self.is_closed: bool = False
         self._payload = self._saved = None
         self._trees = {}
         for key, column in (columns or {}).items():
             self.set_column(key, column, colour=False)
-        known = (*_COLOURS, *_SOME, *(columns or {}))
-        if colour not in known:
-            raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(known)}, but got {colour!r}.")
+        colours = (*_COLOURS, *_SOME, *(columns or {}))
+        if colour not in colours:
+            raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(colours)}, but got {colour!r}.")
         self._colour = colour
-        self._making = Making(make, offered, wait)
+        self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
 
     @property
@@ -87,32 +86,32 @@ class GraphView(Renewed):
 
     @property
     def comparison(self) -> Any:
-        """How the first two graphs differ, None where there is only one."""
+        """The differences of the first two graphs, None if there is only one."""
         pair = tuple(self.graphs.values())[:2]
         if len(pair) < 2:
             return None
-        graphs, found = self._compared
-        if found is None or any(one is not other for one, other in zip(graphs, pair, strict=True)):
-            found = compare(*pair)
-            self._compared = pair, found
-        return found
+        graphs, comparison = self._compared
+        if comparison is None or any(one is not other for one, other in zip(graphs, pair, strict=True)):
+            comparison = compare(*pair)
+            self._compared = pair, comparison
+        return comparison
 
     def __repr__(self) -> str:
-        return f"GraphView({self._title()})"
+        return f"GraphView({self._format_title()})"
 
-    def _title(self):
+    def _format_title(self):
         last = self.graph.nodes[-1] if self.graph.nodes else None
         stop = f", stops at {last.op}" if last is not None and last.problem is not None else ""
         return f"{self.graph.name}: {len(self.graph)} nodes{stop}"
 
     @property
     def colour(self) -> Any:
-        """What the boxes are coloured by, as the reader has chosen it."""
+        """The current colouring, which the reader can change."""
         return self._colour if self._widget is None else self._widget.colour
 
     @property
     def columns(self) -> Any:
-        """{key: column} of the values laid over the first graph."""
+        """The columns of the first graph, {key: column}."""
         first = next(iter(self.graphs))
         return {key: column for (stage, key), column in self._columns.items() if stage == first}
 
@@ -175,7 +174,7 @@ class GraphView(Renewed):
                     self._widget.colour = choice
 
     def _packed_columns(self):
-        """{"stage/key": bytes}: what crosses to a widget, which has the graph itself already."""
+        """Return {"stage/key": bytes} for the widget, which already has the graph."""
         return {
             f"{stage}/{key}": gzipped({"stage": stage, "key": key, **pack_column(column)})
             for (stage, key), column in self._columns.items()
@@ -183,53 +182,53 @@ class GraphView(Renewed):
 
     @property
     def payload(self) -> bytes:
-        """The bytes that the view is drawn from; the same graphs give the same bytes."""
+        """The serialized view. Equal graphs have equal bytes."""
         if self._payload is None:
-            self._payload = self._pack(False)
+            self._payload = self._build_payload(False)
         return self._payload
 
     @property
     def saved_payload(self) -> bytes:
-        """What a notebook file keeps: all of it, but for a large graph, whose repeated blocks are left out."""
+        """The bytes that a notebook file stores. For a large graph, repeated blocks are left out."""
         if len(self.graphs) > 1 or len(self.graph) <= _LARGE:
             return self.payload
         if self._saved is None:
-            self._saved = self._pack(True)
+            self._saved = self._build_payload(True)
         return self._saved
 
-    def _tree(self, name):
-        """The scope tree of a graph, which every form of the view is made from."""
+    def _scope_tree(self, name):
+        """Return the scope tree of a graph, cached for all forms of the view."""
         graph, tree = self._trees.get(name, (None, None))
         if graph is not self.graphs[name]:
-            tree = Hierarchy(self.graphs[name], states=self._states().get(name))
+            tree = Hierarchy(self.graphs[name], states=self._comparison_states().get(name))
             self._trees[name] = self.graphs[name], tree
         return tree
 
-    def _states(self):
-        """{name: per node how it differs from the other} of two networks that are compared."""
+    def _comparison_states(self):
+        """Return {name: state of each node in the comparison} for two compared networks."""
         if not self._is_difference:
             return {}
         comparison = self.comparison
         return dict(zip(self.graphs, (comparison.first, comparison.second), strict=False))
 
-    def _pack(self, folded):
+    def _build_payload(self, folded):
         graphs = list(self.graphs.values())
         stages = [
             stage(
-                made,
+                graph,
                 name,
-                self._tree(name),
+                self._scope_tree(name),
                 folded=folded,
                 columns={key: column for (where, key), column in self._columns.items() if where == name},
             )
-            for name, made in self.graphs.items()
+            for name, graph in self.graphs.items()
         ]
         pairs = [(a, b) for b in range(len(graphs)) for a in range(b)]
         diffs = [difference(a, b, compare(graphs[a], graphs[b])) for a, b in pairs]
         return pack(
             stages,
             colour=self._colour,
-            offered=list(self._making.offered),
+            offered=list(self._stage_builder.offered),
             diffs=diffs,
             files=listings(graphs[:1]),
             beside=list(self.graphs)[1] if len(graphs) > 1 else "",
@@ -237,57 +236,59 @@ class GraphView(Renewed):
         )
 
     @staticmethod
-    def _kind():
+    def _widget_class():
         return widget_class()
 
-    def _told(self):
+    def _initial_state(self):
         return {
             "payload": self.saved_payload,
             "columns": self._packed_columns(),
             "colour": self._colour,
             "height": self.height,
             "cells": cell_names.ids(),
-            "waits": self._making.waits(),
+            "waits": self._stage_builder.waits(),
         }
 
-    def _begin(self, widget):
+    def _start_widget(self, widget):
         self.is_closed = False
-        widget.observe(self._wanted, "wanted")
-        widget.on_msg(self._asked)
+        widget.observe(self._on_stage_selected, "wanted")
+        widget.on_msg(self._on_message)
 
-    def _asked(self, widget, content, buffers):
-        """The page wants the repeats that the saved form leaves out, or a stage as text to copy."""
+    def _on_message(self, widget, content, buffers):
+        """Answer a message of the page: the full payload, a stage as text, a Parameter's values, or a cancellation."""
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "whole":
             widget.send({"kind": "whole"}, buffers=[self.payload])
         elif kind == "print" and content.get("stage") in self.graphs:
-            made = {"text": text, "dot": dot}[content["form"]](self.graphs[content["stage"]])
-            widget.send({"kind": "printed", "text": made})
+            printed = {"text": text, "dot": dot}[content["form"]](self.graphs[content["stage"]])
+            widget.send({"kind": "printed", "text": printed})
         elif kind == "weight":
             name = content.get("name")
-            widget.send({"kind": "weight", "name": name, "html": self._weight(name)})
+            widget.send({"kind": "weight", "name": name, "html": self._format_weight(name)})
         elif kind == "cancel":
-            self._making.give_up()
+            self._stage_builder.give_up()
 
-    def _weight(self, name):
-        """What a Parameter holds now, as HTML."""
+    def _format_weight(self, name):
+        """Return the current values of a Parameter as HTML."""
         parameter = self._weights.get(name)
-        known = parameter is not None and isinstance(parameter._kind, jax.Array)  # one made anew has shapes alone
-        return (tensor_html(parameter) if known else None) or "<p>It has no values yet: run the cell.</p>"
+        has_values = parameter is not None and isinstance(
+            parameter._kind, jax.Array
+        )  # a Parameter of a rebuilt network has a shape only
+        return (tensor_html(parameter) if has_values else None) or "<p>It has no values yet: run the cell.</p>"
 
-    def _wanted(self, change):
-        """The reader chose a stage that is not there yet: make it, then show it."""
+    def _on_stage_selected(self, change):
+        """Compute and show a stage that the reader has selected."""
         name = change["new"]
         if name not in self.graphs:
-            self._making.ask(name, self._add, self._complain)
+            self._stage_builder.ask(name, self._add_stage, self._show_error)
 
-    def _add(self, name, graph):
+    def _add_stage(self, name, graph):
         self.graphs[name] = graph
         self._payload = self._saved = None
         self._widget.payload = self.saved_payload
 
-    def _complain(self, name, problem):
-        """Said where it was asked for: a kernel's log is read by nobody."""
+    def _show_error(self, name, problem):
+        """Show an error in the page, because nobody reads a kernel's log."""
         self._widget.send({"kind": "said", "text": f"{name}: {type(problem).__name__}: {problem}"[:300]})
 
     def update(
@@ -299,84 +300,84 @@ class GraphView(Renewed):
         wait: Callable[[str], float | None] | None = None,
         weights: "Iterable[Parameter]" = (),
     ) -> None:
-        """Show another graph in this view's place; what was open stays open, and nodes that compute what they did keep
-        their values in the columns.
+        """Replace the graph of this view. Open scopes stay open, and unchanged nodes keep their column values.
 
         Args:
-            func_graph (FuncGraph): the graph to show now.
-            stage (str): what it is called. Default: None, as the one before.
-            make (Callable): makes its other stages. Default: None, it has none.
-            offered (tuple[str]): stages that `make` can make. Default: ().
-            wait (Callable): as when a view is made. Default: None.
-            weights (Iterable[Parameter]): as when a view is made. Default: ().
+            func_graph (FuncGraph): the new graph.
+            stage (str): its name. Default: None, that of the previous graph.
+            make (Callable): returns its other stages. Default: None, it has none.
+            offered (tuple[str]): stages that `make` supports. Default: ().
+            wait (Callable): as in the constructor. Default: None.
+            weights (Iterable[Parameter]): as in the constructor. Default: ().
         """
         first = next(iter(self.graphs))
         self.graphs = {stage or first: func_graph}
-        self._making.give_up()
-        self._making = Making(make, offered, wait)
+        self._stage_builder.give_up()
+        self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
         self._measured = {
-            (stage or first, key): known for (where, key), known in self._measured.items() if where == first
+            (stage or first, key): measurement for (where, key), measurement in self._measured.items() if where == first
         }
         self._columns = {
-            place: transfer_column(graph, func_graph, column) for place, (graph, column) in self._measured.items()
+            column_key: carried(graph, func_graph, column) for column_key, (graph, column) in self._measured.items()
         }
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():
                 self._widget.stale = ""
                 self._widget.columns = self._packed_columns()
-                self._widget.waits = self._making.waits()
+                self._widget.waits = self._stage_builder.waits()
                 self._widget.payload = self.saved_payload
 
     def note(self, why: str, stale: bool = True) -> None:
-        """Say above the graph why it is not that of the cell as it stands; the next `update` takes that back.
+        """Show the reason why the graph differs from the cell's text. The next `update` removes it.
 
         Args:
             why (str): the reason; ``""`` for none.
-            stale (bool): whether the graph is older than the cell, and pale. Default: True.
+            stale (bool): True if the graph is older than the cell, and is drawn pale. Default: True.
         """
         if self._widget is not None:
             self._widget.stale = f"{'!' if why and stale else ''}{why}"
 
     def close(self) -> None:
-        """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
+        """Free the view's resources in kernel and browser. Displaying the view again recreates them."""
         widget = self._widget
         if widget is not None:
             self._colour = widget.colour
         super().close()
         self.is_closed = True
-        self._making.give_up()
+        self._stage_builder.give_up()
         self._payload = self._saved = None
         self._trees = {}
         if widget is not None:
             widget.unobserve_all()
 
     def text(self) -> str:
-        """The graph as functional IR."""
+        """Return the graph as functional IR."""
         return text(self.graph)
 
     def dot(self) -> str:
-        """The graph in the dot language."""
+        """Return the graph in the DOT language."""
         return dot(self.graph)
 
     def svg(self, boxes: int | None = None) -> str:
-        """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is. Two networks that
-        are compared stand beside each other, coloured by what differs.
+        """Return the graph as a still picture, see `msnb.ir.svg`, coloured by a column if the view is.
+
+        Two compared networks are drawn side by side, coloured by their differences.
 
         Args:
-            boxes (int): how many boxes to open scopes for. Default: None, as many as can be read.
+            boxes (int): number of boxes up to which scopes are opened. Default: None, as many as are readable.
         """
         names = list(self.graphs)[: 2 if self._is_difference else 1]
         pictures = Pictures(
-            [self._tree(name) for name in names],
+            [self._scope_tree(name) for name in names],
             headings=names if self._is_difference else None,
             column=self.columns.get(self.colour),
         )
         return pictures.readable() if boxes is None else pictures.document(boxes)
 
     def rows(self, by: str | None = None) -> list[dict[str, Any]]:
-        """The (first) graph as plain rows, see `table`.
+        """Return the (first) graph as plain rows, see `table`.
 
         Args:
             by (str): ``"Cell"`` for a row per Cell. Default: None, a row per node.
@@ -391,11 +392,11 @@ class GraphView(Renewed):
             raise ValueError(f"For 'GraphView.rows', 'by' should be None (a row per node) or 'Cell', but got {by!r}.")
         if by == "Cell":
             return of_cells(self.graph)
-        made = of_nodes(self.graph)
+        rows = of_nodes(self.graph)
         for key, column in self.columns.items():
-            for row, value in zip(made, column["values"], strict=True):
+            for row, value in zip(rows, column["values"], strict=True):
                 row[key] = value
-        return made
+        return rows
 
     def table(self, by: str | None = None) -> Any:
         """The (first) graph as a table to sort, filter and sum.
@@ -420,7 +421,7 @@ class GraphView(Renewed):
             >>> [(row["operator"], row["shape"], row["flops"]) for row in made.rows()]
             [('MatMul', (2, 4), 48), ('BiasAdd', (2, 4), 8)]
         """
-        made = self.rows(by)
+        rows = self.rows(by)
         try:
             import pandas
         except ModuleNotFoundError:
@@ -428,11 +429,11 @@ class GraphView(Renewed):
                 "GraphView.table() gives a pandas.DataFrame, and pandas is not installed: run 'pip install pandas', or "
                 "take rows(), a list of dicts."
             ) from None
-        return pandas.DataFrame(made)
+        return pandas.DataFrame(rows)
 
     def html(self) -> str:
-        """The interactive view as a page that needs no kernel, no network and no other file."""
-        return _page(self.payload, self.graph.name).html()
+        """Return the interactive view as a page that needs no kernel, no network and no other file."""
+        return _build_page_of(self.payload, self.graph.name).html()
 
     def save(self, path: str | Path) -> None:
         """Write the view to a file: .html (interactive), .svg, .png, .dot or .ir (text), by its suffix.
@@ -449,17 +450,17 @@ class GraphView(Renewed):
         """
         super().save(path)
 
-    def _forms(self):
-        return {**super()._forms(), ".dot": self.dot, ".ir": self.text, ".txt": self.text}
+    def _file_formats(self):
+        return {**super()._file_formats(), ".dot": self.dot, ".ir": self.text, ".txt": self.text}
 
     _purpose = "explore the graph"
 
     def _name(self):
-        return f"Graph of {self._title()}"
+        return f"Graph of {self._format_title()}"
 
-    def _page(self):
-        return _page(self.saved_payload, self.graph.name)
+    def _build_page(self):
+        return _build_page_of(self.saved_payload, self.graph.name)
 
 
-def _page(payload, title):
+def _build_page_of(payload, title):
     return page.Page(title, MODULE, {"data": payload}, "made.still(view,parts.data)")

@@ -1,4 +1,4 @@
-"""The widget of a graph view: what a running notebook and its page both hold."""
+"""The widget class of graph views: state that kernel and page share."""
 
 import pathlib
 

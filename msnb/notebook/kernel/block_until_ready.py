@@ -1,4 +1,4 @@
-"""Waiting for what a cell has started: JAX hands out arrays before they are computed."""
+"""Wait for the asynchronous computations that a cell has started."""
 
 import sys
 import weakref
@@ -6,21 +6,21 @@ import weakref
 from msnb.core.compat.jax_private import clear_effect_tokens, live_arrays
 from msnb.core.state import deferred_errors
 
-_told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
+_reported_arrays = weakref.WeakValueDictionary()  # arrays whose error has been raised once
 
 
 def wait() -> None:
     """Block until every computation of this process is done.
 
     Raises:
-        Exception: What went wrong in one of them, once.
+        Exception: The error of a computation. Each error is raised once.
     """
     jax = sys.modules.get("jax")
     if jax is None:
         return
     try:
         for array in live_arrays():
-            if not array.is_deleted() and id(array) not in _told:
+            if not array.is_deleted() and id(array) not in _reported_arrays:
                 _wait_for(array)
         jax.effects_barrier()
         deferred_errors.wait_and_report()
@@ -34,5 +34,5 @@ def _wait_for(array):
         array.block_until_ready()
     except Exception:
         if not array.is_deleted():  # else another thread has handed it on meanwhile
-            _told[id(array)] = array
+            _reported_arrays[id(array)] = array
             raise

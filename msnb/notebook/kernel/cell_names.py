@@ -1,4 +1,4 @@
-"""Which notebook cell a source file is: nodes are labelled ``In [3]``, and a click can find the cell again."""
+"""Names of notebook cells for source files: nodes are labelled ``In [3]``, and a click in a view finds the cell."""
 
 import sys
 from typing import Any
@@ -10,21 +10,21 @@ _running = None  # the id of the cell that runs, or ran last
 
 
 def label(file: str) -> str | None:
-    """``In [3]`` for the file of a notebook cell, None for any other."""
-    count = _counts().get(file)
+    """Return ``In [3]`` for the file of a notebook cell, None for any other file."""
+    count = _execution_counts().get(file)
     return f"In [{count}]" if count else None
 
 
 def ids() -> Any:
-    """{label: cell id} of the cells that ran, as far as the front end told their ids."""
-    counts = _counts()
+    """Return {label: cell id} of the cells that ran and whose front end sends ids."""
+    counts = _execution_counts()
     return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
 
 
-def running_place() -> tuple[int, int]:
-    """(number, line) of the cell that runs, which a statement of a magic belongs to. The shell's own counter may stand
-    at the next cell already: IPython counts before the cell runs or after it, by its release."""
-    counts, frame = _counts(), sys._getframe(1)
+def running_line() -> tuple[int, int]:
+    """Return (number, line) of the running cell, for code that a magic compiles."""
+    counts, frame = _execution_counts(), sys._getframe(1)
+    # Not the shell's own counter: IPython increments it before or after the cell runs, depending on the release.
     while frame is not None:
         number = counts.get(frame.f_code.co_filename)
         if number:
@@ -34,29 +34,29 @@ def running_place() -> tuple[int, int]:
 
 
 def files_of(cell: str | None) -> list[str]:
-    """The files of all texts that a cell has run with; the last one comes last."""
+    """Return the files of all texts that a cell has run with, oldest first."""
     return [file for file, other in _ids.items() if other == cell] if cell is not None else []
 
 
 def cell_of(file: str) -> str | None:
-    """The id of the cell that a file is the text of, None where the front end told none."""
+    """Return the id of the cell of a file, None if the front end sent none."""
     return _ids.get(file)
 
 
 def running_cell() -> str | None:
-    """The id of the cell that runs, or ran last; None where the front end told none."""
+    """Return the id of the cell that runs, or ran last; None if the front end sent none."""
     return _running
 
 
 def shell() -> Any:
-    """The notebook's shell, None in a program without one."""
+    """Return the notebook's IPython shell, None outside IPython."""
     # a program that never loaded IPython is no notebook, and need not load it now
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
 
 
-def _counts():
-    """{file: execution count}. IPython keeps it for tracebacks, privately: without it a cell is called "cell"."""
+def _execution_counts():
+    """Return {file: execution count}. IPython stores it in a private attribute; without it the result is empty."""
     return getattr(getattr(shell(), "compile", None), "_filename_map", None) or {}
 
 
@@ -72,7 +72,7 @@ def _before_cell(info):
         code = running.transform_cell(text)
     except Exception:  # text that is no Python runs no network either
         return
-    # releases of IPython count up before or after this event; the name that no file gets does no harm
+    # IPython increments its counter before or after this event, depending on the release; a surplus name does no harm
     for count in (running.execution_count, running.execution_count - 1):
         file = namer(text, code, count)
         _ids.pop(file, None)  # a text that ran before is the last one again
@@ -80,7 +80,7 @@ def _before_cell(info):
 
 
 def install() -> None:
-    """Name cells from now on; calling it again changes nothing."""
+    """Register the names of cells from now on. A second call has no effect."""
     source_location.register_namer(label)
     running = shell()
     if running is not None and _before_cell not in running.events.callbacks.get("pre_run_cell", ()):

@@ -1,7 +1,7 @@
-"""What lasts for one cell: its imports, mode and device, the clock and the graphs of `%%mindspore`.
+"""State of one cell: imports, mode, device, timing and graphs of `%%mindspore`.
 
-A cell's scope opens when IPython tells that it begins to execute one and closes when that is done, whatever happened.
-Then the computations that the cell has started are waited for too, so that an error in one of them belongs to it.
+A cell's scope opens at IPython's event before execution and closes at the event after it, also after an error. At the
+end it waits for the computations that the cell has started, so that their errors belong to the cell.
 """
 
 import ast
@@ -27,28 +27,28 @@ _scopes = []  # innermost last; %%capture runs a cell within a cell
 
 @contextlib.contextmanager
 def scope():
-    """The scope of code that runs as a cell of its own, within one."""
-    opened = _open()
+    """Open a scope for code that runs as a nested cell."""
+    opened = _open_scope()
     try:
         yield opened
     finally:
-        _close(opened)
+        _close_scope(opened)
 
 
-def _open():
+def _open_scope():
     opened = Scope()
     _scopes.append(opened)
     return opened
 
 
-def _close(opened):
-    """End a scope, and those within it that nobody has ended."""
+def _close_scope(opened):
+    """End a scope and its inner scopes."""
     while opened in _scopes:
         _scopes.pop().end()
 
 
 class Scope:
-    """One running cell."""
+    """State of one running cell."""
 
     def __init__(self):
         self.options: Any = None
@@ -58,10 +58,10 @@ class Scope:
         self._ran = None
 
     def begin(self, options: Any) -> None:
-        """Do what the options of `%%mindspore` ask for.
+        """Apply the options of `%%mindspore`.
 
         Raises:
-            ValueError: If the device is not there; nothing has changed then.
+            ValueError: If the device does not exist. No setting has changed then.
         """
         if self.options is not None:  # %%timeit begins anew in every round
             return
@@ -74,12 +74,12 @@ class Scope:
         if options.api:
             api_generations.share(int(options.api))
         self.options = options
-        self._ran = calls.Ran() if options.ir else None
+        self._ran = calls.CallRecorder() if options.ir else None
         self._clock = Clock() if options.time else None
 
     @property
     def api(self) -> int:
-        """Whose names the cell's imports are."""
+        """The generation of the cell's imports."""
         return int(self.options.api) if self.options.api else alias.api()
 
     def _set(self, **setting):
@@ -89,7 +89,7 @@ class Scope:
         self._before[key] = (getattr(context._state, key), before)
 
     def end(self) -> None:
-        """Put mode, device and checks back; show what was asked for."""
+        """Restore mode, device and checks; print the time and show the graphs if they were requested."""
         for key, (during, before) in self._before.items():
             if getattr(context._state, key) == during:  # else the cell itself has set it, to last
                 put_back(key, before)
@@ -107,43 +107,43 @@ class Scope:
 
 
 def put_back(key: Any, value: Any) -> None:
-    """Give a setting a value that it had before; unlike `set_context` this takes a default of None too."""
+    """Restore the previous value of a setting. Unlike `set_context` it accepts the default None."""
     context._settings.assign({key: value})
     for listener in context._listeners.get(key, ()):
         listener(value)
 
 
 def begin(options: Any) -> None:
-    """Begin `%%mindspore` in the cell that is running."""
+    """Apply the options of `%%mindspore` to the running cell."""
     _scopes[-1].begin(options)
-    _keep_first_line(sys._getframe(1))
+    _restore_first_line(sys._getframe(1))
 
 
 def rewriting() -> bool:
-    """Whether the cell that is running is a `%%mindspore` cell."""
+    """Return True if the running cell is a `%%mindspore` cell."""
     return any(scope.options is not None for scope in _scopes)
 
 
 def transform(tree: ast.Module) -> ast.Module:
-    """AST transformer: rewrites the imports of a `%%mindspore` cell, and of magics inside it."""
+    """AST transformer: rewrite the imports of a `%%mindspore` cell, and of magics inside it."""
     if isinstance(tree, ast.Module) and (rewrite_imports.begins(tree) or rewriting()):
-        return ast.fix_missing_locations(rewrite_imports.Imports(_generation(tree)).visit(tree))
+        return ast.fix_missing_locations(rewrite_imports.Imports(_generation_of(tree)).visit(tree))
     return tree
 
 
-def _generation(tree):
-    """Whose names the imports of a cell are: what its first line asks for, else that of the cell that it runs in."""
+def _generation_of(tree):
+    """Return the generation of a cell's imports: that of its first line, else that of the enclosing cell."""
     if rewrite_imports.begins(tree):
-        return rewrite_imports.asked(tree) or _settled(tree)
+        return rewrite_imports.requested_generation(tree) or _settle_generation(tree)
     return next(scope.api for scope in reversed(_scopes) if scope.options is not None)
 
 
-def _settled(tree):
-    """The generation of the session, which the first cell that shows one chooses; a line below the cell says so."""
+def _settle_generation(tree):
+    """Return the session's generation. The first cell whose code needs one selects it, and a message says so."""
     if not alias.is_asked():
-        said = alias.settle(choosing.judge_cell(tree, os.getcwd()), "This cell", _WAY)
-        if said:
-            print(f"msnb: {said}", file=sys.stderr)
+        message = alias.settle(choosing.judge_cell(tree, os.getcwd()), "This cell", _WAY)
+        if message:
+            print(f"msnb: {message}", file=sys.stderr)
     return alias.api()
 
 
@@ -152,8 +152,8 @@ class _Transformer(ast.NodeTransformer):
         return transform(node)
 
 
-def _keep_first_line(frame):
-    """Tracebacks and views quote the cell as it was typed, its first line as a comment."""
+def _restore_first_line(frame):
+    """Restore the first line as a comment in the line cache, so that tracebacks and views quote the cell as typed."""
     while frame is not None:
         entry = linecache.cache.get(frame.f_code.co_filename)
         if frame.f_code.co_name == "<module>" and entry is not None and len(entry) == 4:
@@ -166,7 +166,7 @@ def _keep_first_line(frame):
 
 
 def install(shell: Any) -> Any:
-    """Make a shell's cells know `%%mindspore`; returns what undoes it."""
+    """Make a shell's cells accept `%%mindspore`. Return the undo function."""
     manager = shell.input_transformer_manager
     manager.line_transforms.insert(0, rewrite_imports.first_line)
     transformer = _Transformer()
@@ -175,7 +175,7 @@ def install(shell: Any) -> Any:
     cell_views.install()
     rebuild_network.install()
     live.install()
-    following = _Cells(shell)
+    following = _CellEvents(shell)
     following.install()
 
     def undo():
@@ -193,8 +193,8 @@ def install(shell: Any) -> Any:
     return undo
 
 
-class _Cells:
-    """Opens and closes the scopes of a shell's cells, which its events tell of.
+class _CellEvents:
+    """Open and close the scopes of a shell's cells at IPython's events.
 
     Args:
         shell (InteractiveShell): The shell.
@@ -202,49 +202,60 @@ class _Cells:
 
     def __init__(self, shell):
         self.shell = shell
-        self._skipped = None  # result of the last cell without text, of which only the end is told
+        self._skipped = None  # result of the last empty cell, for which IPython sends the last event only
 
     def install(self):
-        """Follow the cells from the next one on."""
-        for event, act in self._acts():
+        """Register the event handlers."""
+        for event, act in self._handlers():
             self.shell.events.register(event, act)
 
     def uninstall(self):
-        """Follow them no more; the cell that does this ends here."""
-        for event, act in self._acts():
+        """Unregister the event handlers, and close the scope of the running cell."""
+        for event, act in self._handlers():
             if act in self.shell.events.callbacks.get(event, ()):
                 self.shell.events.unregister(event, act)
         if _scopes:
-            _close(_scopes[0])
+            _close_scope(_scopes[0])
 
-    def _acts(self):
+    def _handlers(self):
         # not `pre_run_cell` and `post_run_cell` alone, which a front end's silent cells do not have
-        return ("pre_execute", self._begins), ("pre_run_cell", self._begun), ("post_execute", self._ended)
+        return (
+            ("pre_execute", self._on_pre_execute),
+            ("pre_run_cell", self._on_pre_run_cell),
+            ("post_execute", self._on_post_execute),
+        )
 
-    def _begins(self):
-        _open()
+    def _on_pre_execute(self):
+        _open_scope()
 
-    def _begun(self, info):
+    def _on_pre_run_cell(self, info):
         if _scopes:
             _scopes[-1].info = info
 
-    def _ended(self):
+    def _on_post_execute(self):
         result = self.shell.last_execution_result
-        own = [opened for opened in _scopes if result is not None and opened.info is result.info]
-        if not own and result is not None and result is not self._skipped and not (result.info.raw_cell or "").strip():
+        opened_by_cell = [opened for opened in _scopes if result is not None and opened.info is result.info]
+        if (
+            not opened_by_cell
+            and result is not None
+            and result is not self._skipped
+            and not (result.info.raw_cell or "").strip()
+        ):
             self._skipped = result
             return
         if not _scopes:
             return
-        opened = own[-1] if own else _scopes[-1]
+        opened = opened_by_cell[-1] if opened_by_cell else _scopes[-1]
         try:
-            if own or opened.info is None and result is not None and result.info.silent:  # else it was broken off
-                self._wait(result)
+            if (
+                opened_by_cell or opened.info is None and result is not None and result.info.silent
+            ):  # else it was broken off
+                self._wait_for_computations(result)
         finally:
-            _close(opened)
+            _close_scope(opened)
 
-    def _wait(self, result):
-        """Wait for what the cell has started; an error in that is the cell's."""
+    def _wait_for_computations(self, result):
+        """Wait for computations that the cell has started, and report their errors as the cell's."""
         if not result.success:
             return
         try:
@@ -254,5 +265,5 @@ class _Cells:
             self.shell.showtraceback(running_compiled_code=True)
         except Exception as error:
             result.error_in_exec = error
-            errors.show_late(self.shell, error)
+            errors.show_background_error(self.shell, error)
         self.shell.last_execution_succeeded = result.success

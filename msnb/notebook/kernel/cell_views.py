@@ -1,28 +1,30 @@
-"""Which views notebook cells show: those that nobody can see any more, because their cell ran anew, are closed; those
-that got other values while on screen have their output in the notebook brought up to date."""
+"""Views of notebook cells. Views whose cell ran again are closed, because nobody can see them.
+
+Views whose values changed on screen get their saved output updated at the end of the cell.
+"""
 
 import weakref
 from typing import Any
 
 from msnb.notebook.kernel.cell_names import shell
 
-_shown = {}  # cell id -> (execution count, views)
+_views_of_cells = {}  # cell id -> (execution count, views)
 _followed = weakref.WeakSet()  # views of files that a cell may have written to
 _changed = weakref.WeakSet()  # views whose output in the notebook is older than they are
 
 
 def changed(view: Any) -> None:
-    """A view got values that its output in the notebook's file does not have yet; written when the cell is done."""
+    """Mark a view whose saved output is out of date; it is written at the end of the cell."""
     _changed.add(view)
 
 
 def follow(view: Any) -> None:
-    """A view shows files: `view.refresh()` is called at the end of each cell, before outputs are brought up to date."""
+    """Call `view.refresh()` at the end of each cell, before outputs are updated. For views of files."""
     _followed.add(view)
 
 
 def write(_: Any = None) -> None:
-    """Bring the outputs of changed views up to date: the event at the end of each cell."""
+    """Update the saved outputs of changed views. Event handler at the end of each cell."""
     for view in list(_followed):
         view.refresh()
     for view in list(_changed):
@@ -31,33 +33,35 @@ def write(_: Any = None) -> None:
 
 
 def remember(view: Any) -> None:
-    """A view is shown in the cell that is running. What that cell showed when it ran before is closed, but for views
-    that another cell shows too."""
+    """Record that the running cell displays a view.
+
+    Views that an earlier run of the cell displayed are closed, unless another cell displays them too.
+    """
     running = shell()
     cell = (getattr(running, "parent_header", None) or {}).get("metadata", {}).get("cellId")
     if cell is None:
         return
-    count, views = _shown.get(cell, (None, []))
+    count, views = _views_of_cells.get(cell, (None, []))
     if count != running.execution_count:
-        _shown[cell] = running.execution_count, []
+        _views_of_cells[cell] = running.execution_count, []
         for old in views:
-            if old is not view and not any(old in others for _, others in _shown.values()):
+            if old is not view and not any(old in others for _, others in _views_of_cells.values()):
                 old.close()
         views = []
     if view not in views:
-        _shown[cell] = running.execution_count, [*views, view]
+        _views_of_cells[cell] = running.execution_count, [*views, view]
 
 
 def forget(view: Any) -> None:
-    """A view was closed."""
+    """Remove a closed view from all records."""
     _followed.discard(view)
-    for cell, (count, views) in list(_shown.items()):
+    for cell, (count, views) in list(_views_of_cells.items()):
         if view in views:
-            _shown[cell] = count, [other for other in views if other is not view]
+            _views_of_cells[cell] = count, [other for other in views if other is not view]
 
 
 def install():
-    """Write what changed at the end of each cell from now on; calling it again changes nothing."""
+    """Write changed views at the end of each cell from now on. A second call has no effect."""
     running = shell()
     if running is not None and write not in running.events.callbacks.get("post_run_cell", ()):
         running.events.register("post_run_cell", write)

@@ -1,4 +1,4 @@
-"""`--time`: the seconds of one cell, told apart into compiling and the rest."""
+"""The `--time` option: wall, compile and run seconds of one cell."""
 
 import time
 
@@ -8,28 +8,29 @@ _COMPILING = "/jax/core/compile/"
 
 
 class Clock:
-    """Measures from its making to :meth:`stop`."""
+    """Measure the time from construction to :meth:`stop`."""
 
     def __init__(self):
         self._spans = []
-        jax.monitoring.register_event_duration_secs_listener(self._hear)
+        jax.monitoring.register_event_duration_secs_listener(self._record_event)
         self._start = time.perf_counter()
 
-    def _hear(self, event, duration, **_):
+    def _record_event(self, event, duration, **_):
         if event.startswith(_COMPILING):
             now = time.perf_counter()
             self._spans.append((now - duration, now))
 
     def stop(self) -> str:
-        """One line: wall, compile and run seconds."""
+        """Return a line with wall, compile and run seconds."""
         wall = time.perf_counter() - self._start
-        jax.monitoring.unregister_event_duration_listener(self._hear)
-        compiling = min(_covered(self._spans), wall)
-        return f"wall {_seconds(wall)}: compile {_seconds(compiling)}, run {_seconds(wall - compiling)}"
+        jax.monitoring.unregister_event_duration_listener(self._record_event)
+        compiling = min(_union_length(self._spans), wall)
+        wall, compiling, running = map(_format_seconds, (wall, compiling, wall - compiling))
+        return f"wall {wall}: compile {compiling}, run {running}"
 
 
-def _covered(spans):
-    """Seconds that at least one span covers: what JAX traces within a trace is reported twice."""
+def _union_length(spans):
+    """Return the length of the union of spans. JAX reports a trace within a trace twice."""
     total, reached = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(0.0, end - max(start, reached))
@@ -37,7 +38,7 @@ def _covered(spans):
     return total
 
 
-def _seconds(value):
+def _format_seconds(value):
     if value < 0.001:
         return f"{value * 1e6:.0f} µs"
     return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.2f} s"

@@ -1,6 +1,6 @@
-"""`%ms_cluster start 2`: processes of this machine that run the cells below `%%px` together, as one program.
+"""The magic `%ms_cluster start 2`: local processes that run the cells below `%%px` together, as one program.
 
-ipyparallel starts them, sends cells to them and shows what each of them shows; msnb tells them who they are.
+ipyparallel starts them, sends cells to them and displays their outputs. msnb sets their ranks.
 """
 
 import logging
@@ -23,7 +23,7 @@ _WAIT = 120  # seconds for processes to start, and to find one another
 
 @magics_class
 class ClusterMagics(Magics):
-    """The magic of several processes."""
+    """Magic for programs of several processes."""
 
     _cluster: Any = None
     _client: Any = None
@@ -36,8 +36,8 @@ class ClusterMagics(Magics):
     @line_magic("ms_cluster")
     def ms_cluster(self, line: str) -> None:
         """`%ms_cluster start 2` starts two processes that are one program: a cell that begins with `%%px` runs in
-        each of them, `import mindspore` is msnb there, and below it stands what each has printed and shown.
-        `%ms_cluster` says which there are, `%ms_cluster stop` ends them.
+        each of them, `import mindspore` is msnb there, and their outputs appear below the cell.
+        `%ms_cluster` lists the processes, `%ms_cluster stop` ends them.
 
             %ms_cluster start 2
             %%px
@@ -46,17 +46,17 @@ class ClusterMagics(Magics):
         """
         options = parse(self.ms_cluster, line)
         if options.what == "start":
-            self._start(2 if options.number is None else options.number, options.api)
+            self._start_processes(2 if options.number is None else options.number, options.api)
         elif options.what == "stop":
             if options.number is not None:
                 raise UsageError("%ms_cluster stop ends all processes, and takes no number.")
             if self._cluster is not None:
-                print(f"Stopped {_processes(self._cluster.n)}.")
+                print(f"Stopped {_count_processes(self._cluster.n)}.")
                 self.stop()
                 return
-        self._say()
+        self._print_status()
 
-    def _start(self, number, api):
+    def _start_processes(self, number, api):
         if self._cluster is not None:
             raise UsageError("There are processes already: %ms_cluster stop ends them.")
         if number < 1:
@@ -71,40 +71,41 @@ class ClusterMagics(Magics):
             self._client = self._cluster.connect_client_sync()
             self._client.wait_for_engines(
                 number, timeout=_WAIT, interactive=False
-            )  # no bar that stays at "0%" for ever
+            )  # no progress bar, because it would stay at "0%"
             view = self._client[:]
             view.block = True
             view.activate()
             get_ipython().magics_manager.registry["ParallelMagics"].progress_after_seconds = -1  # nor one of `%%px`
             coordinator = f"localhost:{free_port()}"
-            said = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
-            told = [
-                self._client[i].apply_async(_begin, own, api) for i, own in zip(self._client.ids, said, strict=True)
+            variables = [variables_of(rank, number, range(number), coordinator) for rank in range(number)]
+            replies = [
+                self._client[i].apply_async(_set_up_process, own, api)
+                for i, own in zip(self._client.ids, variables, strict=True)
             ]
-            for answer in told:
+            for answer in replies:
                 answer.get(_WAIT)
-        except BaseException:  # a Stop too: nothing is left behind
+        except BaseException:  # also KeyboardInterrupt: no process remains
             self.stop()
             raise
 
     def stop(self) -> None:
-        """End the processes, if there are any."""
+        """End the processes. Without processes it does nothing."""
         cluster, client, self._cluster, self._client = self._cluster, self._client, None, None
         if client is not None:
             client.close()
         if cluster is not None:
             cluster.stop_cluster_sync()
 
-    def _say(self):
+    def _print_status(self):
         if self._cluster is None:
             print("There are no processes; %ms_cluster start 2 starts two.")
             return
         number = self._cluster.n
-        many = f"{_processes(number)} {'is' if number == 1 else 'are'}"
-        print(self._lost() or f"{many} one program: %%px runs a cell in each.")
+        many = f"{_count_processes(number)} {'is' if number == 1 else 'are'}"
+        print(self._describe_lost() or f"{many} one program: %%px runs a cell in each.")
 
-    def _lost(self):
-        """A sentence about processes that have ended by themselves; "" where there are none."""
+    def _describe_lost(self):
+        """Return a sentence about processes that have exited by themselves, "" if there are none."""
         number = 0 if self._cluster is None else self._cluster.n
         lost = [str(rank) for rank in range(number) if rank not in self._client.ids]
         if not lost:
@@ -113,18 +114,18 @@ class ClusterMagics(Magics):
         vain = "and there is no other" if number == len(lost) else "and the others would wait in vain"
         return f"Of {number} processes, {which} ended, {vain}: %ms_cluster stop, then %ms_cluster start {number}."
 
-    def said_after(self, result: Any) -> None:
-        """Say so below a cell that failed where processes have ended: what failed may be anything then."""
-        if self._cluster is not None and not result.success and (lost := self._lost()):
+    def report_lost_processes(self, result: Any) -> None:
+        """Print the sentence about exited processes below a cell that failed; they may be the cause."""
+        if self._cluster is not None and not result.success and (lost := self._describe_lost()):
             print(lost, file=sys.stderr)
 
 
-def _processes(number):
+def _count_processes(number):
     return f"{number} process{'' if number == 1 else 'es'}"
 
 
-def _begin(variables, api):
-    """Make a process of ipyparallel one of the program."""
+def _set_up_process(variables, api):
+    """Make an ipyparallel process a rank of the program."""
     os.environ.update(variables)
     filter_descriptor()
     join()
@@ -133,13 +134,13 @@ def _begin(variables, api):
 
 
 def install(shell: Any) -> Any:
-    """Register the magic with a shell; returns what undoes it."""
+    """Register the magic with a shell. Return the undo function."""
     registered = ClusterMagics(shell)
     shell.register_magics(registered)
-    shell.events.register("post_run_cell", registered.said_after)
+    shell.events.register("post_run_cell", registered.report_lost_processes)
 
     def undo():
-        shell.events.unregister("post_run_cell", registered.said_after)
+        shell.events.unregister("post_run_cell", registered.report_lost_processes)
         registered.stop()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]

@@ -1,4 +1,4 @@
-"""Completion of what stands behind msnb's magics, and of what a network has."""
+"""Completion of options of msnb's magics, and of attributes of networks."""
 
 import functools
 import inspect
@@ -18,7 +18,7 @@ _SHORT = {"-m": MODES, "--mode": MODES, "-d": DEVICES, "--device": DEVICES}
 
 
 def candidates(line: str) -> list[str] | None:
-    """What may follow at the end of a line, None where msnb has no say."""
+    """Return completions at the end of a line, None for lines without a magic of msnb."""
     words = line.split()
     if not words or line[-1:].isspace():
         words.append("")
@@ -26,26 +26,26 @@ def candidates(line: str) -> list[str] | None:
     if not before:
         return None
     if before[0] == MAGIC:
-        found = _SHORT.get(before[-1]) or [o for o in OPTIONS if o not in before]
+        options = _SHORT.get(before[-1]) or [o for o in OPTIONS if o not in before]
     elif before == ["%ms_mode"]:
-        found = MODES
+        options = MODES
     elif before == ["%mindspore"]:
-        found = ("on", "off")
+        options = ("on", "off")
     else:
         return None
-    return [name for name in found if name.lower().startswith(word.lower())]
+    return [name for name in options if name.lower().startswith(word.lower())]
 
 
 @context_matcher(identifier="msnb")
 def matcher(context):
     """IPython matcher for the options of the magics."""
     line = context.line_with_cursor
-    found = candidates(line)
-    if not found:
+    options = candidates(line)
+    if not options:
         return {"completions": []}
     fragment = "" if line[-1:].isspace() else line.split()[-1]
     return {
-        "completions": [SimpleCompletion(name, type="magic option") for name in found],
+        "completions": [SimpleCompletion(name, type="magic option") for name in options],
         "matched_fragment": fragment,
         "suppress": True,
     }
@@ -53,11 +53,11 @@ def matcher(context):
 
 _ATTRIBUTE = re.compile(
     r"(?<![\w.\])}\"'])([^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(\w*)$"
-)  # "net.body.c": of what, and what is typed
+)  # "net.body.c": the object and the typed prefix
 
 
 def find_cell(expression: str, namespace: Mapping[str, Any]) -> Cell | None:
-    """Return the Cell that a dotted name leads to, None where it leads elsewhere. No code of the user's runs."""
+    """Return the Cell that a dotted name refers to, None for other objects. No user code runs."""
     first, *path = expression.split(".")
     value = namespace.get(first)
     for name in path:
@@ -71,7 +71,7 @@ def _attributes_of_any():
 
 
 def list_attributes(cell: Cell) -> list[SimpleCompletion]:
-    """Return the public attributes of a Cell with their types: the user's own layers, Parameters and methods first."""
+    """Return the public attributes of a Cell with their types. The user's layers, Parameters and methods come first."""
     own = {**cell._cells, **cell._params}
     written = {name for cls in type(cell).__mro__ if not cls.__module__.startswith("msnb.") for name in vars(cls)}
     inherited = _attributes_of_any() - (written - set(dir(object)))
@@ -91,7 +91,7 @@ def list_attributes(cell: Cell) -> list[SimpleCompletion]:
 
 @context_matcher(identifier="msnb-cell")
 def match_attributes(context):
-    """IPython matcher for the attributes of a network, where a name of the session leads to one."""
+    """IPython matcher for attributes of a network that a name of the session refers to."""
     typed = _ATTRIBUTE.search(context.line_with_cursor)
     shell = get_ipython()
     cell = find_cell(typed[1], shell.user_ns) if typed and shell is not None else None
@@ -107,12 +107,12 @@ def match_attributes(context):
 
 _MATCHERS = (matcher, match_attributes)
 
-# milliseconds that IPython gives types and signatures: its own 400 end before the modules behind `ms.nn.` are loaded
+# milliseconds for types and signatures. IPython's default of 400 ends before the modules behind `ms.nn.` are loaded.
 _PATIENCE = 2500
 
 
 def install(shell: Any) -> Any:
-    """Register the matchers with a shell, and let completion take the time to find types; returns what undoes it."""
+    """Register the matchers with a shell and raise its time limit for types. Return the undo function."""
     completer = shell.Completer
     completer.custom_matchers.extend(_MATCHERS)
     before = completer.jedi_compute_type_timeout

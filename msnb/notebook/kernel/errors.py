@@ -1,6 +1,6 @@
-"""Errors as a notebook shows them: the user's lines and one sentence, not the frames inside msnb and JAX.
+"""Short errors in a notebook: the user's lines and one sentence, without the frames inside msnb and JAX.
 
-Only what is displayed is shortened. The exception keeps all its frames; `%ms_traceback` prints them.
+Only the displayed traceback is shortened. The exception keeps all its frames; `%ms_traceback` prints them.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from typing import Any
 from msnb import alias, nn
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor
-from msnb.insight.short_traceback import concerns, is_library, shortened, told_inside
+from msnb.insight.short_traceback import concerns, is_library, sentence_from_callback, shortened
 
 _NOT_CALLABLE = re.compile(r"'(\w+)' object is not callable")
 _ATTRIBUTES = {"int": ("size", "ndim", "itemsize", "nbytes"), "tuple": ("shape", "strides")} | dict.fromkeys(
@@ -25,13 +25,13 @@ _state = types.SimpleNamespace(last=None)
 
 
 def last() -> Any:
-    """The last error that was shortened, None where there was none."""
+    """Return the last error that was shortened, or None."""
     return _state.last
 
 
 @contextlib.contextmanager
 def _shortened_syntax_error(error, tb):
-    """Within, code that a graph refuses has only the user's frames; IPython shows them from the exception itself."""
+    """Reduce the traceback of a refused construct to the user's frames. IPython takes it from the exception itself."""
     if not concerns(error, tb):
         yield
         return
@@ -44,39 +44,39 @@ def _shortened_syntax_error(error, tb):
 
 
 def hint(error: BaseException) -> str | None:
-    """A sentence to add to an error that is not msnb's own, None where there is nothing to say."""
+    """Return a sentence to add to an error that is not msnb's own, or None."""
     name = getattr(error, "name", None) or ""
     if isinstance(error, ModuleNotFoundError) and name.split(".")[0] == "mindspore" and not alias.installed():
         return (
             "Begin the cell with %%mindspore, and its imports of mindspore are msnb; "
             "after %mindspore on, those of imported files are too."
         )
-    asked = getattr(error, "obj", None)
-    if isinstance(error, AttributeError) and isinstance(asked, (bool, int, float, list, tuple)):
+    target = getattr(error, "obj", None)
+    if isinstance(error, AttributeError) and isinstance(target, (bool, int, float, list, tuple)):
         if hasattr(Tensor, name) and concerns(error, error.__traceback__):
-            return f"A Tensor is meant there, but got {describe(asked)}: Tensor(...) makes one of it."
-    if isinstance(error, AttributeError) and isinstance(asked, (Tensor, nn.Cell)) and not name.startswith("_"):
-        return _similar_name(error, name, asked)
+            return f"A Tensor is meant there, but got {describe(target)}: Tensor(...) makes one of it."
+    if isinstance(error, AttributeError) and isinstance(target, (Tensor, nn.Cell)) and not name.startswith("_"):
+        return _suggest_name(error, name, target)
     if isinstance(error, TypeError):
-        return _called_attribute(error)
-    if isinstance(error, AttributeError) and isinstance(asked, types.ModuleType):
-        if asked.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
-            return alias.missing(f"mindspore{asked.__name__[4:]}.{name}")
+        return _hint_for_called_attribute(error)
+    if isinstance(error, AttributeError) and isinstance(target, types.ModuleType):
+        if target.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
+            return alias.missing(f"mindspore{target.__name__[4:]}.{name}")
     return None
 
 
-def _similar_name(error, name, asked):
-    """Python suggests names in a terminal; IPython does not."""
+def _suggest_name(error, name, target):
+    """Suggest a similar attribute name. Python does so in a terminal, IPython does not."""
     if not str(error).endswith(f"no attribute '{name}'"):
         return None  # its sentence says already what to write
-    own = (*getattr(asked, "_cells", ()), *getattr(asked, "_params", ()))  # layers and Parameters
-    names = [one for one in {*dir(asked), *own} if one[0] != "_"]
+    own = (*getattr(target, "_cells", ()), *getattr(target, "_params", ()))  # layers and Parameters
+    names = [one for one in {*dir(target), *own} if one[0] != "_"]
     similar = difflib.get_close_matches(name, names, 1, 0.76)
     return f"Did you mean '{similar[0]}'?" if similar else None
 
 
-def _called_attribute(error):
-    """The attributes of a Tensor that torch has as methods."""
+def _hint_for_called_attribute(error):
+    """Return a hint if the error is a call of a Tensor attribute that is a method in PyTorch."""
     called = _NOT_CALLABLE.fullmatch(str(error))
     entry = error.__traceback__
     if not called or entry is None:
@@ -91,33 +91,33 @@ def _called_attribute(error):
     return None
 
 
-def _rendered(shell, error, tb, tb_offset, notes):
-    """IPython's own rendering, with notes before the last line, which names the error."""
+def _render_with_notes(shell, error, tb, tb_offset, notes):
+    """Return IPython's rendering of a traceback, with notes before the last line, which names the error."""
     lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
-    told = told_inside(error)
+    sentence = sentence_from_callback(error)
     end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # the sentence, and what is noted on the error itself
-    return [*lines[:end], *(f"{note}\n" for note in notes), *([told] if told else lines[end:])]
+    return [*lines[:end], *(f"{note}\n" for note in notes), *([sentence] if sentence else lines[end:])]
 
 
-def _show(shell, show, error, tb, options, notes, last):
-    """Show an error with notes before its sentence and, where it is read first, a line after that."""
+def _show_with_notes(shell, show, error, tb, options, notes, last):
+    """Show an error with notes before its sentence, and optionally one line after it."""
     offset = options.get("tb_offset")
     last = [last] if last else []
     with contextlib.suppress(AttributeError):  # an exception class with slots takes no attribute: it goes without notes
         if notes or last:
-            error._render_traceback_ = lambda: [*_rendered(shell, error, tb, offset, notes), *last]
+            error._render_traceback_ = lambda: [*_render_with_notes(shell, error, tb, offset, notes), *last]
     try:
         show((type(error), error, tb), **options)
     finally:
         vars(error).pop("_render_traceback_", None)
 
 
-def show_late(shell: Any, error: BaseException) -> None:
-    """Show an error of a computation that has no line any more: it ran on after its statement."""
+def show_background_error(shell: Any, error: BaseException) -> None:
+    """Show an error of an asynchronous computation, whose statement has already ended."""
     _state.last = error
     note = "A computation that this cell had started failed while it ran in the background."
-    told = told_inside(error)
-    lines = [told] if told else shell.InteractiveTB.get_exception_only(type(error), error)
+    sentence = sentence_from_callback(error)
+    lines = [sentence] if sentence else shell.InteractiveTB.get_exception_only(type(error), error)
     error._render_traceback_ = lambda: [note, *lines]
     try:
         shell.showtraceback((type(error), error, error.__traceback__))
@@ -126,9 +126,9 @@ def show_late(shell: Any, error: BaseException) -> None:
 
 
 def failed_processes(error: BaseException) -> str | None:
-    """Return in which processes a cell below `%%px` failed, None of any other error.
+    """Return a sentence with the ranks in which a cell below `%%px` failed, None for other errors.
 
-    ipyparallel has shown what each process raised when it raises this error, which says "1 errors".
+    ipyparallel has already shown each process's error when it raises this one, whose own text is only "1 errors".
     """
     if type(error).__module__.partition(".")[0] != "ipyparallel" or not hasattr(error, "original_error"):
         return None
@@ -142,7 +142,7 @@ def failed_processes(error: BaseException) -> str | None:
 
 
 def install(shell: Any) -> Any:
-    """Make a shell show short errors; returns what undoes it."""
+    """Make a shell show short errors. Return the undo function."""
     show = shell.showtraceback
 
     @functools.wraps(show)
@@ -167,7 +167,7 @@ def install(shell: Any) -> Any:
                 if short is not None and left_out:
                     _state.last = error
                     frames = f"{left_out} frame{'s' * (left_out > 1)}"
-                    return _show(
+                    return _show_with_notes(
                         shell,
                         show,
                         error,
@@ -177,7 +177,7 @@ def install(shell: Any) -> Any:
                         last,
                     )
         if last:
-            return _show(shell, show, error, tb, options, [], last)
+            return _show_with_notes(shell, show, error, tb, options, [], last)
         return show(exc_tuple, **options)
 
     shell.showtraceback = showtraceback

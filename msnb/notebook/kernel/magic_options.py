@@ -1,4 +1,4 @@
-"""What a magic is given: options, of which the nearest is named where there is none of that name, and expressions."""
+"""Parsing of magic arguments: options with spelling suggestions, and expressions."""
 
 import ast
 import difflib
@@ -11,10 +11,10 @@ from IPython.core.magic_arguments import parse_argstring
 
 
 def parse(magic: Any, line: str) -> Any:
-    """The options that `line` gives to a magic made by `magic_arguments`, a namespace.
+    """Parse the options of a magic that `magic_arguments` declares; return a namespace.
 
     Raises:
-        UsageError: If there is no such option, with the one that is spelt most alike, or a value does not fit.
+        UsageError: If an option is unknown, with the most similar one, or a value is invalid.
     """
     try:
         return parse_argstring(magic, line)
@@ -28,14 +28,14 @@ def parse(magic: Any, line: str) -> Any:
 
 
 def expression(magic: str, text: str) -> ast.expr:
-    """The tree of the expression that a magic is given; a traceback shows it as the line of a file of the magic's name.
+    """Parse the expression that follows a magic. Tracebacks show it as a line of a file named after the magic.
 
     Args:
         magic (str): The magic, such as "%ms_ir".
         text (str): The expression.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If it is not an expression.
     """
     name = f"<{magic}>"
     try:
@@ -47,6 +47,6 @@ def expression(magic: str, text: str) -> ast.expr:
 
 
 def show_line(magic: str, text: str) -> None:
-    """Let tracebacks show `text` as the one line of the file ``<magic>``."""
+    """Register `text` as the only line of the file ``<magic>``, for tracebacks."""
     name = f"<{magic}>"
     linecache.cache[name] = len(text), None, [f"{text}\n"], name

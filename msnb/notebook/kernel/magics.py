@@ -35,14 +35,14 @@ OPTIONS = {
 _SWITCHES = ("on", "off")
 
 
-def _choice(what, names):
+def _choice_of(what, names):
     def choose(text):
-        known = {name.lower(): name for name in names}
-        if text.lower() not in known:
-            near = difflib.get_close_matches(text.lower(), known, 1)
-            guess = f" Did you mean {known[near[0]]}?" if near else ""
+        names_by_lower = {name.lower(): name for name in names}
+        if text.lower() not in names_by_lower:
+            near = difflib.get_close_matches(text.lower(), names_by_lower, 1)
+            guess = f" Did you mean {names_by_lower[near[0]]}?" if near else ""
             raise argparse.ArgumentTypeError(f"a {what} is one of {', '.join(names)}, but got {text!r}.{guess}")
-        return known[text.lower()]
+        return names_by_lower[text.lower()]
 
     return choose
 
@@ -56,14 +56,14 @@ class MindSporeMagics(Magics):
     @argument(
         "-m",
         "--mode",
-        type=_choice("mode", MODES),
+        type=_choice_of("mode", MODES),
         metavar="graph|pynative",
         help="Run this cell in GRAPH or in PYNATIVE mode.",
     )
     @argument(
         "-d",
         "--device",
-        type=_choice("device", (*DEVICES, "Ascend")),
+        type=_choice_of("device", (*DEVICES, "Ascend")),
         metavar="CPU|GPU|TPU",
         help="Run this cell on this kind of device.",
     )
@@ -74,7 +74,7 @@ class MindSporeMagics(Magics):
     )
     @argument(
         "--api",
-        type=_choice("generation", GENERATIONS),
+        type=_choice_of("generation", GENERATIONS),
         metavar="1|2",
         help="What names mean where MindSpore r1.1 (1) and MindSpore 2 (2) disagree. The names that this cell imports "
         "keep it; what all cells share, the methods of Tensors, follows the last cell that says --api.",
@@ -94,23 +94,23 @@ class MindSporeMagics(Magics):
         """
         options = parse(self.mindspore_cell, line)
         if cell_text is None:  # the first line of a cell that runs as it stands, see notebook/kernel/rewrite_imports.py
-            self._begin(options)
+            self._begin_cell(options)
         else:
-            self._run(options, cell_text)
+            self._run_text(options, cell_text)
 
-    def _begin(self, options):
+    def _begin_cell(self, options):
         try:
             cell_scope.begin(options)
         except ValueError as error:
             raise UsageError(f"%%mindspore: {error}") from None
 
-    def _run(self, options, text):
-        """A whole body as text: a notebook that was exported as a script, or code that calls the magic."""
+    def _run_text(self, options, text):
+        """Run a cell body given as text, from a notebook exported as a script or code that calls the magic."""
         shell = self.shell
         source = shell.transform_cell(text)
-        name = shell.compile.cache(source, cell_names.running_place()[0], raw_code=text)
+        name = shell.compile.cache(source, cell_names.running_line()[0], raw_code=text)
         with cell_scope.scope():
-            self._begin(options)
+            self._begin_cell(options)
             tree = shell.transform_ast(shell.compile.ast_parse(source, name))
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], rewrite_imports.ast.Expr) else None
             exec(shell.compile(tree, name, "exec"), shell.user_ns)
@@ -120,7 +120,8 @@ class MindSporeMagics(Magics):
     @line_magic("mindspore")
     def mindspore_session(self, line: str) -> None:
         """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too, and with
-        `%mindspore on --api 2` MindSpore 2; `%mindspore off` ends that; `%mindspore` says how it is."""
+        `%mindspore on --api 2` MindSpore 2; `%mindspore off` ends that; `%mindspore` shows the current setting.
+        """
         wish, _, api = line.strip().lower().partition(" ")
         api = api.replace("=", " ").split()
         if (
@@ -164,8 +165,9 @@ class MindSporeMagics(Magics):
 
     @line_magic
     def ms_check(self, line: str) -> Any:
-        """`%ms_check` says which names and arguments of MindSpore the cells that were run here use and msnb lacks;
-        `%ms_check train.py` the same of a file, a notebook or a folder. Nothing of it is run."""
+        """`%ms_check` lists names and arguments of MindSpore that the cells of this session use and msnb lacks;
+        `%ms_check train.py` does so for a file, a notebook or a folder. No code is run.
+        """
         from msnb import check  # spares those who check nothing
 
         if not line.strip():
@@ -181,7 +183,7 @@ class MindSporeMagics(Magics):
 
     @line_magic
     def ms_traceback(self, line: str) -> None:
-        """The last error with all frames, those inside msnb and JAX too."""
+        """Print the last error with all frames, including those inside msnb and JAX."""
         error = errors.last()
         if error is None:
             print("No error has been shortened in this session.")
@@ -190,7 +192,7 @@ class MindSporeMagics(Magics):
 
 
 def install(shell: Any) -> Any:
-    """Register the magics with a shell; returns what undoes it."""
+    """Register the magics with a shell. Return the undo function."""
     alias.explain()
     registered = MindSporeMagics(shell)
     shell.register_magics(registered)

@@ -1,5 +1,8 @@
-"""Errors in marimo, which prints what an exception carries: where one leaves a Cell, the frames inside msnb and JAX are
-taken off it. ``MSNB_TRACEBACK=full`` in the environment leaves them on.
+"""Short errors in marimo.
+
+marimo prints the exception's own traceback, so frames inside msnb and JAX are removed from it.
+
+``MSNB_TRACEBACK=full`` in the environment disables this.
 """
 
 import os
@@ -10,11 +13,11 @@ from msnb.nn._cell import error_notes
 
 
 def install() -> None:
-    """Shorten errors from now on, where this runs in a marimo notebook."""
+    """Shorten errors from now on, if this runs in a marimo notebook."""
     running = getattr(sys.modules.get("marimo"), "running_in_notebook", None)
     if running is not None and running() and os.environ.get("MSNB_TRACEBACK") != "full":
-        error_notes.on_leaving(_short)
+        error_notes.on_leaving(_shorten_error)
 
 
-def _short(error):
+def _shorten_error(error):
     shorten(error, error.__traceback__)

@@ -1,4 +1,4 @@
-"""What msnb says while a notebook runs: one line for the reader, with the line of theirs that brought it up."""
+"""Log messages in a notebook: one line, with the user's source line that caused it."""
 
 import sys
 from logging import LogRecord
@@ -11,13 +11,13 @@ from msnb.insight.short_traceback import is_library_file
 
 
 def install(shell: Any) -> Any:
-    """Show the log so; returns what undoes it."""
-    log.show_own(_line)
+    """Show log messages as one line with the user's source location. Return the undo function."""
+    log.show_own(_format_record)
     return lambda: log.show_own(None)
 
 
-def _line(record: LogRecord) -> str:
-    """``msnb: sentence (In [3] line 2)``."""
+def _format_record(record: LogRecord) -> str:
+    """Format a record as ``msnb: sentence (In [3] line 2)``."""
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename

@@ -1,4 +1,4 @@
-"""The line of a training, and of what else takes long, below a cell: a bar while it goes on, a curve of the loss."""
+"""Progress line below a cell: a bar while a training or another long task runs, and a curve of the loss."""
 
 from IPython.display import display
 
@@ -6,28 +6,32 @@ from msnb.notebook.display.html import escape, number
 
 _WIDTH, _HEIGHT = 120, 26  # of the curve, pixels
 _BLUE = "#2b8cc4"  # as in histograms
-_MOST = 20  # sentences above the line that stay in sight
+_MOST = 20  # sentences above the line that remain visible
 
-# All style stands in the elements: the line is sent several times a second, and a saved notebook keeps it.
+# Styles are inline: the line is sent several times a second, and a saved notebook keeps it.
 _OUTER = "font:13px/1.6 var(--jp-ui-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums;color:inherit"
 _ROW = "display:flex;flex-wrap:wrap;align-items:center;gap:0 14px"
 
 
 class NotebookLine:
-    """Draws one line in the output of the running cell, always in the same place."""
+    """One line in the output of the running cell, which each update replaces."""
 
     def __init__(self):
         self._handle = None
-        self._said = []
+        self._sentences = []
         self._now = ((), None, ())
 
     def show(self, parts, share=None, curve=()):
-        """Draw the line as it is now."""
+        """Draw the line."""
         self._now = tuple(parts), share, curve
-        said = self._said if len(self._said) <= _MOST else [f"({len(self._said) - _MOST} more)", *self._said[-_MOST:]]
+        sentences = (
+            self._sentences
+            if len(self._sentences) <= _MOST
+            else [f"({len(self._sentences) - _MOST} more)", *self._sentences[-_MOST:]]
+        )
         bundle = {
-            "text/plain": "\n".join((*said, ", ".join(parts))),
-            "text/html": _html(said, parts, share, curve),
+            "text/plain": "\n".join((*sentences, ", ".join(parts))),
+            "text/html": _format_line(sentences, parts, share, curve),
         }
         if self._handle is None:
             self._handle = display(bundle, raw=True, display_id=True)
@@ -36,28 +40,28 @@ class NotebookLine:
 
     def say(self, text):
         """Add a sentence above the line."""
-        self._said.append(text)
+        self._sentences.append(text)
         self.show(*self._now)
 
     def clear(self):
-        """Nothing: other output has a place of its own."""
+        """Do nothing: other output does not overwrite the line."""
 
     def end(self, parts, curve=()):
         """Draw the line for the last time."""
         self.show(parts, None, curve)
 
 
-def _html(said, parts, share, curve):
+def _format_line(sentences, parts, share, curve):
     # what has one width comes first: a narrow window then breaks the row in the same place each time
-    above = "".join(f'<div style="opacity:.72">{escape(text)}</div>' for text in said)
+    above = "".join(f'<div style="opacity:.72">{escape(text)}</div>' for text in sentences)
     spans = "".join(f"<span>{escape(part)}</span>" for part in parts)
     return (
         f'<div role="group" aria-label="progress" style="{_OUTER}">{above}'
-        f'<div style="{_ROW}">{_bar(share)}{_sparkline(curve)}{spans}</div></div>'
+        f'<div style="{_ROW}">{_draw_bar(share)}{_draw_sparkline(curve)}{spans}</div></div>'
     )
 
 
-def _bar(share):
+def _draw_bar(share):
     if share is None:
         return ""
     percent = 100 * min(max(share, 0), 1)
@@ -68,8 +72,8 @@ def _bar(share):
     )
 
 
-def _sparkline(curve):
-    """The points as a line, from the lowest to the highest; nothing of fewer than two."""
+def _draw_sparkline(curve):
+    """Return an SVG polyline of the points, scaled to their range. With fewer than two points it is ""."""
     if len(curve) < 2:
         return ""
     xs, ys = zip(*curve, strict=True)

@@ -1,4 +1,4 @@
-"""A data pipeline at work: time and throughput of each operator, and what holds it up."""
+"""The view of a running data pipeline: time and throughput of each operator, and the bottleneck."""
 
 from typing import Any
 

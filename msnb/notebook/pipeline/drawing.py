@@ -1,4 +1,4 @@
-"""A monitor's figures as HTML: one bar per operator, in the order in which the data flows."""
+"""Format a monitor's snapshot as HTML: one bar per operator, in the order of the data flow."""
 
 import functools
 import pathlib
@@ -18,58 +18,58 @@ _KINDS = {
     "device": "device",
     "operator": "operator",
 }
-_QUIET = 0.05  # share of the time below which a container of transforms is not worth a line
+_QUIET = 0.05  # containers of transforms with a smaller share of the time are left out
 
 
 @functools.cache
 def style():
-    """The style sheet."""
+    """Return the style sheet."""
     return _STYLE.read_text(encoding="utf-8")
 
 
 def page(snapshot: dict[str, Any], history: Any = ()) -> str:
-    """`picture` with its style, for a notebook file and for pages."""
+    """Return `picture` with its style sheet, for a notebook file and for pages."""
     return f"<style>{style()}</style>{picture(snapshot, history)}"
 
 
 def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
-    """The figures as HTML.
+    """Return a snapshot as HTML.
 
     Args:
-        snapshot (dict): What ``Monitor.snapshot`` gives.
-        history (list): (seconds, rows so far, queue fill from 0 to 1), one entry per look. Default: ().
+        snapshot (dict): The result of ``Monitor.snapshot``.
+        history (list): (seconds, rows so far, queue fill from 0 to 1), one entry per snapshot. Default: ().
     """
     running = snapshot["running"]
     state = "running" if running else "finished"
     head = (
         f'<div class="top"><span class="dot{" on" if running else ""}"></span><b>{state}</b>'
         f"<span>{duration(snapshot['seconds'])}</span><span>{snapshot['rows']:,} {snapshot['unit']} out</span>"
-        f"<span>{rate(snapshot['rows'], snapshot['seconds'])}</span>{_sparkline(history)}</div>"
+        f"<span>{rate(snapshot['rows'], snapshot['seconds'])}</span>{_draw_sparkline(history)}</div>"
     )
-    lines = "".join(_line(o) for o in reversed(_worth_a_line(snapshot["operators"])))
+    lines = "".join(_format_operator(o) for o in reversed(_significant_operators(snapshot["operators"])))
     label = escape(f"Pipeline, {state}. {snapshot['verdict']}", quote=True)
     return (
         f'<div class="msnb-pipe" role="group" aria-label="{label}">{head}'
-        f'<p class="verdict">{_marked(snapshot["verdict"])}</p>'
+        f'<p class="verdict">{_highlight_verdict(snapshot["verdict"])}</p>'
         '<div class="lines" role="table"><div class="line names" role="row"><span role="columnheader">operator</span>'
         '<span role="columnheader">share of the time</span><span role="columnheader">per row</span>'
         '<span role="columnheader">alone</span><span role="columnheader">rows</span></div>'
-        f"{lines}</div>{_consumer(snapshot)}</div>"
+        f"{lines}</div>{_format_consumer(snapshot)}</div>"
     )
 
 
-def _worth_a_line(operators):
-    """Without the maps that only hold their transforms."""
-    kept = []
+def _significant_operators(operators):
+    """Return the operators without maps that only contain transforms."""
+    significant = []
     for number, o in enumerate(operators):
         holds = number + 1 < len(operators) and operators[number + 1]["depth"] > o["depth"]
         if o["kind"] == "map" and o["label"] == "map" and holds and o["share"] < _QUIET:
             continue
-        kept.append(o)
-    return kept
+        significant.append(o)
+    return significant
 
 
-def _line(o):
+def _format_operator(o):
     share = o["share"]
     worst = " worst" if o["worst"] else ""
     what, on, column = o["label"].partition(" on ")
@@ -84,11 +84,11 @@ def _line(o):
     )
 
 
-def _consumer(snapshot):
-    whole = snapshot["waited"] + snapshot["used"]
-    if not whole:
+def _format_consumer(snapshot):
+    total = snapshot["waited"] + snapshot["used"]
+    if not total:
         return ""
-    waits = snapshot["waited"] / whole
+    waits = snapshot["waited"] / total
     filled, places = snapshot["queue"]
     times = "" if snapshot["running"] else " on average"
     cells = "".join(f'<u class="{"full" if i < filled else ""}"></u>' for i in range(places))
@@ -105,8 +105,8 @@ def _consumer(snapshot):
     )
 
 
-def _sparkline(history):
-    """Rows per second over time, as a small picture."""
+def _draw_sparkline(history):
+    """Draw rows per second over time as a small plot."""
     rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(history, history[1:], strict=False) if b[0] > a[0]]
     if len(rates) < 3:
         return ""
@@ -122,8 +122,8 @@ def _sparkline(history):
     )
 
 
-def _marked(verdict):
-    """The sentence, with its first words in bold: good news and what holds the pipeline up differ in colour."""
+def _highlight_verdict(verdict):
+    """Return the sentence with its first words in bold, coloured as good news or as a bottleneck."""
     text = escape(verdict)
     for words, kind in (("The pipeline keeps up", "good"), ("Fast enough", "good"), ("Bottleneck", "bad")):
         text = text.replace(words, f'<b class="{kind}">{words}</b>', 1)

@@ -1,4 +1,4 @@
-"""`%ms_pipeline dataset` and `%%ms_pipeline dataset`: what a data pipeline does while it runs."""
+"""The magics `%ms_pipeline dataset` and `%%ms_pipeline dataset`: monitor a data pipeline while it runs."""
 
 import ast
 import time
@@ -17,7 +17,7 @@ _MONITOR = ("msnb.dataset.engine.monitor", "Monitor")
 
 @magics_class
 class PipelineMagics(Magics):
-    """The magics of data pipelines."""
+    """The magics for data pipelines."""
 
     @no_var_expand
     @magic_arguments("%ms_pipeline")
@@ -26,9 +26,9 @@ class PipelineMagics(Magics):
     @argument("dataset", nargs="+", help="The pipeline: a variable or an expression.")
     @line_cell_magic("ms_pipeline")
     def ms_pipeline(self, line: str, cell: str | None = None) -> None:
-        """`%ms_pipeline dataset` runs a data pipeline and shows, while it runs, throughput and time of every operator,
-        and what holds it up. `%%ms_pipeline dataset` shows that of the pipeline while the cell runs, a training for
-        instance.
+        """`%ms_pipeline dataset` runs a data pipeline and shows throughput and time of every operator, and the
+        bottleneck, while it runs. `%%ms_pipeline dataset` shows the same for the pipeline while the cell runs, for
+        instance a training.
 
             %ms_pipeline -s 10 train_set
         """
@@ -49,10 +49,10 @@ class PipelineMagics(Magics):
             if cell is not None:
                 self.shell.run_cell(cell)
             else:
-                _run(dataset, options.epochs, options.seconds)
+                _run_pipeline(dataset, options.epochs, options.seconds)
 
 
-def _run(dataset, epochs, seconds):
+def _run_pipeline(dataset, epochs, seconds):
     iterator = dataset.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
     end = time.perf_counter() + seconds
     try:
@@ -65,7 +65,7 @@ def _run(dataset, epochs, seconds):
 
 
 def install(shell: Any) -> Any:
-    """Register the magics and the display of a Monitor with a shell; returns what undoes it."""
+    """Register the magics and the display of a Monitor with a shell. Return the undo function."""
     registered = PipelineMagics(shell)
     shell.register_magics(registered)
     formatter = shell.display_formatter.formatters["text/html"]

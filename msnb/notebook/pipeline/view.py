@@ -1,4 +1,4 @@
-"""A pipeline at work in a notebook: a live widget while it runs, the same picture as HTML in the saved file."""
+"""The view of a running pipeline: a live widget while it runs, the same picture as HTML in the saved file."""
 
 import functools
 import pathlib
@@ -10,12 +10,12 @@ from msnb.notebook.kernel import front_end
 from msnb.notebook.pipeline import drawing
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
-_EVERY = 0.25  # seconds between two looks
-_MOST = 240  # looks that are remembered; beyond, every other is forgotten
+_EVERY = 0.25  # seconds between updates
+_MOST = 240  # stored history entries; beyond, every second one is dropped
 
 
 def watch(dataset: Dataset) -> "PipelineView":
-    """Show what a pipeline does while something else uses it.
+    """Show the activity of a pipeline while other code uses it.
 
     Args:
         dataset (Dataset): The pipeline.
@@ -52,27 +52,27 @@ class PipelineView:
             )
         self.monitor: Any = dataset.monitor()
         self.history: list[Any] = []
-        self._widget = self._shown = self._looking = None
+        self._widget = self._display_handle = self._thread = None
         self._ended = threading.Event()
 
     def __enter__(self) -> Self:
         self.monitor.__enter__()
         self._ended.clear()
-        self._looking = threading.Thread(target=self._look, name="msnb-pipeline-view", daemon=True)
-        self._shown = _display(self)
-        self._looking.start()
+        self._thread = threading.Thread(target=self._run_updates, name="msnb-pipeline-view", daemon=True)
+        self._display_handle = _display_view(self)
+        self._thread.start()
         return self
 
     def __exit__(self, *error: BaseException) -> None:
         self.monitor.__exit__(*error)
         self._ended.set()
-        self._looking.join()
-        self._looking = None
+        self._thread.join()
+        self._thread = None
         self._update()
-        if self._shown is not None:  # the saved notebook keeps the last picture
-            self._shown.update(self)
+        if self._display_handle is not None:  # the saved notebook keeps the last picture
+            self._display_handle.update(self)
 
-    def _look(self):
+    def _run_updates(self):
         while not self._ended.wait(_EVERY):
             self._update()
 
@@ -91,13 +91,13 @@ class PipelineView:
         return repr(self.monitor)
 
     def html(self) -> str:
-        """The picture as HTML that needs nothing else."""
+        """Return the picture as standalone HTML."""
         return drawing.page(self.monitor.snapshot(), self.history)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         data = {"text/plain": repr(self), "text/html": self.html()}
-        # what is over needs no widget, and so does what nobody watches
-        kind = _widget_class() if self._looking is not None and front_end.attended() else None
+        # a finished pipeline and a non-interactive session need no widget
+        kind = _widget_class() if self._thread is not None and front_end.is_interactive() else None
         if kind is not None:
             if self._widget is None:
                 self._widget = kind(picture=drawing.picture(self.monitor.snapshot(), self.history))
@@ -107,11 +107,11 @@ class PipelineView:
 
 
 def monitor_html(monitor: Any) -> str:
-    """A monitor on its own, as HTML."""
+    """Return a monitor as HTML, without a view."""
     return drawing.page(monitor.snapshot())
 
 
-def _display(view):
+def _display_view(view):
     try:
         from IPython import get_ipython
         from IPython.display import display
@@ -125,7 +125,7 @@ def _widget_class():
     try:
         import anywidget
         import traitlets
-    except ImportError:  # a plain installation has no widgets; the picture remains
+    except ImportError:  # without anywidget the picture remains
         return None
 
     class PipelineWidget(anywidget.AnyWidget):

@@ -1,4 +1,4 @@
-"""Plans for many devices: strategies side by side, what lies where on the mesh, and what is sent."""
+"""The view of plans for many devices: strategies side by side, sharding on the mesh, and communication."""
 
 from .view import PlanView, plan_view
 

@@ -1,4 +1,4 @@
-"""Plans as a still picture, for pages where no script runs."""
+"""Draw plans as a still picture, for pages without scripts."""
 
 import textwrap
 from html import escape
@@ -8,7 +8,7 @@ from msnb.insight.ellipsize import middle
 from msnb.notebook.display.html import size
 
 _WIDTH, _ROW = 900, 24
-_STEP, _SENT, _KEPT = 190, 530, 560  # where the columns stand: the second is set to its right end
+_STEP, _SENT, _MEMORY = 190, 530, 560  # x positions of the columns; the second is right-aligned
 _LETTER = 6.3  # pixels of a small letter, at most
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76;font-size:11px}"
@@ -18,50 +18,50 @@ _STYLE = (
 )
 
 
-def headline(told: dict[str, Any]) -> str:
-    """What was planned, and for which devices."""
-    mesh = " x ".join(f"{many} {axis}" for axis, many in told["mesh"].items())
-    return f"{told['title']} on {told['devices']} {told['hardware']['name']} ({mesh}), {size(told['memory'])} each"
+def headline(plans: dict[str, Any]) -> str:
+    """Return the planned network and its devices in words."""
+    mesh = " x ".join(f"{many} {axis}" for axis, many in plans["mesh"].items())
+    return f"{plans['title']} on {plans['devices']} {plans['hardware']['name']} ({mesh}), {size(plans['memory'])} each"
 
 
-def _idle(one):
+def _format_bubble(one):
     return f", bubble {one['bubble']:.0%}" if one.get("stages", 1) > 1 else ""
 
 
-def to_svg(told: dict[str, Any]) -> str:
-    """The strategies with the time of a step, what each device sends, and what it keeps.
+def to_svg(plan_data: dict[str, Any]) -> str:
+    """Return an SVG of the strategies with step time, bytes sent per device, and memory per device.
 
     Args:
-        told (dict): as `Plans.as_dict` gives it.
+        plan_data (dict): the result of `Plans.as_dict`.
     """
-    plans = told["plans"]
+    plans = plan_data["plans"]
     longest = max((one["seconds"] for one in plans), default=0) or 1
-    most = max([told["memory"], *(one["memory"] for one in plans)]) or 1
-    out = [f'<text x="16" y="26" class="b">{escape(middle(headline(told), 110))}</text>']
-    heads = ((16, "strategy", ""), (_STEP, "step", ""), (_SENT, "sent", " e"), (_KEPT, "memory", ""))
+    most = max([plan_data["memory"], *(one["memory"] for one in plans)]) or 1
+    out = [f'<text x="16" y="26" class="b">{escape(middle(headline(plan_data), 110))}</text>']
+    heads = ((16, "strategy", ""), (_STEP, "step", ""), (_SENT, "sent", " e"), (_MEMORY, "memory", ""))
     out += [f'<text x="{x}" y="50" class="s{end}">{words}</text>' for x, words, end in heads]
     for number, one in enumerate(plans):
         y = 70 + number * _ROW
-        said, sent = f"{1e3 * one['seconds']:,.2f} ms{_idle(one)}", size(round(one["bytes"]))
-        room = _SENT - _STEP - _LETTER * (len(said) + len(sent)) - 24
-        time, kept = min(130, room) * one["seconds"] / longest, 180 * one["memory"] / most
+        step_time, sent = f"{1e3 * one['seconds']:,.2f} ms{_format_bubble(one)}", size(round(one["bytes"]))
+        room = _SENT - _STEP - _LETTER * (len(step_time) + len(sent)) - 24
+        time, memory_width = min(130, room) * one["seconds"] / longest, 180 * one["memory"] / most
         fits = "m" if one["fits"] else "no"
         words = size(round(one["memory"])) + ("" if one["fits"] else ", too much")
         out.append(
             f'<text x="16" y="{y}">{escape(middle(one["name"], 24))}</text>'
             f'<rect x="{_STEP}" y="{y - 10}" width="{time:.1f}" height="12" class="c"/>'
-            f'<text x="{_STEP + 6 + time:.1f}" y="{y}" class="s">{said}</text>'
+            f'<text x="{_STEP + 6 + time:.1f}" y="{y}" class="s">{step_time}</text>'
             f'<text x="{_SENT}" y="{y}" class="s e">{sent}</text>'
-            f'<rect x="{_KEPT}" y="{y - 10}" width="{kept:.1f}" height="12" class="{fits}"/>'
-            f'<text x="{_KEPT + 6 + kept:.1f}" y="{y}" class="s">{words}</text>'
+            f'<rect x="{_MEMORY}" y="{y - 10}" width="{memory_width:.1f}" height="12" class="{fits}"/>'
+            f'<text x="{_MEMORY + 6 + memory_width:.1f}" y="{y}" class="s">{words}</text>'
         )
     high = 70 + len(plans) * _ROW
-    for note in told.get("notes", ()):
+    for note in plan_data.get("notes", ()):
         for line in textwrap.wrap(note, 130):
             out.append(f'<text x="16" y="{high}" class="b">{escape(line)}</text>')
             high += _ROW
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {high}" width="{_WIDTH}" height="{high}" '
-        f'role="img" aria-label="{escape(f"Plans: {headline(told)}", quote=True)}"><style>{_STYLE}</style>'
+        f'role="img" aria-label="{escape(f"Plans: {headline(plan_data)}", quote=True)}"><style>{_STYLE}</style>'
         f'<rect x=".5" y=".5" rx="6" class="bg" width="{_WIDTH - 1}" height="{high - 1}"/>{"".join(out)}</svg>'
     )

@@ -1,4 +1,4 @@
-"""Plans as a notebook shows them: live widget, self-contained page, still picture, text."""
+"""The view of plans: live widget, standalone page, still picture, text."""
 
 import functools
 import gzip
@@ -19,14 +19,14 @@ _PLANS = ("msnb.parallel.planning.compare_plans", "Plans")
 
 
 def plan_view(plans: Any, height: int = _HEIGHT) -> "PlanView":
-    """Plans for many devices, to look at in a notebook.
+    """Return a view of plans for many devices.
 
-    Strategies side by side, with the time of a step, what is sent and what is kept; of the chosen one the memory of a
-    device, the communication along the axes of the mesh, and which device holds which part of a tensor.
+    It compares strategies by step time, bytes sent and memory. For the selected one it shows the memory of a
+    device, the communication along the axes of the mesh, and the device of each part of a tensor.
 
     Args:
-        plans (Union[Plans, dict]): as `msnb.parallel.plan` returns them, or what their `as_dict` gave.
-        height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 760.
+        plans (Union[Plans, dict]): the result of `msnb.parallel.plan`, or of its `as_dict`.
+        height (int): height in pixels of the saved form; the live form is as high as its content. Default: 760.
 
     Returns:
         PlanView.
@@ -45,14 +45,14 @@ _widget_class = widget_kind("PlanWidget", _MODULE, lambda t: {"payload": t.Bytes
 
 
 class PlanView(View):
-    """What `plan_view` returns; saved as .html, .svg, .png, .txt or .json.
+    """The result of `plan_view`; it can be saved as .html, .svg, .png, .txt or .json.
 
     Args:
-        plans (Union[Plans, dict]): as `plan_view` takes them.
+        plans (Union[Plans, dict]): as for `plan_view`.
         height (int): height in pixels of the saved form. Default: 760.
 
     Attributes:
-        told (dict): what is drawn.
+        told (dict): the plans as a dict.
     """
 
     def __init__(self, plans: Any, height: int = _HEIGHT) -> None:
@@ -69,33 +69,37 @@ class PlanView(View):
 
     @functools.cached_property
     def payload(self) -> bytes:
-        """The bytes that the view is drawn from."""
+        """The serialized plans."""
         ordered = [{**one, "mesh": list(one.get("mesh", self.told["mesh"]).items())} for one in self.told["plans"]]
-        told = {**self.told, "mesh": list(self.told["mesh"].items()), "plans": ordered}  # axes in this order
-        return gzip.compress(json.dumps(told, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
+        content = {
+            **self.told,
+            "mesh": list(self.told["mesh"].items()),
+            "plans": ordered,
+        }  # a list preserves the order of the axes
+        return gzip.compress(json.dumps(content, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         return {"payload": self.payload, "live": self._plans is not None}
 
-    def _begin(self, widget):
-        widget.on_msg(self._asked)
+    def _start_widget(self, widget):
+        widget.on_msg(self._on_message)
 
-    def _asked(self, widget, message, buffers):
+    def _on_message(self, widget, message, buffers):
         name, tensor = message["why"]
         try:
-            told = {"rows": self._plans[name].why_not(tensor)}
-        except Exception as error:  # whatever it is, somebody waits for an answer
-            told = {"problem": f"{type(error).__name__}: {error}"}
-        widget.send({"answer": message["number"], **told})
+            answer = {"rows": self._plans[name].why_not(tensor)}
+        except Exception as error:  # any error becomes an answer, because the page waits for one
+            answer = {"problem": f"{type(error).__name__}: {error}"}
+        widget.send({"answer": message["number"], **answer})
 
     def svg(self) -> str:
-        """The strategies as a still picture, str."""
+        """Return the strategies as a still picture, str."""
         return to_svg(self.told)
 
-    def _forms(self):
-        return {**super()._forms(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
+    def _file_formats(self):
+        return {**super()._file_formats(), ".txt": lambda: f"{self!r}\n", ".json": lambda: json.dumps(self.told)}
 
     def __repr__(self) -> str:
         if self._plans is not None:
@@ -108,16 +112,16 @@ class PlanView(View):
         return "\n".join([headline(self.told), *lines])
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return static_output.bundle(self, self._page(), f"Plans: {headline(self.told)}", "compare the plans")
+        return static_output.bundle(self, self._build_page(), f"Plans: {headline(self.told)}", "compare the plans")
 
-    def _page(self):
+    def _build_page(self):
         parts: dict[str, bytes | Path] = {"data": self.payload}
         style = "html,body{margin:0;background:transparent}"
         return page.Page(headline(self.told), _MODULE, parts, "made.still(view,parts.data)", style)
 
 
 def install(shell: Any) -> Any:
-    """Have a shell show what `msnb.parallel.plan` returns; returns what undoes it."""
+    """Register the display of the result of `msnb.parallel.plan` with a shell. Return the undo function."""
     formatter = shell.display_formatter.mimebundle_formatter
     formatter.for_type_by_name(*_PLANS, lambda plans, include=None, exclude=None: plan_view(plans)._repr_mimebundle_())
     return lambda: formatter.pop(".".join(_PLANS), None)

@@ -1,4 +1,4 @@
-"""The profile view: where the time of a network goes, in a notebook."""
+"""The profile view: the time of a network by operator, Cell and line."""
 
 from .view import ProfileView, view
 

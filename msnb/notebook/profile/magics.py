@@ -1,4 +1,4 @@
-"""`%ms_profile statement` and `%%ms_profile`: where the time of a statement or a cell goes."""
+"""The magics `%ms_profile statement` and `%%ms_profile`: profile a statement or a cell."""
 
 from typing import Any
 
@@ -32,29 +32,29 @@ class ProfileMagics(Magics):
     @argument("statement", nargs="*", help="What to run.")
     @line_cell_magic("ms_profile")
     def ms_profile(self, line: str, cell: str | None = None) -> Any:
-        """`%ms_profile step(x, y)` runs a statement several times, `%%ms_profile` a cell once, and shows where the time
-        goes: by operator, by Cell, by line.
+        """`%ms_profile step(x, y)` runs a statement several times, `%%ms_profile` a cell once, and shows the time
+        by operator, by Cell and by line.
 
             %ms_profile -n 20 train_step(x, y)
 
         In a cell, each call of a network is a step: let it make three or more. The profile itself is `_`, or the value:
         `made = %ms_profile -q step(x, y)`.
         """
-        options, statement = self._options(line, cell)
+        options, statement = self._parse_options(line, cell)
         if options.steps < 1:
             raise UsageError(f"%ms_profile: --steps should be at least 1, but got {options.steps}.")
-        made = self._statement(statement, options) if cell is None else self._cell(cell)
-        if made is None:
+        result = self._profile_statement(statement, options) if cell is None else self._profile_cell(cell)
+        if result is None:
             return None
         if options.exact:
             try:
-                made.replay()
+                result.replay()
             except RuntimeError as error:
-                made.notes.append(str(error))
-        return self._shown(made, options)
+                result.notes.append(str(error))
+        return self._show_or_return(result, options)
 
-    def _options(self, line, cell):
-        """Options, and the statement with its own dashes and quotes as they were typed."""
+    def _parse_options(self, line, cell):
+        """Parse the options. Return them with the statement, whose dashes and quotes are unchanged."""
         words, rest = [], line.strip()
         while rest.startswith("-"):
             word, _, rest = rest.partition(" ")
@@ -71,10 +71,10 @@ class ProfileMagics(Magics):
             raise UsageError(f"%%ms_profile takes options only, but got {rest!r}; the statements stand below it.")
         return options, rest
 
-    def _statement(self, text, options):
+    def _profile_statement(self, text, options):
         shell = self.shell
-        number, line = cell_names.running_place()
-        before = "\n" * (line - 1)  # the statement stands at the line of the cell where the magic stands
+        number, line = cell_names.running_line()
+        before = "\n" * (line - 1)  # so that the statement has the line number of the magic
         code = before + shell.transform_cell(text)
         name = shell.compile.cache(code, number, raw_code=text)
         try:
@@ -88,42 +88,42 @@ class ProfileMagics(Magics):
         def step():
             return eval(run, shell.user_ns)
 
-        made = profile(step, steps=options.steps)
-        made.name = text if len(text) <= 60 else text[:59] + "…"
-        return made
+        result = profile(step, steps=options.steps)
+        result.name = text if len(text) <= 60 else text[:59] + "…"
+        return result
 
-    def _cell(self, text):
+    def _profile_cell(self, text):
         machine()
-        number, counter = cell_names.running_place()[0], self.shell.execution_count
+        number, counter = cell_names.running_line()[0], self.shell.execution_count
         recorder = Recorder().start()
         try:
-            self.shell.execution_count = number  # what runs within it belongs to this cell
+            self.shell.execution_count = number  # nested code belongs to this cell
             result = self.shell.run_cell(text)
         finally:
             self.shell.execution_count = counter
             recording = recorder.stop()
-        if not result.success:  # its error has been shown; half a recording says nothing
+        if not result.success:  # the error is already displayed, and half a recording is useless
             return None
         return Profile(recording)
 
     @staticmethod
-    def _shown(made, options):
+    def _show_or_return(result, options):
         if not options.quiet:
-            display(view(made))
+            display(view(result))
             return None
-        return made
+        return result
 
 
-def _bundle(made, include=None, exclude=None):
-    return view(made)._repr_mimebundle_(include, exclude)
+def _build_bundle(result, include=None, exclude=None):
+    return view(result)._repr_mimebundle_(include, exclude)
 
 
 def install(shell: Any) -> Any:
-    """Register the magics and the display of a Profile with a shell; returns what undoes it."""
+    """Register the magics and the display of a Profile with a shell. Return the undo function."""
     registered = ProfileMagics(shell)
     shell.register_magics(registered)
     formatter = shell.display_formatter.mimebundle_formatter
-    formatter.for_type_by_name(*_PROFILE, _bundle)  # by name: a session that never profiles need not load it
+    formatter.for_type_by_name(*_PROFILE, _build_bundle)  # by name: a session that never profiles need not load it
 
     def undo():
         for kind, names in registered.magics.items():

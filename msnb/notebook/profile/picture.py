@@ -1,4 +1,4 @@
-"""A profile as a still picture, for pages where no script runs."""
+"""Draw a profile as a still picture, for pages without scripts."""
 
 import textwrap
 from html import escape
@@ -22,7 +22,7 @@ _COLOURS = {
     "backward": "#d55e00",
     "update": "#009e73",
 }
-_COLUMNS = {"operator": (320, 212), "cell": (540, 172), "line": (720, 132)}  # where it begins, and its room in pixels
+_COLUMNS = {"operator": (320, 212), "cell": (540, 172), "line": (720, 132)}  # x position and width in pixels
 _STYLE = (
     "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76}"
     ".b{font-weight:600}.n{text-anchor:end;font-variant-numeric:tabular-nums}"
@@ -32,27 +32,27 @@ _STYLE = (
 )
 
 
-def _width(text):
-    """About how many pixels a text takes at 12 px in a wide sans-serif face, rather too many than too few."""
+def _estimate_width(text):
+    """Estimate the width in pixels of a text at 12 px in a wide sans-serif font; rather too large than too small."""
     return sum(11.8 if c in "MWmw@%" else 8.6 if c.isupper() else 5 if c in "iljtfr.,:;'|()[] " else 7.7 for c in text)
 
 
-def _fitted(column, text, y, style=""):
-    """A text that ends before the next column begins."""
+def _fit_text(column, text, y, style=""):
+    """Return a text element, shortened to end before the next column."""
     x, room = _COLUMNS[column]
-    shown, most = text, len(text)
-    while most > 2 and _width(shown) > room:
+    fitted, most = text, len(text)
+    while most > 2 and _estimate_width(fitted) > room:
         most -= 1
-        shown = middle(text, most)
-    return f'<text x="{x}" y="{y}" class="{style}">{escape(shown)}</text>'
+        fitted = middle(text, most)
+    return f'<text x="{x}" y="{y}" class="{style}">{escape(fitted)}</text>'
 
 
 def to_svg(profile: "Profile", rows: int = 10) -> str:
-    """The headline, what a step is made of, the advice and the longest operators, as SVG.
+    """Return an SVG of the headline, the parts of a step, the advice and the slowest operators.
 
     Args:
-        profile (Profile): what was measured.
-        rows (int): how many operators. Default: 10.
+        profile (Profile): the profile.
+        rows (int): number of operators. Default: 10.
     """
     out, y = [], 34
     total = sum(profile.parts.values()) or 1.0
@@ -87,19 +87,19 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
         )
         out += [f'<text x="28" y="{y + 18 + 16 * at}">{escape(line)}</text>' for at, line in enumerate(lines)]
         y += high_box + 6
-    shown = profile.rows[:rows]
-    most = max((row.seconds for row in shown), default=1.0) or 1.0
+    first_rows = profile.rows[:rows]
+    most = max((row.seconds for row in first_rows), default=1.0) or 1.0
     y += 16
-    for row in shown:
+    for row in first_rows:
         name = row.name + {"fused": " (fused)", "inferred": " (inferred)"}.get(row.how, "")
         out.append(
             f'<text x="84" y="{y}" class="n">{seconds(row.seconds)}</text>'
             f'<text x="138" y="{y}" class="n s">{100 * row.seconds / total:.1f} %</text>'
             f'<rect x="150" y="{y - 10}" width="{max(160 * row.seconds / most, 1):.1f}" height="11" rx="2" '
             f'fill="{_COLOURS[row.direction]}"/>'
-            + _fitted("operator", name, y)
-            + _fitted("cell", row.cell, y, "s")
-            + _fitted("line", show(row.source), y, "s")
+            + _fit_text("operator", name, y)
+            + _fit_text("cell", row.cell, y, "s")
+            + _fit_text("line", show(row.source), y, "s")
         )
         y += _ROW
     label = escape(f"Profile of {profile.name}: {seconds(profile.step_seconds)} a step", quote=True)

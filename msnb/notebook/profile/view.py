@@ -1,4 +1,4 @@
-"""A profile as a notebook shows it: live widget, self-contained page, still picture, text."""
+"""The profile view: live widget, standalone page, still picture, text."""
 
 import functools
 import gzip
@@ -61,10 +61,10 @@ _widget_class = widget_kind(
 
 
 class ProfileView(View):
-    """What `view` returns; saved as .html, .svg, .png, .md, .txt, or .json (the timeline, for Perfetto).
+    """The result of `view`; it can be saved as .html, .svg, .png, .md, .txt, or .json (the timeline, for Perfetto).
 
     Args:
-        profile (Profile): what was measured.
+        profile (Profile): the profile.
         height (int): height in pixels of the saved form. Default: 760.
     """
 
@@ -74,12 +74,12 @@ class ProfileView(View):
 
     @functools.cached_property
     def payload(self):
-        """The bytes that the view is drawn from, but for the graph."""
+        """The serialized profile without the graph."""
         return gzip.compress(json.dumps(of_profile(self.profile), separators=(",", ":")).encode(), 9, mtime=0)
 
     @functools.cached_property
     def graph(self):
-        """The step's graph, coloured by time; None where no program was traced."""
+        """The step's graph, coloured by time; None if no program was traced."""
         profile = self.profile
         if profile.graph is None or not any(profile.times):
             return None
@@ -98,9 +98,9 @@ class ProfileView(View):
         }
         return GraphView(profile.graph, columns={"time": column}, colour="time")
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         graph = self.graph
         return {
             "payload": self.payload,
@@ -110,7 +110,7 @@ class ProfileView(View):
         }
 
     def refresh(self) -> None:
-        """Draw the profile anew, after it was replayed."""
+        """Update the view after the profile was replayed."""
         self.__dict__.pop("payload", None)
         self.__dict__.pop("graph", None)
         if self._widget is not None:
@@ -119,16 +119,16 @@ class ProfileView(View):
             self._widget.payload = self.payload
 
     def svg(self) -> str:
-        """The headline, the advice and the longest operators as a still picture."""
+        """Return the headline, the advice and the slowest operators as a still picture."""
         return to_svg(self.profile)
 
     def markdown(self) -> str:
-        """The same as Markdown."""
+        """Return the profile as Markdown."""
         return markdown(self.profile)
 
-    def _forms(self):
+    def _file_formats(self):
         return {
-            **super()._forms(),
+            **super()._file_formats(),
             ".md": self.markdown,
             ".txt": lambda: self.profile.text(50),
             ".json": lambda: json.dumps(self.profile.timeline()),
@@ -139,9 +139,9 @@ class ProfileView(View):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return static_output.bundle(self, self._page(), f"Profile of {self.profile.name}", "explore the profile")
+        return static_output.bundle(self, self._build_page(), f"Profile of {self.profile.name}", "explore the profile")
 
-    def _page(self):
+    def _build_page(self):
         graph = self.graph
         parts = {
             "data": self.payload,

@@ -1,4 +1,4 @@
-"""The table of runs: which settings made which training better, in a notebook."""
+"""The table of runs: compare settings and results of trainings."""
 
 from .view import RunsView, runs
 

@@ -1,4 +1,4 @@
-"""`%ms_runs FOLDER`: the table of runs."""
+"""The magic `%ms_runs FOLDER`: the table of runs."""
 
 from typing import Any
 
@@ -34,11 +34,11 @@ class RunsMagics(Magics):
             raise UsageError(f"%ms_runs: {error}") from None
 
 
-def _while_tuning(runs, target, goal):
-    """Show the runs of a tuning below its cell; what is returned brings them up to date.
+def _show_tuning(runs, target, goal):
+    """Show the runs of a tuning below its cell, and return a function that updates them.
 
-    A live view is told of each trial, and stays what it is under the reader's hands; what the notebook keeps of it is
-    written once, at the end of the cell.
+    A live view is updated after each trial and keeps the reader's settings. The saved output is written once, at the
+    end of the cell.
     """
     view = RunsView(runs, goal=goal, target=target)
     display(view)
@@ -51,10 +51,10 @@ def _while_tuning(runs, target, goal):
 
 
 def install(shell: Any) -> Any:
-    """Register the magic with a shell; returns what undoes it."""
+    """Register the magic with a shell. Return the undo function."""
     registered = RunsMagics(shell)
     shell.register_magics(registered)
-    hide = live_views.by(_while_tuning)
+    hide = live_views.by(_show_tuning)
 
     def undo():
         hide()

@@ -1,4 +1,4 @@
-"""Many runs as the bytes that their table is drawn from."""
+"""Serialize many runs for their table."""
 
 import gzip
 import json
@@ -11,35 +11,35 @@ from msnb.insight.runs.table import METRIC, Table, more_is_better
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.runs.collection import Runs
 
-_COLUMNS = 400  # of a view; trainings that log a scalar for each layer have thousands
+_COLUMNS = 400  # of a view; trainings that log a scalar per layer have thousands
 
 
 def of_runs(runs: "Runs", target: str | None = None, goal: str | None = None) -> dict[str, Any]:
-    """What the view knows of the runs of a folder.
+    """Return the view's data for the runs of a folder.
 
     Args:
         runs (Runs): the runs.
-        target (str): the metric that they are judged by. Default: None, `Table.target`.
-        goal (str): "minimize" or "maximize". Default: None, as its name says.
+        target (str): the metric that ranks them. Default: None, `Table.target`.
+        goal (str): "minimize" or "maximize". Default: None, derived from the metric's name.
 
     Returns:
-        dict, of what JSON knows.
+        dict that can be written as JSON.
     """
     with runs.lock:
         table, names, now = runs.table(), runs.names, time.time()
         each = [runs[name] for name in names]
-        made = of_table(
+        content = of_table(
             table,
             folder=str(runs.folder),
             states=[run.outcome for run in each],
             started=[run.started for run in each],
-            seconds=[_seconds(run, now) for run in each],
+            seconds=[_duration(run, now) for run in each],
             marks=[runs.marks.of(name) for name in names],
             notes=[runs.marks.problem] if runs.marks.problem else [],
             target=target,
             goal=goal,
         )
-        return {**made, "ids": [run.id for run in each]}
+        return {**content, "ids": [run.id for run in each]}
 
 
 def of_table(
@@ -53,13 +53,13 @@ def of_table(
     target: str | None = None,
     goal: str | None = None,
 ) -> dict[str, Any]:
-    """The same of a table and what else is known of each of its rows."""
+    """Return the view's data for a table and further facts of each row."""
     columns = table.columns
     if len(columns) > _COLUMNS:
-        settled = sorted(columns, key=lambda c: (c.group == METRIC, not c.varies))  # settings go before metrics
-        kept = {id(column) for column in settled[:_COLUMNS]}
-        kept |= {id(column) for column in columns if column.name == target}
-        columns = [column for column in columns if id(column) in kept]
+        settled = sorted(columns, key=lambda c: (c.group == METRIC, not c.varies))  # settings come before metrics
+        included = {id(column) for column in settled[:_COLUMNS]}
+        included |= {id(column) for column in columns if column.name == target}
+        columns = [column for column in columns if id(column) in included]
         notes = [*notes, f"The view shows {len(columns)} of {len(table.columns)} columns."]
     target = table.target() if target is None else target
     more = {column.name: more_is_better(column.name) for column in columns if column.group == METRIC}
@@ -69,10 +69,10 @@ def of_table(
         "folder": folder,
         "names": table.names,
         "states": states,
-        "started": [_json(value) for value in started],
-        "seconds": [_json(value) for value in seconds],
+        "started": [_to_json(value) for value in started],
+        "seconds": [_to_json(value) for value in seconds],
         "marks": marks,
-        "columns": [_column(column) for column in columns],
+        "columns": [_pack_column(column) for column in columns],
         "target": target,
         "more": more,
         "notes": notes,
@@ -81,30 +81,30 @@ def of_table(
     }
 
 
-def packed(made: dict[str, Any]) -> bytes:
-    """gzip of JSON; the same runs give the same bytes."""
-    return gzip.compress(json.dumps(made, separators=(",", ":")).encode(), 6, mtime=0)
+def packed(content: dict[str, Any]) -> bytes:
+    """Return the data as gzipped JSON. Equal data have equal bytes."""
+    return gzip.compress(json.dumps(content, separators=(",", ":")).encode(), 6, mtime=0)
 
 
-def _column(column):
-    # between one run and no other nothing differs: all of it is worth a look
+def _pack_column(column):
+    # a single run has no differences, so all columns are shown
     varies = column.varies or len(column.values) < 2
-    made = {"key": column.key, "name": column.name, "group": column.group, "varies": varies}
+    entry = {"key": column.key, "name": column.name, "group": column.group, "varies": varies}
     if column.number:
         return {
-            **made,
+            **entry,
             "kind": "number",
             "log": column.logarithmic,
-            "values": [_json(value) for value in column.values],
+            "values": [_to_json(value) for value in column.values],
         }
     words = column.words
     at = {word: i for i, word in enumerate(words)}
     values = [None if value is None else at[value] for value in column.values]
-    return {**made, "kind": "words", "words": words, "values": values}
+    return {**entry, "kind": "words", "words": words, "values": values}
 
 
-def _json(value):
-    """A number as JSON can say it: six digits, and what is none as JavaScript calls it."""
+def _to_json(value):
+    """Round to six digits; non-finite numbers become their JavaScript names, because JSON has none."""
     if value is None or isinstance(value, int):
         return value
     if math.isfinite(value):
@@ -112,7 +112,7 @@ def _json(value):
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _seconds(run, now):
+def _duration(run, now):
     if run.started is None:
         return None
     end = run.ended if run.ended is not None else now if run.state == "running" else None

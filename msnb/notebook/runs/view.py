@@ -1,4 +1,4 @@
-"""The table of runs as a notebook shows it: live widget, self-contained page, still picture, text."""
+"""The view of runs: live widget, standalone page, still picture, text."""
 
 import functools
 import pathlib
@@ -20,24 +20,25 @@ from msnb.notebook.view import Renewed, checked_height, widget_kind
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 800
-_AT_ONCE = 200  # runs of which the saved form says what matters; the forest over more is grown when it is asked for
+_AT_ONCE = 200  # with more runs the saved form has no importance; the forest is fitted on demand
 _CURVES = 12  # of a comparison
-_EVERY = 1.0  # seconds between two looks at the folder
-_PATIENCE = 40  # how many times as long as a look took nobody looks again
+_EVERY = 1.0  # seconds between two refreshes
+_PATIENCE = 40  # a pause lasts at least this multiple of the last refresh
 
 
 def runs(
     folder: str | Path = "runs", target: str | None = None, goal: str | None = None, height: int = _HEIGHT
 ) -> "RunsView":
-    """The runs of a folder, to look at in a notebook: a table to sort and filter, parallel coordinates, scatter, what
-    matters, and how runs differ, with one selection for all of them.
+    """Return a view of the runs of a folder: table, parallel coordinates, scatter plot, importance, and differences.
+
+    All of them share one selection.
 
     Args:
         folder (Union[str, Path]): where the runs are, of `msnb.record`, `SummaryCollector`, or MindSpore. Default:
             "runs".
-        target (str): the metric that they are judged by. Default: None, one that most of them have.
-        goal (str): "minimize" or "maximize" it. Default: None, as its name says.
-        height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 800.
+        target (str): the metric that ranks them. Default: None, one that most of them have.
+        goal (str): "minimize" or "maximize" it. Default: None, derived from the metric's name.
+        height (int): height in pixels of the saved form; the live form is as high as its content. Default: 800.
 
     Returns:
         RunsView.
@@ -55,11 +56,11 @@ def runs(
         >>> len(msnb.runs(tempfile.mkdtemp()).runs)
         0
     """
-    found = Runs(folder)
-    if target is not None and len(found) and target not in found.table():
-        there = ", ".join(column.name for column in found.table().of_group("metric")) or "none"
+    folder_runs = Runs(folder)
+    if target is not None and len(folder_runs) and target not in folder_runs.table():
+        there = ", ".join(column.name for column in folder_runs.table().of_group("metric")) or "none"
         raise ValueError(f"For 'runs', no run has the metric {target!r}; there are: {there}.")
-    return RunsView(found, target, goal, height)
+    return RunsView(folder_runs, target, goal, height)
 
 
 _widget_class = widget_kind(
@@ -68,13 +69,12 @@ _widget_class = widget_kind(
 
 
 class RunsView(Renewed):
-    """What `runs` returns; saved as .html, .svg, .png or .txt.
+    """The result of `runs`; it can be saved as .html, .svg, .png or .txt.
 
     Args:
         runs (Runs): the runs.
-        target (str): the metric that they are judged by, which none of them need have yet. Default: None, one that most
-            of them have.
-        goal (str): "minimize" or "maximize" it. Default: None, as its name says.
+        target (str): the metric that ranks them; runs may lack it. Default: None, one that most of them have.
+        goal (str): "minimize" or "maximize" it. Default: None, derived from the metric's name.
         height (int): height in pixels of the saved form. Default: 800.
 
     Attributes:
@@ -88,71 +88,74 @@ class RunsView(Renewed):
             raise ValueError(f"For 'runs', 'goal' should be 'minimize' or 'maximize', but got {goal!r}.")
         self.runs: Runs = runs
         self._target, self._goal = target, goal
-        self._seen = runs.changes
-        self._looking: threading.Thread | None = None
+        self._displayed_version = runs.changes
+        self._thread: threading.Thread | None = None
         self._closed = threading.Event()
-        self._lock = threading.RLock()  # of two who read the folder, the thread and a cell, one waits
-        self._compared: dict[str, Any] | None = None
-        self._mattered: tuple[int, dict[str, Any] | None] = (0, None)  # of how many runs, what was told
-        self._said: dict[str, Any] | None = None  # what is told of the runs, while one output is made of it
+        self._lock = threading.RLock()  # the background thread and the cell both read the folder
+        self._last_comparison: dict[str, Any] | None = None
+        self._last_importance: tuple[int, dict[str, Any] | None] = (
+            0,
+            None,
+        )  # (number of runs, importance) of the last computation
+        self._cached_content: dict[str, Any] | None = None  # the content while one output is built from it
 
     @property
     def selected(self) -> list[Run]:
-        """The runs that the reader has ticked."""
+        """The runs that the reader has selected."""
         names = [] if self._widget is None else self._widget.chosen
         return [self.runs[name] for name in names if name in self.runs]
 
     @property
     def payload(self) -> bytes:
-        """The bytes that the live view is drawn from."""
+        """The serialized data of the live view."""
         with self._lock:
-            return packed(self._made())
+            return packed(self._content())
 
-    _kind = staticmethod(_widget_class)
+    _widget_class = staticmethod(_widget_class)
 
-    def _told(self):
+    def _initial_state(self):
         return {"payload": self.payload}
 
-    def _begin(self, widget):
-        widget.on_msg(functools.partial(_asked, weakref.ref(self)))
+    def _start_widget(self, widget):
+        widget.on_msg(functools.partial(_on_message, weakref.ref(self)))
 
     def refresh(self) -> bool:
-        """Look for new runs and new values, and show them; True if there were any."""
+        """Read new runs and new values, and show them. Return True if there were any."""
         with self._lock:
             self.runs.refresh()
-            changed = self.runs.changes != self._seen  # `msnb.tune` looks at the same runs
+            changed = self.runs.changes != self._displayed_version  # `msnb.tune` refreshes the same runs
             if changed:
-                self._show()
+                self._update_widget()
             return changed
 
     @property
     def live(self) -> bool:
-        """Whether somebody has a live form of it on screen, bool."""
+        """True if a live widget exists, bool."""
         return self._widget is not None
 
-    def _show(self):
-        self._seen = self.runs.changes
+    def _update_widget(self):
+        self._displayed_version = self.runs.changes
         cell_views.changed(self)
         if self._widget is not None:
-            self._widget.payload = packed(self._made())
+            self._widget.payload = packed(self._content())
 
     def svg(self) -> str:
-        """The runs as a still picture: parallel coordinates, and the best of them."""
+        """Return the runs as a still picture: parallel coordinates, and the best of them."""
         with self._lock:
-            return to_svg(self._made())
+            return to_svg(self._content())
 
     def html(self) -> str:
-        """The interactive view as a page that needs no kernel, no network and no other file."""
-        return self._page(everything=True).html()
+        """Return the interactive view as a page that needs no kernel, no network and no other file."""
+        return self._build_page(is_standalone=True).html()
 
     def close(self) -> None:
-        """Take the view away, and look at the folder no more; its saved form stays."""
+        """Close the view and stop polling the folder; its saved form remains."""
         self._closed.set()
         super().close()
 
     def __repr__(self) -> str:
         with self._lock:
-            return to_text(self._made())
+            return to_text(self._content())
 
     _purpose = "explore the runs"
 
@@ -164,55 +167,57 @@ class RunsView(Renewed):
         super()._ipython_display_()
         cell_views.follow(self)
 
-    def _bundle(self, carries):
+    def _build_bundle(self, carries):
         with self._lock:
-            self._said = self._made()
+            self._cached_content = self._content()
             try:
-                made = super()._bundle(carries)
+                output = super()._build_bundle(carries)
             finally:
-                self._said = None
-        if self.live and front_end.attended():
-            self._follow()
-        return made
+                self._cached_content = None
+        if self.live and front_end.is_interactive():
+            self._start_thread()
+        return output
 
-    def _made(self):
-        return self._said or of_runs(self.runs, self._target, self._goal)
+    def _content(self):
+        return self._cached_content or of_runs(self.runs, self._target, self._goal)
 
-    def _page(self, everything=False):
-        # `everything`: a file of its own, which is made once and may take its time
+    def _build_page(self, is_standalone=False):
+        # a standalone file is written once, so it may take longer
         with self._lock:
-            made = dict(self._made())
-            if made["target"] is not None and (everything or len(self.runs) <= _AT_ONCE):
-                made["importance"] = self._matters(made["target"], everything)
-            made["compared"] = self._compared
-        return page.Page("runs", _MODULE, {"data": packed(made)}, "made.still(view,parts.data)", "html,body{margin:0}")
+            content = dict(self._content())
+            if content["target"] is not None and (is_standalone or len(self.runs) <= _AT_ONCE):
+                content["importance"] = self._cached_importance(content["target"], is_standalone)
+            content["compared"] = self._last_comparison
+        return page.Page(
+            "runs", _MODULE, {"data": packed(content)}, "made.still(view,parts.data)", "html,body{margin:0}"
+        )
 
     # ------------------------------------------------------------------ live
-    def _follow(self):
-        """Look at the folder from time to time, as long as the view is there."""
-        if self._looking is None:
-            self._looking = threading.Thread(
-                target=_look, args=(weakref.ref(self), self._closed), name="msnb-runs-view", daemon=True
+    def _start_thread(self):
+        """Refresh the folder on a background thread while the view exists."""
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=_poll_folder, args=(weakref.ref(self), self._closed), name="msnb-runs-view", daemon=True
             )
-            self._looking.start()
+            self._thread.start()
 
-    def _answer(self, question):
-        """(what the page is told, buffers) of what it asks."""
+    def _answer_question(self, question):
+        """Return (answer, buffers) for a question of the page."""
         if "mark" in question:
             with self._lock:
                 self.runs.marks.change({name: question["as"] for name in question["mark"]})
-                self._show()
+                self._update_widget()
             return {}, []
         if "delete" in question:
             with self._lock:
                 self.runs.delete(*question["delete"])
-                self._show()
+                self._update_widget()
             return {}, []
         if "importance" in question:
-            return self._importance(question["importance"]), []
+            return self._compute_importance(question["importance"]), []
         if "compare" in question:
-            self._compared = self._comparison(question["compare"])
-            return self._compared, []
+            self._last_comparison = self._compare_runs(question["compare"])
+            return self._last_comparison, []
         if "graph" in question:
             graphs = self.runs.difference(*question["graph"]).graphs
             if graphs is None:
@@ -220,64 +225,77 @@ class RunsView(Renewed):
             return {}, [GraphView(graphs).payload, page.packed(GRAPH_MODULE)]
         raise ValueError(f"The view asks for {', '.join(question)}, which this kernel does not know.")
 
-    def _importance(self, question):
+    def _compute_importance(self, question):
         try:
             with self._lock:
                 return self.runs.importance(question["target"], question["among"]).as_dict()
-        except (ValueError, KeyError) as error:  # a tuning begins before any run has its metric
+        except (ValueError, KeyError) as error:  # at the start of a tuning no run has its metric
             return {"target": question["target"], "problem": str(error.args[0])}
 
-    def _matters(self, target, anew):
-        """What matters, as it was told last while there are few more runs: a forest of many takes half a second, and
-        the output of a notebook is written at the end of each cell."""
-        many, told = self._mattered
-        if anew or told is None or told["target"] != target or "problem" in told or len(self.runs) > 1.1 * many:
-            self._mattered = len(self.runs), self._importance({"target": target, "among": None})
-        return self._mattered[1]
+    def _cached_importance(self, target, must_compute):
+        """Return the importance, cached until there are 10 % more runs.
 
-    def _comparison(self, names):
-        """Curves of the runs of these names; of two also code and graphs."""
+        A forest over many runs takes half a second, and the notebook's output is written at the end of each cell.
+        """
+        many, importance = self._last_importance
+        if (
+            must_compute
+            or importance is None
+            or importance["target"] != target
+            or "problem" in importance
+            or len(self.runs) > 1.1 * many
+        ):
+            self._last_importance = len(self.runs), self._compute_importance({"target": target, "among": None})
+        return self._last_importance[1]
+
+    def _compare_runs(self, names):
+        """Return the curves of the runs with these names; for two runs also the differences of code and graph."""
         each = [self.runs[name] for name in names]
-        found = curves(each)
-        told: dict[str, Any] = {
+        curves_by_tag = curves(each)
+        answer: dict[str, Any] = {
             "names": names,
-            "curves": [{"tag": tag, "runs": [plain(c) for c in of]} for tag, of in list(found.items())[:_CURVES]],
-            "more": max(0, len(found) - _CURVES),
+            "curves": [
+                {"tag": tag, "runs": [plain(c) for c in of]} for tag, of in list(curves_by_tag.items())[:_CURVES]
+            ],
+            "more": max(0, len(curves_by_tag) - _CURVES),
         }
         if len(names) == 2:
             difference = self.runs.difference(*names)
             code = difference.code
-            told["code"] = "The code of both is the same." if code == [] else code
+            answer["code"] = "The code of both is the same." if code == [] else code
             if difference.graph is not None:
                 counts = ", ".join(f"{many} {kind}" for kind, many in difference.graph.counts().items() if many)
-                told["graph"] = {"said": f"Nodes: {counts}."}
-        return told
+                answer["graph"] = {"said": f"Nodes: {counts}."}
+        return answer
 
 
-def _asked(view, widget, message, buffers):
-    """The page asks something; what goes wrong is told there, not in the log."""
-    here = view()
-    if here is None or "ask" not in message:
+def _on_message(view, widget, message, buffers):
+    """Answer a question of the page. Errors become answers, because nobody reads the log."""
+    view_now = view()
+    if view_now is None or "ask" not in message:
         return
     question = {key: value for key, value in message.items() if key != "ask"}
     try:
-        told, made = here._answer(question)
+        answer, buffers_to_send = view_now._answer_question(question)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        told, made = {"problem": str(error.args[0] if isinstance(error, KeyError) and error.args else error)}, []
-    widget.send({**told, "answer": message["ask"]}, made)
+        answer, buffers_to_send = (
+            {"problem": str(error.args[0] if isinstance(error, KeyError) and error.args else error)},
+            [],
+        )
+    widget.send({**answer, "answer": message["ask"]}, buffers_to_send)
 
 
-def _look(view, closed):
-    """Refresh a view until it is closed or nobody holds it any more."""
+def _poll_folder(view, closed):
+    """Refresh a view until it is closed or garbage-collected."""
     pause = _EVERY
     while not closed.wait(pause):
-        here = view()
-        if here is None:
+        view_now = view()
+        if view_now is None:
             return
         begun = time.monotonic()
         try:
-            here.refresh()
-        except OSError:  # the folder is gone, or comes back
+            view_now.refresh()
+        except OSError:  # the folder was removed, and may be created again
             pass
         pause = max(_EVERY, _PATIENCE * (time.monotonic() - begun))
-        del here
+        del view_now

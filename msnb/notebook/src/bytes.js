@@ -1,4 +1,4 @@
-// How bytes reach a view: as the DataView of a trait, or as base64 in a page; and what is packed in them.
+// Decode bytes for a view: from the DataView of a trait or from base64 in a page, and gunzip them.
 export const bytesOf = (view) =>
   view instanceof DataView ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength) : new Uint8Array(view || 0);
 export function fromBase64(text) {

@@ -1,5 +1,5 @@
-// A table as one Tab stop: the arrows go through its rows, and sideways through the heads and what can be pressed in a
-// row. keys.js tells them.
+// A table with one Tab stop: up and down move between rows, left and right between column heads and controls of a row.
+// keys.js lists the keys.
 const PAGE = 10;
 
 // `at` says where the reader stands, {line, column}; it outlives the table, which is drawn anew again and again.

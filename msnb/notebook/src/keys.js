@@ -1,4 +1,4 @@
-// What the keys of a table do (grid.js), shown over a view.
+// The help box with the keys of a table (grid.js), shown over a view.
 import css from "./keys.css";
 
 const KEYS = [

@@ -1,5 +1,5 @@
-// Colours of runs and of words, in their order, for light and for dark paper. All are told apart by eyes that see no
-// red, no green or no blue, too; tests/notebook/test_palette.py computes how far they stand from each other.
+// Colours of runs and categories, in their order, for light and dark pages. Readers with any colour blindness can
+// distinguish them; tests/notebook/test_palette.py computes their distances.
 export const LIGHT = [
   "#0072b2",
   "#d55e00",

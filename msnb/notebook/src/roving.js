@@ -1,4 +1,4 @@
-// Things that can be pressed as one Tab stop (a roving tabindex): the arrows, Home and End go from one to the next.
+// A group of controls with one Tab stop (a roving tabindex): arrows, Home and End move between them.
 const STEP = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
 // `what` selects the things in `box`, which may be drawn anew; call what is returned when they were. `from` chooses

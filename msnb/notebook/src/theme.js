@@ -1,4 +1,4 @@
-// Dark or light: what the notebook or the page around says, or else what the reader's system asks for.
+// Detect dark or light: the theme of the notebook or page, or else the preference of the system.
 const DARK =
   "[data-jp-theme-light='false'], .vscode-dark, .vscode-high-contrast, [data-theme='dark'], " +
   ".theme-dark, [theme='dark']";

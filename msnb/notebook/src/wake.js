@@ -1,5 +1,5 @@
-// What the still picture of a view does once it has loaded, wherever scripts run: the live page takes its place. This
-// text is the `onload` of the picture, so a sanitiser that takes it away leaves the picture.
+// Replace a view's still picture by its live page after it has loaded, if scripts run. This text is the `onload` of the
+// picture, so a sanitiser that removes it leaves the picture.
 // Inside an attribute the names of the element come first: `addEventListener` alone would be the picture's.
 ((picture) => {
   const view = picture.parentElement,

@@ -1,4 +1,4 @@
-// The dashboard: its runs, its tabs, what is set for all charts, and the one place that draws.
+// The dashboard: its runs, tabs, settings of all charts, and the redraw.
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
 import { isDark } from "../../src/theme.js";

@@ -1,7 +1,7 @@
-// One chart: its curves, its zooms, its thresholds, what is read under the cursor.
+// One chart: its curves, zooms, thresholds, and the values under the cursor.
 import { escape } from "../../src/escape.js";
 import { icon } from "../../src/icon.js";
-import { middle } from "../../src/middle.js";
+import { ellipsize } from "../../src/ellipsize.js";
 import { csvOf, download } from "./csv.js";
 import { Curve, nearest } from "./curve.js";
 import { along, show } from "./format.js";
@@ -37,7 +37,7 @@ export class Card {
     this.el.setAttribute("aria-label", tags.join(" and ")); // with its last value once it is drawn
     this.el.setAttribute("role", "group");
     this.el.innerHTML =
-      `<figcaption><b title="${escape(tags.join(" + "))}">${escape(middle(name, 46))}</b></figcaption>` +
+      `<figcaption><b title="${escape(tags.join(" + "))}">${escape(ellipsize(name, 46))}</b></figcaption>` +
       `<div class="plot"></div>`;
     this.canvas = null;
   }

@@ -1,4 +1,4 @@
-// The values of curves as a table that other programs read.
+// Export the values of curves as CSV.
 const field = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 const exact = (v) => String(+v.toPrecision(9)); // what was recorded are floats of 32 bits
 

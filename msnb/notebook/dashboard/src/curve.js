@@ -1,4 +1,4 @@
-// One tag of one run as columns: each stands for one value or for many, with the least, the largest and the mean.
+// One tag of one run as columns: each represents one or several values by minimum, maximum and mean.
 const FIELDS = ["steps", "times", "low", "high", "mean", "counts", "bad"];
 const MOST = 1200; // columns; a curve that is appended to is halved when it has more
 

@@ -1,4 +1,4 @@
-// Which tags are shown: the field over the charts, the same for all tabs, and what is written there.
+// The filter field above the charts, shared by all tabs.
 import { escape } from "../../src/escape.js";
 
 export const filterField = (app) =>

@@ -1,4 +1,4 @@
-// Numbers, steps and times as a reader says them.
+// Format numbers, steps and times.
 export function show(v, digits = 4) {
   if (v === null || v === undefined || Number.isNaN(v)) return "NaN";
   if (!Number.isFinite(v)) return v > 0 ? "∞" : "−∞";

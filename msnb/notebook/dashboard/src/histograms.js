@@ -1,6 +1,6 @@
 // The tab of histograms: those of each tag in one figure.
 import { escape } from "../../src/escape.js";
-import { middle } from "../../src/middle.js";
+import { ellipsize } from "../../src/ellipsize.js";
 import { roving } from "../../src/roving.js";
 import { counted, filterField } from "./filter.js";
 import { show, whole } from "./format.js";
@@ -51,7 +51,7 @@ export class Histograms {
         el.dataset.key = key;
         el.tabIndex = -1;
         el.innerHTML =
-          `<figcaption><b title="${escape(one.tag)}">${escape(middle(one.tag, 46))}</b>${app.named(one.run)}` +
+          `<figcaption><b title="${escape(one.tag)}">${escape(ellipsize(one.tag, 46))}</b>${app.named(one.run)}` +
           `<span class="bad"></span></figcaption>` +
           `<div class="plot"><canvas role="img"></canvas></div><div class="read" hidden></div>`;
         figure = { el, key, visible: false, draw: () => this.draw(figure) };

@@ -1,6 +1,6 @@
 // The tab of pictures: a slider over the steps of each, brightness and contrast for all.
 import { escape } from "../../src/escape.js";
-import { middle } from "../../src/middle.js";
+import { ellipsize } from "../../src/ellipsize.js";
 import { counted, filterField } from "./filter.js";
 import { lasting, whole } from "./format.js";
 
@@ -60,7 +60,7 @@ export class Images {
           figure.className = "picture";
           figure.dataset.key = key;
           figure.innerHTML =
-            `<figcaption><b title="${escape(one.tag)}">${escape(middle(one.tag, 46))}</b>${app.named(one.run)}` +
+            `<figcaption><b title="${escape(one.tag)}">${escape(ellipsize(one.tag, 46))}</b>${app.named(one.run)}` +
             `</figcaption><img alt="">` +
             `<input type="range" min="0" step="1" aria-label="step of ${escape(one.tag)}"><output></output>`;
         }

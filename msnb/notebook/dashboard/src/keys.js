@@ -1,4 +1,4 @@
-// What the keys do in a dashboard.
+// Keyboard shortcuts of a dashboard.
 import { keysOf } from "../../src/keys.js";
 
 const KEYS = [

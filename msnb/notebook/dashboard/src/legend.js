@@ -1,4 +1,4 @@
-// The runs above the charts: each a button that shows and hides it; pointed at, its curves stand out.
+// The legend above the charts: a button per run shows and hides it; hovering highlights its curves.
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
 

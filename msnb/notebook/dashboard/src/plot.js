@@ -1,4 +1,4 @@
-// A chart on a canvas: curves of several runs, axes, what is beyond a threshold, what is no number, a cursor.
+// A chart on a canvas: curves of several runs, axes, values beyond a threshold, NaNs, a cursor.
 import { clock, lasting, ticks, whole } from "./format.js";
 
 const LEFT = 52,

@@ -1,4 +1,4 @@
-// Histograms of many steps on a canvas: a ridge for each, all of them over each other, or how the distribution moved.
+// Histograms of many steps on a canvas: as ridges, overlaid, or as a distribution over time.
 import { AXES, clock, lasting, show, ticks, whole } from "./format.js";
 
 export const FORMS = { ridges: "ridges", overlaid: "one over the other", distribution: "distribution" };

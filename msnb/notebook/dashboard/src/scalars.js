@@ -1,4 +1,4 @@
-// The tab of curves: what is set for all charts, and the charts in groups of their prefix. Only what is seen is drawn.
+// The tab of curves: settings of all charts, and charts grouped by prefix. Only visible charts are drawn.
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
 import { Card, NOTHING } from "./card.js";

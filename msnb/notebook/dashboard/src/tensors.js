@@ -1,6 +1,6 @@
-// The tab of tensors: a part of each, chosen as numpy writes it ("2:5, :"), as a table or as histograms of all steps.
+// The tab of tensors: a slice of each in numpy notation ("2:5, :"), as a table or as histograms of all steps.
 import { escape } from "../../src/escape.js";
-import { middle } from "../../src/middle.js";
+import { ellipsize } from "../../src/ellipsize.js";
 import { counted, filterField } from "./filter.js";
 import { show, whole } from "./format.js";
 import { binned, fields, ridges, told } from "./ridges.js";
@@ -62,7 +62,7 @@ export class Tensors {
           figure.className = "tensor";
           this.state.set(key, { at: null, slice: firstSlice(one.items.at(-1)[2]) });
           figure.innerHTML =
-            `<figcaption><b title="${escape(one.tag)}">${escape(middle(one.tag, 80))}</b>${app.named(one.run)}` +
+            `<figcaption><b title="${escape(one.tag)}">${escape(ellipsize(one.tag, 80))}</b>${app.named(one.run)}` +
             `</figcaption><div class="tools">` +
             `<label>step <input type="range" min="0" step="1" aria-label="step of ${escape(one.tag)}"> ` +
             `<output></output></label>` +

@@ -1,4 +1,4 @@
-// A message of payload.py: a header in JSON, and behind it the numbers as they lie in memory.
+// Decode a message of payload.py: a JSON header followed by raw arrays.
 const KINDS = { f: Float32Array, d: Float64Array, I: Uint32Array, B: Uint8Array };
 
 // {head, array(number)}; an array is a view of the message, not a copy

@@ -4,12 +4,12 @@ import { axis, path } from "./chart.js";
 import { Data } from "./data.js";
 import { details } from "./details.js";
 import { layers } from "./layers.js";
-import { onGraph } from "./ongraph.js";
+import { drawGraphTab } from "./graph_tab.js";
 import { unzip } from "../../src/bytes.js";
 import { escape } from "../../src/escape.js";
 import { keysOf } from "../../src/keys.js";
-import { fromPlace } from "../../src/place.js";
-import { element, known, show } from "./small.js";
+import { parseLocation } from "../../src/location.js";
+import { element, isFiniteNumber, formatNumber } from "./format.js";
 import { table } from "./table.js";
 import { tensors } from "./tensors.js";
 
@@ -202,10 +202,10 @@ export class App {
     const loss = data.loss[this.step];
     this.where.innerHTML =
       `step <b>${data.steps[this.step]}</b>${data.steps.length > 1 ? "<br>" : " "}<span class="soft">` +
-      `${loss === null ? "" : `loss ${escape(show(loss))}`}</span>`;
+      `${loss === null ? "" : `loss ${escape(formatNumber(loss))}`}</span>`;
     this.slider.setAttribute(
       "aria-valuetext",
-      `step ${data.steps[this.step]}${loss === null ? "" : `, loss ${show(loss)}`}`,
+      `step ${data.steps[this.step]}${loss === null ? "" : `, loss ${formatNumber(loss)}`}`,
     );
     this.root.dataset.step = data.steps[this.step];
     this.host.set?.("step", data.steps[this.step]);
@@ -237,9 +237,9 @@ export class App {
       n = Math.max(1, data.steps.length - 1);
     const scale = axis(
       data.loss,
-      data.loss.every((v) => !known(v) || v > 0) &&
-        data.loss.some(known) &&
-        Math.max(...data.loss.filter(known)) > 20 * Math.min(...data.loss.filter(known)),
+      data.loss.every((v) => !isFiniteNumber(v) || v > 0) &&
+        data.loss.some(isFiniteNumber) &&
+        Math.max(...data.loss.filter(isFiniteNumber)) > 20 * Math.min(...data.loss.filter(isFiniteNumber)),
       26,
     );
     const x = (i) => (data.steps.length > 1 ? (width * i) / n : width / 2);
@@ -267,7 +267,7 @@ export class App {
   draw() {
     if (!this.data) return;
     const main = this.main,
-      draw = { layers, table, graph: onGraph, tensors }[this.tab];
+      draw = { layers, table, graph: drawGraphTab, tensors }[this.tab];
     const top = main.scrollTop;
     draw(this);
     main.scrollTop = top;
@@ -294,7 +294,7 @@ export class App {
     this.draw();
   }
   reveal(line) {
-    const [file, at] = fromPlace(line);
+    const [file, at] = parseLocation(line);
     window.dispatchEvent(
       new CustomEvent("msnb:reveal", {
         detail: { file, line: at, cell: this.host.get?.("cells")?.[file] ?? null, asked: true },

@@ -1,9 +1,9 @@
 // Axes, curves, histograms and colour scales.
-import { known, show } from "./small.js";
+import { isFiniteNumber, formatNumber } from "./format.js";
 
 // Points of a curve with a logarithmic or linear axis: {place(v), low, high, ticks}
 export function axis(values, logarithmic, size) {
-  const good = values.filter((v) => known(v) && (!logarithmic || v > 0));
+  const good = values.filter((v) => isFiniteNumber(v) && (!logarithmic || v > 0));
   if (!good.length) return null;
   const f = logarithmic ? Math.log10 : (v) => v;
   let low = Math.min(...good.map(f)),
@@ -32,7 +32,7 @@ export function axis(values, logarithmic, size) {
       t <= high && ticks.length < 9;
       t += (high - low) / step > 5 ? 2 * step : step
     )
-      ticks.push([t, show(Math.abs(t) < 1e-12 ? 0 : t)]);
+      ticks.push([t, formatNumber(Math.abs(t) < 1e-12 ? 0 : t)]);
   if (ticks.length < 2)
     ticks.splice(
       0,
@@ -40,14 +40,14 @@ export function axis(values, logarithmic, size) {
       ...[0.1, 0.9]
         .map((at) => low + at * (high - low))
         .map((t) => (logarithmic ? 10 ** t : t))
-        .map((v) => [v, show(v)]),
+        .map((v) => [v, formatNumber(v)]),
     );
   const place = (v) => (logarithmic && v <= 0 ? size : size * (1 - (f(v) - low) / (high - low)));
   return { place, ticks };
 }
 
 // The path of a curve, with gaps where a value is unknown.
-export function path(values, x, y, skip = (v) => !known(v)) {
+export function path(values, x, y, skip = (v) => !isFiniteNumber(v)) {
   let text = "",
     open = false;
   values.forEach((v, i) => {
@@ -118,7 +118,7 @@ export function bars(counts, low, high, width, height) {
     zero = low < 0 && high > 0 ? (width * -low) / (high - low) : null;
   return (
     `<svg width="${width}" height="${height + 16}" viewBox="0 0 ${width} ${height + 16}" style="max-width:100%" ` +
-    `role="img" aria-label="histogram from ${show(low)} to ${show(high)}"><g class="bars">${[...counts]
+    `role="img" aria-label="histogram from ${formatNumber(low)} to ${formatNumber(high)}"><g class="bars">${[...counts]
       .map((c, i) =>
         c
           ? `<rect x="${(i * each).toFixed(1)}" ` +
@@ -132,7 +132,8 @@ export function bars(counts, low, high, width, height) {
         ? `<line x1="${zero}" x2="${zero}" y1="0" y2="${height}" stroke="var(--soft)" stroke-dasharray="2 3"/>`
         : ""
     }
-    <text x="0" y="${height + 13}">${show(low)}</text><text x="${width}" y="${height + 13}" text-anchor="end">` +
-    `${show(high)}</text></svg>`
+    <text x="0" y="${height + 13}">${formatNumber(low)}</text>` +
+    `<text x="${width}" y="${height + 13}" text-anchor="end">` +
+    `${formatNumber(high)}</text></svg>`
   );
 }

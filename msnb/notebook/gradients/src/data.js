@@ -1,6 +1,6 @@
-// What was recorded, as the payload of msnb/notebook/gradients/payload.py has it.
+// The recording, decoded from the payload of msnb/notebook/gradients/payload.py.
 import { fromBase64 } from "../../src/bytes.js";
-import { number } from "./small.js";
+import { number } from "./format.js";
 
 export class Data {
   constructor(json) {

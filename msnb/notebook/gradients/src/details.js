@@ -1,8 +1,8 @@
-// One row in detail, beside the tabs.
+// The side panel with the details of one row.
 import { axis, bars, colour, path, RAMP } from "./chart.js";
 import { escape } from "../../src/escape.js";
-import { known, show } from "./small.js";
-import { KIND, STATISTIC } from "./words.js";
+import { isFiniteNumber, formatNumber } from "./format.js";
+import { KIND, STATISTIC } from "./labels.js";
 
 export function details(app) {
   const { data } = app,
@@ -11,7 +11,7 @@ export function details(app) {
   if (app.side.hidden) return;
   const facts = Object.keys(STATISTIC)
     .filter((k) => row.values[k])
-    .map((k) => `<tr><td>${STATISTIC[k]}</td><td>${show(data.at(row, k, app.step), k) || "–"}</td></tr>`)
+    .map((k) => `<tr><td>${STATISTIC[k]}</td><td>${formatNumber(data.at(row, k, app.step), k) || "–"}</td></tr>`)
     .join("");
   const counts = data.barsOf(row, app.step),
     low = data.at(row, "min", app.step),
@@ -75,7 +75,7 @@ function curve(app, row) {
           `text-anchor="end">${t}</text>`,
       )
       .join("")}
-    <path class="curve" d="${path(values, x, scale.place, (v) => !known(v) || v <= 0)}"/><line class="at" ` +
+    <path class="curve" d="${path(values, x, scale.place, (v) => !isFiniteNumber(v) || v <= 0)}"/><line class="at" ` +
     `x1="${x(app.step)}" x2="${x(app.step)}" y1="0" y2="${height}"/>
     <text x="${left}" y="${height + 13}">${data.steps[0]}</text><text x="${width}" y="${height + 13}" ` +
     `text-anchor="end">${data.steps[n]}</text></svg>`
@@ -87,7 +87,7 @@ function heat(app, canvas, row) {
   // the rest
   const { data } = app,
     n = data.steps.length,
-    ends = [...row.values.min, ...row.values.max].filter(known).sort((a, b) => a - b);
+    ends = [...row.values.min, ...row.values.max].filter(isFiniteNumber).sort((a, b) => a - b);
   if (!ends.length) return;
   const low = ends[Math.floor(ends.length * 0.02)],
     high = ends[Math.min(ends.length - 1, Math.floor(ends.length * 0.98))],
@@ -115,5 +115,5 @@ function heat(app, canvas, row) {
   context.putImageData(picture, 0, 0);
   context.fillStyle = app.dark ? "#f5a742" : "#d97706";
   context.fillRect(Math.min(width - 2, Math.round((column(app.step) + column(app.step + 1)) / 2) - 1), 0, 2, height);
-  app.side.querySelector("[data-span]").textContent = `${show(low)} (bottom) to ${show(high)} (top)`;
+  app.side.querySelector("[data-span]").textContent = `${formatNumber(low)} (bottom) to ${formatNumber(high)} (top)`;
 }

@@ -1,5 +1,5 @@
 // The ES module of the gradient view. In a live notebook anywidget calls `render`; in a page without a kernel `mount`
-// draws the same thing from the bytes it is given.
+// draws the same view from its bytes.
 import { App } from "./app.js";
 import { bytesOf } from "../../src/bytes.js";
 

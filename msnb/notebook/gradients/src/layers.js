@@ -1,11 +1,11 @@
 // The first tab: one statistic, layer by layer.
 import { axis, path } from "./chart.js";
-import { notes, picked, picker, statisticsOf } from "./pick.js";
+import { notes, listenToPicker, picker, statisticsOf } from "./row_picker.js";
 import { escape } from "../../src/escape.js";
-import { middle } from "../../src/middle.js";
+import { ellipsize } from "../../src/ellipsize.js";
 import { roving } from "../../src/roving.js";
-import { show } from "./small.js";
-import { STATISTIC } from "./words.js";
+import { formatNumber } from "./format.js";
+import { STATISTIC } from "./labels.js";
 
 const LOGARITHMIC = new Set(["norm", "rms", "std", "update", "weight"]);
 
@@ -52,7 +52,7 @@ export function layers(app) {
       `<div class="controls">${picker(app, names)}</div><div class="note">` +
       `${zero ? "It is exactly 0 in every row and step: there is no curve to draw." : "No row has a number of this."}` +
       `</div>${notes(app)}`;
-    picked(app, app.main);
+    listenToPicker(app, app.main);
     if (focus) app.main.querySelector(`[data-pick=${focus}]`)?.focus();
     return;
   }
@@ -79,10 +79,10 @@ export function layers(app) {
   rows.forEach(([row, i], k) => {
     const v = data.at(row, statistic, app.step);
     if (v === null) return;
-    const label = `${row.name}: ${STATISTIC[statistic]} ${show(v, statistic)}`,
+    const label = `${row.name}: ${STATISTIC[statistic]} ${formatNumber(v, statistic)}`,
       zero = logarithmic && v === 0;
     if (!Number.isFinite(v))
-      parts += `<text class="nan" x="${x(k)}" y="${top + 12}" text-anchor="middle">${show(v)}</text>`;
+      parts += `<text class="nan" x="${x(k)}" y="${top + 12}" text-anchor="middle">${formatNumber(v)}</text>`;
     else
       parts +=
         `<circle class="dot${i === app.row ? " sel" : ""}${zero ? " zero" : ""}" data-row="${i}" ` +
@@ -93,7 +93,7 @@ export function layers(app) {
   const each = Math.max(1, Math.ceil(rows.length / (w / 15)));
   rows.forEach(([row], k) => {
     if (k % each === 0 || k === rows.length - 1) {
-      const name = middle(row.name.slice(0, row.name.length - tail.length), letters);
+      const name = ellipsize(row.name.slice(0, row.name.length - tail.length), letters);
       parts +=
         `<text transform="translate(${x(k) + 3} ${top + h + 12}) rotate(-48)" text-anchor="end">` +
         `${escape(name)}</text>`;
@@ -104,7 +104,7 @@ export function layers(app) {
     `output${tail && `; each ${escape(tail)}`}${data.steps.length > 1 ? "; pale: other steps" : ""}</span></div>
     <div class="chart"><svg width="${width}" height="${height}" role="group" ` +
     `aria-label="${escape(STATISTIC[statistic])} layer by layer">${parts}</svg></div>${notes(app)}`;
-  picked(app, app.main);
+  listenToPicker(app, app.main);
   if (focus) app.main.querySelector(`[data-pick=${focus}]`)?.focus();
   const dots = app.main.querySelector(".chart"); // not the svg: who listens there makes it a Tab stop of its own
   roving(dots, ".dot", { from: (all) => all.find((dot) => +dot.dataset.row === app.row) ?? all[0] });

@@ -1,5 +1,5 @@
-// Slices, as numpy writes them, and the first numbers of one.
-import { show } from "./small.js";
+// Slices in numpy notation, and the first values of a slice.
+import { formatNumber } from "./format.js";
 
 export function slice(values, shape, text) {
   const parts = text.trim() === "" ? [] : text.split(",").map((p) => p.trim());
@@ -48,7 +48,7 @@ export function grid(cut) {
   let text = "";
   for (let i = 0; i < r; i++) {
     text += `<tr><th scope="row">${i}</th>`;
-    for (let j = 0; j < c; j++) text += `<td>${show(cut.values[i * columns + j])}</td>`;
+    for (let j = 0; j < c; j++) text += `<td>${formatNumber(cut.values[i * columns + j])}</td>`;
     text += `${columns > c ? "<td>…</td>" : ""}</tr>`;
   }
   return `<table><tbody>${text}${rows > r ? "<tr><th>…</th></tr>" : ""}</tbody></table>`;

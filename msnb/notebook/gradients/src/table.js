@@ -1,10 +1,10 @@
-// The second tab: every number of a step.
+// The second tab: a table of all statistics of a step.
 import { axis, path } from "./chart.js";
 import { oneStop } from "../../src/grid.js";
-import { notes, picked, picker, statisticsOf } from "./pick.js";
+import { notes, listenToPicker, picker, statisticsOf } from "./row_picker.js";
 import { escape } from "../../src/escape.js";
-import { known, show } from "./small.js";
-import { KIND, STATISTIC } from "./words.js";
+import { isFiniteNumber, formatNumber } from "./format.js";
+import { KIND, STATISTIC } from "./labels.js";
 
 export function table(app) {
   const { data } = app,
@@ -57,7 +57,7 @@ export function table(app) {
         .map((k) => {
           const v = data.at(row, k, app.step);
           const bad = ((k === "nan" || k === "inf") && v > 0) || (v !== null && !Number.isFinite(v));
-          return `<td class="${bad ? "bad" : ""}">${show(v, k)}</td>`;
+          return `<td class="${bad ? "bad" : ""}">${formatNumber(v, k)}</td>`;
         })
         .join("")}
       <td>${
@@ -68,7 +68,7 @@ export function table(app) {
     ${
       rows.length > 400 ? `<div class="notes">${rows.length - 400} more rows: filter to see them.</div>` : ""
     }${notes(app)}`;
-  picked(app, app.main);
+  listenToPicker(app, app.main);
   if (kept) app.main.querySelector(`[data-pick=${kept}]`)?.focus();
   const find = app.main.querySelector("[data-find]");
   find.addEventListener("input", () => {
@@ -110,9 +110,9 @@ function spark(app, row, width = 110, height = 18) {
     y = (v) => 2 + scale.place(v);
   return (
     `<svg width="${width}" height="${height}" role="img" aria-label="norm over the steps, now ` +
-    `${escape(show(now))}"><path class="curve" style="stroke-width:1.3" ` +
-    `d="${path(values, x, y, (v) => !known(v) || v <= 0)}"/>${
-      known(now) ? `<circle cx="${x(app.step)}" cy="${y(now)}" r="2.6" fill="var(--focus)"/>` : ""
+    `${escape(formatNumber(now))}"><path class="curve" style="stroke-width:1.3" ` +
+    `d="${path(values, x, y, (v) => !isFiniteNumber(v) || v <= 0)}"/>${
+      isFiniteNumber(now) ? `<circle cx="${x(app.step)}" cy="${y(now)}" r="2.6" fill="var(--focus)"/>` : ""
     }</svg>`
   );
 }

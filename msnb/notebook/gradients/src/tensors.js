@@ -1,10 +1,10 @@
-// The fourth tab: whole tensors as pictures, histograms and numbers.
+// The fourth tab: full tensors as pictures, histograms and numbers.
 import { colour, DIVERGING, histogram, RAMP } from "./chart.js";
-import { notes } from "./pick.js";
+import { notes } from "./row_picker.js";
 import { grid, slice } from "./slice.js";
 import { escape } from "../../src/escape.js";
-import { show } from "./small.js";
-import { KIND } from "./words.js";
+import { formatNumber } from "./format.js";
+import { KIND } from "./labels.js";
 
 export function tensors(app) {
   const { data } = app,
@@ -160,6 +160,6 @@ function image(app, cut) {
       }
   context.putImageData(picture, 0, 0);
   app.main.querySelector(".scale").textContent = signed
-    ? `${show(-most)} (orange) to ${show(most)} (blue)`
-    : `0 to ${show(most)}`;
+    ? `${formatNumber(-most)} (orange) to ${formatNumber(most)} (blue)`
+    : `0 to ${formatNumber(most)}`;
 }

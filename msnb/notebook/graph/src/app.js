@@ -1,20 +1,19 @@
-// The widget: panes beside each other, panel, source. State that the kernel should know crosses in two traits,
-// `selected` and `reveal`.
+// The widget: panes side by side, panel, source. The kernel receives the state in two traits, `selected` and `reveal`.
 import css from "./style.css";
 import { roving } from "../../src/roving.js";
 import { frame } from "./frame.js";
 import { showKeys } from "./keys.js";
 import { decode } from "./payload.js";
 import { Pane } from "./pane.js";
-import { Choice } from "./choice.js";
+import { StagePicker } from "./stage_picker.js";
 import { Finder } from "./finder.js";
 import { Colouring } from "./colouring.js";
 import { copyLink } from "./links.js";
 import { Strip } from "./strip.js";
 import { Source } from "./source.js";
-import { Taking } from "./taking.js";
+import { GraphExport } from "./export.js";
 import { Weights } from "./weights.js";
-import { became } from "./became.js";
+import { findCounterpart } from "./correspondence.js";
 import { between, differencePanel, firstDifferent } from "./difference.js";
 import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
 
@@ -39,12 +38,12 @@ export class App {
     this.body = $(".body");
     this.panel = $(".panel");
     this.said = $(".said");
-    this.choice = new Choice(this);
+    this.choice = new StagePicker(this);
     this.finder = new Finder(this);
     this.colouring = new Colouring(this);
     this.strip = new Strip(this);
     this.source = new Source(this);
-    this.taking = new Taking(this);
+    this.taking = new GraphExport(this);
     this.weights = new Weights(this);
     this.wire();
     this.width = new ResizeObserver(() => this.sized());
@@ -138,7 +137,7 @@ export class App {
     this.panes = [];
     this.active = null;
     // who hears of it looks for a pane, and finds none that still shows the graph before
-    if (old) this.host.set("selected", became(this.data, old, selected, first));
+    if (old) this.host.set("selected", findCounterpart(this.data, old, selected, first));
     this.colouring.forget();
     this.diff = second ? between(this.data, first, second) : null;
     const chosen = second && !this.wasDouble && this.diff ? "difference" : "";

@@ -1,4 +1,4 @@
-// Where a pane looks: a point of its scene is drawn at k * point + (x, y), in a pane of w by h pixels.
+// The camera of a pane: a point of its scene is drawn at k * point + (x, y), in a pane of w by h pixels.
 import { READABLE } from "./layout.js";
 
 const RIM = 10, // pixels

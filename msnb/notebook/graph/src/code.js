@@ -1,7 +1,7 @@
-// The source as a pane: lines that became nodes, how many, and how hot.
+// The source as a pane: the number of nodes per line, coloured by their values.
 import { escape } from "../../src/escape.js";
 import { roving } from "../../src/roving.js";
-import { ramp, ink, human } from "./colour.js";
+import { human, ramp, textColour } from "./colour.js";
 
 export class CodePane {
   // app: {dark(), scheme(), onLine(ids), stage()}
@@ -80,7 +80,7 @@ export class CodePane {
                 if (!found)
                   return `<tr><td class="no">${line}</td><td></td><td class="text">${escape(text) || " "}</td></tr>`;
                 const hot = scheme.of && top ? ramp(found.v / top, dark) : null,
-                  mark = hot ? ` style="background:rgb(${hot});color:${ink(hot)}"` : "";
+                  mark = hot ? ` style="background:rgb(${hot});color:${textColour(hot)}"` : "";
                 return (
                   `<tr data-line="${line}" data-file="${escape(file)}" role="button" ` +
                   `aria-label="line ${line}, ${found.n} nodes"><td class="no">${line}</td>` +

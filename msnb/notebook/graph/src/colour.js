@@ -1,9 +1,8 @@
-// What a box is coloured by. Hues are Okabe and Ito's (told apart by colour-blind readers), scales go from light to
-// dark.
-import { ink } from "../../src/ink.js";
-import { FOLD, CROWD, CONTROL } from "./payload.js";
+// Colour scales. Hues are from Okabe and Ito (distinguishable for colour-blind readers), scales go from light to dark.
+import { textColour } from "../../src/text_colour.js";
+import { FOLD, CROWD, CONTROL } from "./constants.js";
 
-export { ink };
+export { textColour };
 
 // [fill, line] for light and for dark
 const HUES = {
@@ -370,7 +369,7 @@ function scale(scheme, dark, drawn) {
       const v = scheme.of(id);
       if (v === null || v === undefined) return { fill: grey, line, dash: true };
       const rgb = Number.isFinite(v) ? colour(place(v)) : [200, 30, 120];
-      return { fill: `rgb(${rgb})`, line: dark ? "#6b7682" : "#98a3ae", ink: ink(rgb) };
+      return { fill: `rgb(${rgb})`, line: dark ? "#6b7682" : "#98a3ae", ink: textColour(rgb) };
     },
     note: (id) => {
       const v = scheme.of(id);

@@ -1,4 +1,4 @@
-// What the boxes are coloured by: the columns laid over the graph, the choice among the scales, the theme.
+// The colouring of boxes: columns of values, the choice of a scale, the theme.
 import { isDark } from "../../src/theme.js";
 import { escape } from "../../src/escape.js";
 import { unpack } from "./payload.js";

@@ -1,4 +1,4 @@
-// What is too long to be seen as one row or one column is set like a newspaper.
+// Arrange rows or columns that are too long to be visible in several columns, like a newspaper.
 import { GAP_Y } from "./layered.js";
 
 // A long row of repeats is set like a newspaper, in columns: 100 blocks below each other could be seen only as a line.

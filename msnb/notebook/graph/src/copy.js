@@ -1,7 +1,7 @@
-// The graph in other forms: text IR and dot as msnb.ir prints them, SVG and PNG of what is shown, JSON of the columns.
-import { placeOf } from "../../src/place.js";
+// Convert the graph: text IR and DOT as msnb.ir prints them, SVG and PNG of the visible part, JSON of the columns.
+import { formatLocation } from "../../src/location.js";
 import { pictureHtml, markers } from "./draw.js";
-import { CONTROL, ROOT, LANE } from "./payload.js";
+import { CONTROL, ROOT, LANE } from "./constants.js";
 
 const typed = (kind) => {
   const at = kind.indexOf("[");
@@ -62,7 +62,7 @@ export function asText(stage) {
     lines.push(
       `  %${i}([CNode]) = ${sig.op}(${uses.join(", ")})${attrs} : (${types.join(", ")}) ->` +
         ` ${sig.outs.length === 1 ? outs : `(${outs})`}${path ? `  # ${path}` : ""}${
-          source ? `  # ${placeOf(source)}` : ""
+          source ? `  # ${formatLocation(source)}` : ""
         }`,
     );
   }
@@ -122,7 +122,7 @@ export function asJson(stage) {
       attrs: Object.fromEntries(attrs),
       flops,
       bytes,
-      ...(source ? { source: placeOf(source) } : {}),
+      ...(source ? { source: formatLocation(source) } : {}),
     };
   });
   return JSON.stringify(

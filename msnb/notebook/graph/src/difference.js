@@ -1,6 +1,6 @@
-// Two stages beside each other: which nodes are the same, and what became of one in the other.
+// Two stages side by side: matching nodes, and the counterparts of a node in the other stage.
 import { escape } from "../../src/escape.js";
-import { LANE } from "./payload.js";
+import { LANE } from "./constants.js";
 
 // Map(stage -> its side of the difference), null where Python has not compared the two
 export function between(data, first, second) {

@@ -1,7 +1,7 @@
-// Draws a scene: as SVG what is near enough to read, on a canvas what is too much for that.
+// Draw a scene: as SVG if it is large enough to read, otherwise on a canvas.
 import { escape } from "../../src/escape.js";
-import { FOLD, CROWD } from "./payload.js";
-import { givenBy } from "./words.js";
+import { FOLD, CROWD } from "./constants.js";
+import { outputLabel } from "./labels.js";
 import { LARGER } from "./layout.js";
 
 const r1 = (v) => Math.round(v * 10) / 10;
@@ -55,7 +55,7 @@ export function boxHtml(stage, paint, box, zoom) {
     `<rect x="${dx}" y="${dy}" width="${r1(w)}" height="${h}" rx="${rx}" ` +
     `style="fill:${zoom < 0.14 ? style.line : style.fill};stroke:${style.line}` +
     `${style.dash ? ";stroke-dasharray:3 3" : ""}"/>`;
-  const given = paint.note?.(id) || givenBy(stage, id),
+  const given = paint.note?.(id) || outputLabel(stage, id),
     note = escape(stage.note(id, given)),
     by = zoom < 0.4 ? 1 : larger(zoom);
   const text = (type, y, size, words) =>

@@ -1,4 +1,4 @@
-// The search box and the filter by type: what they find, which of it is lit in each pane, and where one is among it.
+// The search box and the filter by type: matches, their highlighting in each pane, and the position among them.
 import { census } from "./colour.js";
 import { Search, written } from "./search.js";
 import { escape } from "../../src/escape.js";

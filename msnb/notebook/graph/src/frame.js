@@ -1,4 +1,4 @@
-// The widget's own elements: the toolbar above, the panes and the panel below.
+// The widget's static elements: the toolbar above, the panes, and the panel below.
 import { icon } from "../../src/icon.js";
 
 const level = (n) =>

@@ -1,5 +1,5 @@
 // The ES module of the graph view. In a live notebook anywidget calls `render`; in a page without a kernel, `still`
-// draws the same thing from the bytes it is given; another widget puts a graph into itself with `mount`.
+// draws the same view from its bytes; other widgets embed a graph with `mount`.
 import { App } from "./app.js";
 import { arrive } from "./links.js";
 import { bytesOf, fromBase64 } from "../../src/bytes.js";

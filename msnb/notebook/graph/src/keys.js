@@ -1,4 +1,4 @@
-// The keys of a pane, shown over the graph until another one is pressed or they are clicked away.
+// The help box with the keys of a pane, shown until the next key or click.
 const KEYS = [
   ["Enter", "select a box; open or close a scope"],
   ["arrows", "to the next box; with Shift, or where nothing is selected, move the graph"],

@@ -4,7 +4,7 @@ import { layered, GAP_Y } from "./layered.js";
 import { columns, wrap } from "./columns.js";
 import { portsOf, named, HIDDEN } from "./ports.js";
 import { alignRows, flip } from "./rows.js";
-import { FOLD, CROWD, ROOT, LANE } from "./payload.js";
+import { FOLD, CROWD, ROOT, LANE } from "./constants.js";
 
 export const HEADER = 24,
   PAD = 12,

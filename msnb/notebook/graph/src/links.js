@@ -1,7 +1,7 @@
-// Links to a box of a page: #layer1.0.conv is a scope, by the attributes that lead to it, #layer1.0.conv/Conv2D a node
-// in it, #layer1.0/Add:2 the second of its kind.
+// Links to boxes of a page: #layer1.0.conv is a scope by its attribute path, #layer1.0.conv/Conv2D a node in it,
+// #layer1.0/Add:2 the second one of that name.
 import { toClipboard } from "./copy.js";
-import { CONTROL, SCOPE } from "./payload.js";
+import { CONTROL, SCOPE } from "./constants.js";
 import { dotted, written } from "./search.js";
 
 /** Map from link to id; what has no name of its own has none. */

@@ -1,4 +1,4 @@
-// The whole graph in a corner of the pane, with a frame around what is in sight; a click there moves the camera.
+// The minimap in a corner of the pane, with a frame around the visible part; a click moves the camera.
 import { paintCanvas } from "./draw.js";
 
 const LARGEST = 150, // pixels

@@ -1,10 +1,10 @@
-// One graph on screen: culling, drawing, what is open and selected.
+// One graph on screen: culling, drawing, open scopes and selection.
 import { Camera } from "./camera.js";
 import { Layout, HEADER } from "./layout.js";
 import { flatten } from "./scene.js";
 import { escape } from "../../src/escape.js";
 import { pictureHtml, markers, paintCanvas, larger } from "./draw.js";
-import { listen } from "./hands.js";
+import { listenToInput } from "./input.js";
 import { Minimap } from "./minimap.js";
 import { mark, traces } from "./traces.js";
 
@@ -42,7 +42,7 @@ export class Pane extends Camera {
     this.hint = el.querySelector(".hint");
     this.off = new AbortController();
     this.minimap = new Minimap(this, el.querySelector("canvas.map"));
-    listen(this);
+    listenToInput(this);
     this.layout.now();
     this.build();
     this.resizer = new ResizeObserver(() => this.resized());

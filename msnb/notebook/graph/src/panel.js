@@ -1,8 +1,9 @@
-// The text beside the graph: one node, one scope, or the whole graph when nothing is selected.
+// The text panel: one node, one scope, or the graph if nothing is selected.
 import { escape } from "../../src/escape.js";
-import { placeOf } from "../../src/place.js";
+import { formatLocation } from "../../src/location.js";
 import { human, written } from "./colour.js";
-import { FOLD, CROWD, UNIT, CONTROL, LANE, PAGE, sizeOf } from "./payload.js";
+import { FOLD, CROWD, UNIT, CONTROL, LANE, PAGE } from "./constants.js";
+import { sizeOf } from "./payload.js";
 
 const link = (id, text) => `<button class="link" data-go="${id}">${escape(text)}</button>`;
 const copyLink = (id) => ` · <button class="link" data-link="${id}" title="copy a link to this">copy link</button>`;
@@ -82,7 +83,7 @@ export function nodePanel(stage, id, schemes, live = false) {
     (stage.problem?.id === id ? `<p class="bad">${escape(stage.problem.said)}</p>` : "") +
     (source
       ? `<h4>Source</h4><button class="link" data-reveal="${id}" title="show this line">` +
-        `${escape(placeOf(source))}</button>${
+        `${escape(formatLocation(source))}</button>${
           source[2] && source[2] !== "<module>" ? ` <span class="kind">in ${escape(source[2])}</span>` : ""
         }${source[3] ? `<pre>${escape(source[3])}</pre>` : ""}`
       : "") +

@@ -2,18 +2,9 @@
 // Nodes are numbered 0..n-1; scope s is item n+s, and arguments come after the scopes, so that one integer names
 // anything that can be drawn as a box.
 import { bytesOf, unzip } from "../../src/bytes.js";
-import { findTwins } from "./twins.js";
-import { givenBy, noteOf, titleOf } from "./words.js";
-
-export const ROOT = 0,
-  LANE = 1,
-  SCOPE = 2,
-  CONTROL = 3,
-  FOLD = 4,
-  UNIT = 5,
-  CROWD = 6,
-  PAGE = 7,
-  LONE = 8;
+import { append, CONTROL, FOLD, LANE, LONE, ROOT, SCOPE } from "./constants.js";
+import { pairLanes } from "./lane_pairs.js";
+import { outputLabel, noteOf, titleOf } from "./labels.js";
 
 export async function unpack(bytes) {
   return JSON.parse(await unzip(bytesOf(bytes)));
@@ -31,8 +22,8 @@ function unpackDiff({ a, b, links, first, second }) {
     forth = new Map(),
     back = new Map();
   for (let i = 0; i < from.length; i++) {
-    put(forth, from[i], to[i]);
-    put(back, to[i], from[i]);
+    append(forth, from[i], to[i]);
+    append(back, to[i], from[i]);
   }
   return {
     a,
@@ -42,12 +33,6 @@ function unpackDiff({ a, b, links, first, second }) {
       { links: back, state: (i) => STATES[second[i]] },
     ],
   };
-}
-
-export function put(map, key, value) {
-  const list = map.get(key);
-  if (list) list.push(value);
-  else map.set(key, [value]);
 }
 
 function running(differences) {
@@ -122,7 +107,7 @@ export class Stage {
     this.most = n + raw.scopes.name.length + this.params.length + raw.outputs.length; // ids there can be
     this.readScopes(raw.scopes);
     this.eachEdge((a, b) => this.lift(a, b));
-    findTwins(this);
+    pairLanes(this);
     this.placeArguments(raw.written || 0);
     // where tracing ended with an error: the node, and what holds it
     this.problem = raw.problem ? { id: raw.problem[0], said: raw.problem[1] } : null;
@@ -146,7 +131,7 @@ export class Stage {
     start[n] = at;
     this.extra = extra;
     this.extraInto = new Map();
-    for (const [a, b] of extra) put(this.extraInto, b, a);
+    for (const [a, b] of extra) append(this.extraInto, b, a);
     const count = new Int32Array(n + 1);
     this.eachEdge((a) => count[a + 1]++);
     for (let i = 0; i < n; i++) count[i + 1] += count[i];
@@ -337,7 +322,7 @@ export class Stage {
           lane: where,
           result: true,
         });
-        put(this.resultsOf, ref, id);
+        append(this.resultsOf, ref, id);
         this.lift(ref, id);
         where.children.push(id);
       }
@@ -433,7 +418,7 @@ export class Stage {
     return titleOf(this, id);
   }
   // `given` takes the place of its result
-  note(id, given = givenBy(this, id)) {
+  note(id, given = outputLabel(this, id)) {
     return noteOf(this, id, given);
   }
 }

@@ -2,7 +2,7 @@
 // it. An edge between two siblings A and B is one line while both are closed. Inside B, open, it goes on from a port
 // of A's to B's children that read it; inside A it comes from those that made it to a port. Every such line has a name
 // made of two boxes: A and B between the two, A and child inside B, child and B inside A, and so on inwards.
-import { CROWD, FOLD, LANE, ROOT } from "./payload.js";
+import { CROWD, FOLD, LANE, ROOT } from "./constants.js";
 
 const MOST = 8; // ports on one side; where there were more, one stands for all of them
 

@@ -1,4 +1,4 @@
-// Rows of two lanes, brought level where they hold what belongs together; a lane turned round.
+// Align the rows of two lanes so that matching boxes are level, and reverse a lane.
 import { GAP_Y } from "./layered.js";
 
 // Push rows down, in both lanes, until every pair of rows that hold twins stands level.

@@ -1,4 +1,4 @@
-// Everything with absolute places: boxes (outer before inner) and edges, ready to be culled and drawn.
+// A scene in absolute coordinates: boxes (outer before inner) and edges, ready to be culled and drawn.
 import { nameOf } from "./ports.js";
 import { HEADER, LANE_GAP, MARGIN, PAD } from "./layout.js";
 

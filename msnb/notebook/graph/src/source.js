@@ -1,5 +1,4 @@
-// The source beside the graph: whether its pane is open, and which lines and nodes belong together, here and in the
-// notebook's own cells.
+// The source pane: open or closed, and the links between lines and nodes, here and in the notebook's own cells.
 import { CodePane } from "./code.js";
 
 export class Source {

@@ -1,5 +1,5 @@
-// The line above the graph that says why it is not the whole truth: the network fails, its cell has a mistake since,
-// or the kernel that made the view is gone (which style alone shows).
+// The line above the graph that reports why it is incomplete or out of date: the network fails, its cell has an error,
+// or the kernel of the view has ended (which only the style shows).
 import css from "./strip.css";
 import { escape } from "../../src/escape.js";
 

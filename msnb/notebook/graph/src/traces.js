@@ -1,4 +1,4 @@
-// Def-use: what the box under the pointer (or the selected one) reads and feeds, across scopes.
+// Def-use: highlight the inputs and the readers of the box under the pointer (or the selected one), across scopes.
 import { curve } from "./draw.js";
 import { nameOf } from "./ports.js";
 import { linesOf } from "./scene.js";

@@ -1,4 +1,4 @@
-// What a Parameter holds in the kernel: its line in the panel opens to it.
+// Values of a Parameter, queried from the kernel and shown below its line in the panel.
 
 export class Weights {
   constructor(app) {

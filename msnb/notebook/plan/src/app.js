@@ -1,4 +1,4 @@
-// Plans side by side; of the chosen one its memory, its communication, and where the chosen tensor lies.
+// Plans side by side; for the selected one its memory, its communication, and the sharding of the selected tensor.
 import { escape } from "../../src/escape.js";
 import frame from "../../src/frame.css";
 import { roving } from "../../src/roving.js";

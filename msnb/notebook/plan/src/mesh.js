@@ -1,5 +1,5 @@
-// Which device of a mesh holds which part of a tensor.
-import { ink } from "../../src/ink.js";
+// The part of a tensor that each device of a mesh holds.
+import { textColour } from "../../src/text_colour.js";
 
 // {axis of the mesh: place along it} of device number k; `mesh` is a Map of the axes' sizes, the last runs fastest
 export function placeOf(mesh, k) {
@@ -42,7 +42,7 @@ export function colourOf(number, parts) {
   const at = (number / (parts - 1)) * (STOPS.length - 1),
     low = Math.min(Math.floor(at), STOPS.length - 2),
     rgb = STOPS[low].map((v, i) => Math.round(v + (STOPS[low + 1][i] - v) * (at - low)));
-  return [`rgb(${rgb.join()})`, ink(rgb)];
+  return [`rgb(${rgb.join()})`, textColour(rgb)];
 }
 
 // "64/2 x 32": the axes of a tensor, and into how many parts each is cut

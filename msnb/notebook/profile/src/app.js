@@ -1,10 +1,10 @@
-// The frame: what a step takes, what to do about it, and tabs for the rest.
+// The frame: the parts of a step, the advice, and tabs for the rest.
 import { isDark } from "../../src/theme.js";
 import frame from "../../src/frame.css";
 import own from "./style.css";
 import { escape } from "../../src/escape.js";
 import { keysOf } from "../../src/keys.js";
-import { placeOf } from "../../src/place.js";
+import { formatLocation } from "../../src/location.js";
 import { time, percent, line } from "./format.js";
 import { Operators, cells } from "./tables.js";
 import { roofline, memory } from "./charts.js";
@@ -127,7 +127,7 @@ export class App {
     );
   }
   advice() {
-    const places = new Map(this.data.rows.filter((r) => r.l).map((r) => [escape(placeOf(r.l)), r.l])),
+    const places = new Map(this.data.rows.filter((r) => r.l).map((r) => [escape(formatLocation(r.l)), r.l])),
       words = [...places.keys()]
         .sort((a, b) => b.length - a.length)
         .map((p) => p.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")),

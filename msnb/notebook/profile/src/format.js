@@ -1,6 +1,6 @@
-// Numbers and marks as they are written everywhere in this view.
+// Format numbers and marks of this view.
 import { escape } from "../../src/escape.js";
-import { placeOf } from "../../src/place.js";
+import { formatLocation } from "../../src/location.js";
 
 const digits = (v) => String(+v.toPrecision(3));
 export function time(s) {
@@ -57,5 +57,5 @@ export const HOW = {
 export const line = (at) =>
   at
     ? `<button class="at" data-file="${escape(at[0])}" data-line="${at[1]}" title="Show this line">` +
-      `${escape(placeOf(at))}</button>`
+      `${escape(formatLocation(at))}</button>`
     : "";

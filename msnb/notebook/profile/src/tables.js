@@ -1,8 +1,8 @@
 // Operators and Cells as tables: sorted by any column, searched by words, with a bar behind each time.
 import { escape } from "../../src/escape.js";
 import { oneStop } from "../../src/grid.js";
-import { middle } from "../../src/middle.js";
-import { placeOf } from "../../src/place.js";
+import { ellipsize } from "../../src/ellipsize.js";
+import { formatLocation } from "../../src/location.js";
 import { time, count, bytes, percent, cellOf, pathOf, HOW, line } from "./format.js";
 
 // whether a part of a row's time that counts was given to it because of its neighbours
@@ -32,7 +32,7 @@ const COLUMNS = [
     "n",
     "operator",
     (r, d) =>
-      `<b title="${escape(r.n)}">${escape(middle(r.n.replace("XLA's copy", "copy"), d.letters))}</b>${
+      `<b title="${escape(r.n)}">${escape(ellipsize(r.n.replace("XLA's copy", "copy"), d.letters))}</b>${
         r.a.length ? ` <span class="soft" title="fused with ${escape(r.a.join(", "))}">+${r.a.length}</span>` : ""
       }`,
     "name",
@@ -54,7 +54,7 @@ const COLUMNS = [
     (r, d) =>
       r.of > 1
         ? `<span class="soft">${r.of} Cells</span>`
-        : `<span title="${escape(r.s)}">${escape(middle(r.q || pathOf(r.s), d.letters + 4))}</span>`,
+        : `<span title="${escape(r.s)}">${escape(ellipsize(r.q || pathOf(r.s), d.letters + 4))}</span>`,
     "name",
   ],
   ["l", "line", (r) => line(r.l), ""],
@@ -152,7 +152,8 @@ export class Operators {
   }
   draw(focus) {
     const found = this.rows.filter((r) => {
-      const text = `${r.n} ${r.q} ${[...r.scopes].join(" ")} ${r.h} ${r.d} ${r.l ? placeOf(r.l) : ""}`.toLowerCase();
+      const text =
+        `${r.n} ${r.q} ${[...r.scopes].join(" ")} ${r.h} ${r.d} ${r.l ? formatLocation(r.l) : ""}`.toLowerCase();
       return this.words.every((w) => text.includes(w));
     });
     found.sort((a, b) => {

@@ -1,5 +1,5 @@
 // One step on its lanes, drawn on a canvas: wheel and drag, or + - and the arrows, zoom and move.
-import { placeOf } from "../../src/place.js";
+import { formatLocation } from "../../src/location.js";
 import { time, cellOf, HOW } from "./format.js";
 
 const ROW = 19,
@@ -201,7 +201,7 @@ export class Timeline {
         tid: lane,
         ts,
         dur,
-        args: r ? { kernel: op, cell: r.s, line: r.l ? placeOf(r.l) : "", how } : { kernel: op },
+        args: r ? { kernel: op, cell: r.s, line: r.l ? formatLocation(r.l) : "", how } : { kernel: op },
       });
     }
     const url = URL.createObjectURL(

@@ -1,17 +1,17 @@
-// The frame: filter, target and colour above; parallel coordinates; the table, and beside or instead of it a scatter,
-// what matters, and the comparison. All of them show the one selection of the store.
+// The frame: filter, target and colour above; parallel coordinates; the table, and next to it or instead of it a
+// scatter plot, the importance, and the comparison. All of them show the selection of the store.
 import { isDark } from "../../src/theme.js";
 import { escape } from "../../src/escape.js";
 import { keysOf } from "../../src/keys.js";
-import { put } from "../../src/put.js";
-import { Acts } from "./acts.js";
+import { setHtml } from "../../src/set_html.js";
+import { RunActions } from "./run_actions.js";
 import { Axis } from "./axes.js";
 import { chooser } from "./chooser.js";
 import { chosenColour, colouring } from "./colours.js";
 import { Compare } from "./compare.js";
-import { shownAtFirst } from "./first.js";
+import { initialView } from "./initial_view.js";
 import { Head } from "./head.js";
-import { Linked } from "./linked.js";
+import { SelectionBroadcast } from "./selection_broadcast.js";
 import { Importance } from "./importance.js";
 import { Parallel } from "./parallel.js";
 import { Scatter } from "./scatter.js";
@@ -59,8 +59,8 @@ export class App {
     this.filter = find("input.filter");
     this.live = find(".said");
     this.head = new Head(this);
-    this.acts = new Acts(this, find(".acts"));
-    this.linked = new Linked(this);
+    this.acts = new RunActions(this, find(".acts"));
+    this.linked = new SelectionBroadcast(this);
     this.parallel = new Parallel(this);
     find(".upper").append(this.parallel.element);
     this.views = {
@@ -106,7 +106,7 @@ export class App {
   }
   // what the reader has chosen, as far as the runs have it; all else as it is at first
   heal() {
-    const first = shownAtFirst(this.store),
+    const first = initialView(this.store),
       there = (key) => this.store.of.has(key);
     this.state = { ...first, ...this.kept };
     for (const kind of ["axes", "columns"]) {
@@ -317,12 +317,12 @@ export class App {
     this.isWide = this.wide >= WIDE;
     this.root.toggleAttribute("data-wide", this.isWide);
     this.root.toggleAttribute("data-empty", !this.store.count);
-    put(this.root.querySelector(".nothing"), this.store.count ? "" : this.waiting());
+    setHtml(this.root.querySelector(".nothing"), this.store.count ? "" : this.waiting());
     this.paint = this.colours();
     const colour = this.store.of.get(this.state.colour);
     this.colouring = colouring(colour && new Axis(colour), this.theme, this.forced && this.paint.ink);
     const select = (kind, fits) =>
-      put(this.root.querySelector(`[data-set=${kind}]`), this.options(this.state[kind], fits));
+      setHtml(this.root.querySelector(`[data-set=${kind}]`), this.options(this.state[kind], fits));
     select("target", (c) => c.group === "metric" && c.kind === "number");
     select("colour", (c) => c.kind !== "words" || c.words.length <= 30);
     this.head.legend(colour);

@@ -1,4 +1,4 @@
-// Where a value stands on an axis, from 0 to 1, and what is written there. Words stand in the middle of their part.
+// Axes: position of a value from 0 to 1, and tick labels. Words are centred in their part.
 import { date, number, seconds } from "./format.js";
 
 const MINUTE = 60;

@@ -1,4 +1,4 @@
-// Which columns the table and the axes show: a box for each, by group, with a filter for those who have hundreds.
+// The menu of columns for table and axes: a checkbox for each, by group, with a filter for hundreds of them.
 import { escape } from "../../src/escape.js";
 
 const GROUPS = { run: "run", setting: "settings", data: "data", metric: "metrics" };

@@ -1,4 +1,4 @@
-// Colours of runs: by a column, and of those that are compared.
+// Colours of runs: by a column, and for a comparison.
 import { DARK, LIGHT } from "../../src/palette.js";
 
 export const STEPS = 24;

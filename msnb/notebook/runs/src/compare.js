@@ -1,7 +1,7 @@
-// The runs that were ticked, side by side: settings that differ, curves, and of two the code and the graph. What stands
-// in the runs' files is told by the kernel.
+// The ticked runs side by side: settings that differ, curves, and for two runs the code and the graph. The kernel
+// sends the contents of the files.
 import { escape } from "../../src/escape.js";
-import { put } from "../../src/put.js";
+import { setHtml } from "../../src/set_html.js";
 import { number } from "./format.js";
 
 const W = 300,
@@ -50,7 +50,7 @@ export class Compare {
   }
   // Each part is written when it is another: a live run changes its curves, and not the graph that is looked at.
   draw(names, told) {
-    const part = (name, html) => put(this.element.querySelector(`[data-part=${name}]`), html),
+    const part = (name, html) => setHtml(this.element.querySelector(`[data-part=${name}]`), html),
       files = told && !told.problem ? told : {};
     const at = this.element.querySelector(".scroll"),
       place = at && [at.scrollLeft, at.scrollTop];

@@ -1,4 +1,4 @@
-// Values in words, short enough for a cell of a table or a tick of an axis.
+// Format values briefly, for table cells and axis ticks.
 const SIZES = [
   [1e12, "T"],
   [1e9, "G"],

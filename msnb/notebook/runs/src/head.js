@@ -1,6 +1,6 @@
-// What stands above the views: how many runs there are, which is the best, how many are picked, what the colours mean.
+// The line above the views: number of runs, the best one, number of selected ones, the legend.
 import { escape } from "../../src/escape.js";
-import { put } from "../../src/put.js";
+import { setHtml } from "../../src/set_html.js";
 import { Axis } from "./axes.js";
 import { runs } from "./format.js";
 
@@ -11,7 +11,7 @@ export class Head {
     [this.hits, this.clear, this.hidden] = [".hits", "[data-do=clear]", "[data-do=hidden]"].map(find);
   }
   put(selector, html) {
-    put(this.app.root.querySelector(selector), html);
+    setHtml(this.app.root.querySelector(selector), html);
   }
   draw() {
     const { store, target } = this.app,

@@ -1,7 +1,7 @@
-// What matters for the target: how it is spread, and what each setting is worth by the kernel's forest. A press on a
-// setting shows it against the target.
+// The importance tab: the distribution of the target, and the importance of each setting from the kernel's forest. A
+// click on a setting plots it against the target.
 import { escape } from "../../src/escape.js";
-import { put } from "../../src/put.js";
+import { setHtml } from "../../src/set_html.js";
 import { roving } from "../../src/roving.js";
 import { Axis } from "./axes.js";
 import { number, percent, runs } from "./format.js";
@@ -58,8 +58,8 @@ export class Importance {
     const { app, store } = this,
       target = app.target;
     if (!target) {
-      put(this.figure, "");
-      put(this.list, `<p class="soft">No run has a metric that is a number.</p>`);
+      setHtml(this.figure, "");
+      setHtml(this.list, `<p class="soft">No run has a metric that is a number.</p>`);
       return;
     }
     const given = store.data.importance;
@@ -74,8 +74,8 @@ export class Importance {
       : answer
         ? this.rows(answer)
         : `<p class="soft">What matters for ${escape(target.name)} is told by the kernel: run this cell again.</p>`;
-    put(this.figure, this.spread(target));
-    if (put(this.list, words) && this.list.querySelector("ul")) roving(this.list.querySelector("ul"), "button");
+    setHtml(this.figure, this.spread(target));
+    if (setHtml(this.list, words) && this.list.querySelector("ul")) roving(this.list.querySelector("ul"), "button");
   }
   rows(answer) {
     if (answer.problem) return `<p class="warn">${escape(answer.problem)}</p>`;

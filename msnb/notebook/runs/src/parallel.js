@@ -1,7 +1,7 @@
-// Parallel coordinates: an axis for each chosen column, a line for each run. A stretch that is drawn on an axis is a
-// brush; several brushes hold what is in all of them. The head of an axis opens its form, for the keyboard.
+// Parallel coordinates: an axis for each column, a line for each run. A range marked on an axis is a brush; several
+// brushes select their intersection. The head of an axis opens its form, for the keyboard.
 import { escape } from "../../src/escape.js";
-import { middle } from "../../src/middle.js";
+import { ellipsize } from "../../src/ellipsize.js";
 import { Axis } from "./axes.js";
 import { chosenColour } from "./colours.js";
 import { holds, said } from "./store.js";
@@ -89,8 +89,8 @@ export class Parallel {
     const pen = this.scales.canvas.getContext("2d");
     pen.font = this.app.paint.head;
     let most = name.length;
-    while (most > 3 && pen.measureText(middle(name, most)).width > room) most--;
-    return middle(name, most);
+    while (most > 3 && pen.measureText(ellipsize(name, most)).width > room) most--;
+    return ellipsize(name, most);
   }
   y(t) {
     return this.bottom - t * (this.bottom - TOP);

@@ -1,5 +1,5 @@
-// What stands in the filter: words, /patterns/, `lr>0.01`, `optimizer=adam`, `is:starred`, each with a minus for its
-// contrary; all of them have to hold.
+// The filter language: words, /patterns/, `lr>0.01`, `optimizer=adam`, `is:starred`, each with a minus to negate it;
+// all of them have to match.
 const TERM = /-?(?:[^\s"/]|(?<=\S)\/)*"[^"]*"|-?\/(?:[^/\\]|\\.)*\/|\S+/g;
 const COMPARED = /^([^<>=!~]+?)(<=|>=|!=|=|<|>)(.*)$/;
 const COMPARE = {

@@ -1,6 +1,6 @@
-// Any two columns against each other. A rectangle is a brush on both of them, which the parallel coordinates show too.
+// A scatter plot of two columns. A rectangle is a brush on both of them, which the parallel coordinates show too.
 import { escape } from "../../src/escape.js";
-import { put } from "../../src/put.js";
+import { setHtml } from "../../src/set_html.js";
 import { Axis } from "./axes.js";
 import { chosenColour } from "./colours.js";
 import { Layer, at, draggable, surface } from "./surface.js";
@@ -60,7 +60,7 @@ export class Scatter {
     this.width = Math.max(box.clientWidth, 160);
     this.height = 300;
     for (const select of this.element.querySelectorAll("select"))
-      put(select, app.options(app.state[select.dataset.axis]));
+      setHtml(select, app.options(app.state[select.dataset.axis]));
     const [cx, cy] = [store.of.get(app.state.x), store.of.get(app.state.y)];
     if (!cx || !cy) return;
     this.x = new Axis(cx, this.width > 420 ? 6 : 3);
@@ -169,7 +169,7 @@ export class Scatter {
     this.tell(none ? `${none} have no number in one of the two` : "");
   }
   tell(html) {
-    put(this.element.querySelector(".read"), html);
+    setHtml(this.element.querySelector(".read"), html);
   }
   drawOver() {
     if (!this.x) return;

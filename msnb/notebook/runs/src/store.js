@@ -1,5 +1,5 @@
-// The runs and the one selection that all views show: what the filter lets through (`shown`), what all brushes hold of
-// it (`picked`), what was ticked to be compared (`chosen`), and the run under the pointer (`hover`).
+// The runs and the selection that all views share: runs that pass the filter (`shown`), those inside all brushes
+// (`picked`), those selected for comparison (`chosen`), and the run under the pointer (`hover`).
 import { date, number, seconds } from "./format.js";
 import { query } from "./query.js";
 

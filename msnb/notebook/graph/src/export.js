@@ -1,7 +1,7 @@
-// What the reader takes along: the graph as text to the clipboard, or as a picture.
+// Export the graph: as text to the clipboard, or as a picture.
 import { asText, asDot, asJson, asSvg, asPng, toClipboard, download } from "./copy.js";
 
-export class Taking {
+export class GraphExport {
   constructor(app) {
     this.app = app;
     app.on(app.root.querySelector(".copy"), "change", (e) => {

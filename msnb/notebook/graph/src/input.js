@@ -1,10 +1,10 @@
-// What the reader's hands do to a pane: pointer, fingers, wheel, keyboard.
+// Input of a pane: pointer, touch, wheel, keyboard.
 import { HEADER } from "./layout.js";
 import { hit } from "./draw.js";
 
 const STEP = 60; // pixels of an arrow key
 
-export function listen(pane) {
+export function listenToInput(pane) {
   const { svg } = pane,
     on = (type, act, more) => svg.addEventListener(type, act, { signal: pane.off.signal, ...more });
   const local = (e) => {
@@ -102,18 +102,18 @@ export function listen(pane) {
     },
     { passive: false },
   );
-  on("keydown", (e) => key(pane, e));
+  on("keydown", (e) => handleKey(pane, e));
   on("focus", () => {
     pane.app.onActive(pane);
     if (pane.app.keys()) pane.tell("arrows move, Enter opens, + − zoom, 0 fit, / search, ? all keys");
   });
 }
 
-function key(pane, e) {
+function handleKey(pane, e) {
   if (e.altKey || ((e.ctrlKey || e.metaKey) && !"+-=0".includes(e.key))) return;
   const arrow = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
   if (arrow) {
-    if (pane.selected >= 0 && !e.shiftKey) walk(pane, -arrow[0], -arrow[1]);
+    if (pane.selected >= 0 && !e.shiftKey) selectNeighbour(pane, -arrow[0], -arrow[1]);
     else pane.pan(arrow[0] * STEP, arrow[1] * STEP);
   } else if (e.key === "+" || e.key === "=") pane.zoom(1.25);
   else if (e.key === "-") pane.zoom(0.8);
@@ -136,7 +136,7 @@ function key(pane, e) {
 
 // to the nearest box in that direction, whatever scope it is in; sideways first to one on the same row, in another lane
 // to what it belongs to there
-function walk(pane, dx, dy) {
+function selectNeighbour(pane, dx, dy) {
   const { stage } = pane,
     from = pane.place(pane.selected) || pane.place(pane.layout.standIn(pane.selected));
   if (!from) return;
@@ -145,7 +145,7 @@ function walk(pane, dx, dy) {
     ahead = (b) => (dx ? (cx(b) - cx(from)) * dx : (cy(b) - cy(from)) * dy),
     aside = (b) => Math.abs(dx ? cy(b) - cy(from) : cx(b) - cx(from)),
     level = (b) => dx && !b.open && aside(b) < (b.h + from.h) / 2,
-    mate = dx ? mateOf(stage, from.id) : -1,
+    mate = dx ? pairOf(stage, from.id) : -1,
     twin = mate >= 0 ? pane.place(pane.layout.standIn(mate)) : null,
     other = (b) => stage.laneOf(b.id) !== stage.laneOf(from.id);
   let best = null,
@@ -164,7 +164,7 @@ function walk(pane, dx, dy) {
   pane.bring(best.id);
   pane.app.say(`${stage.title(best.id)}, ${stage.note(best.id)}, ${stage.laneOf(best.id)}`);
 }
-function mateOf(stage, id) {
+function pairOf(stage, id) {
   if (stage.isArgument(id)) return -1;
   return stage.twin[id] >= 0 ? stage.twin[id] : stage.level[id];
 }

@@ -1,8 +1,8 @@
-// What is done with the runs that are ticked: compare, star, note, hide, delete. What cannot be undone is asked first.
+// Actions for the selected runs: compare, star, note, hide, delete. An action that cannot be undone asks first.
 import { escape } from "../../src/escape.js";
 import { runs } from "./format.js";
 
-export class Acts {
+export class RunActions {
   constructor(app, box) {
     this.app = app;
     this.box = box;

@@ -1,9 +1,9 @@
-// Which stages of the program are on screen: the two boxes of the toolbar, and what the kernel is asked to make.
+// The two stage menus of the toolbar, and the request to the kernel for stages that are not computed yet.
 import { escape } from "../../src/escape.js";
 
 const SOURCE = "(source)"; // no stage is called that
 
-export class Choice {
+export class StagePicker {
   constructor(app) {
     this.app = app;
     this.stageBox = app.root.querySelector(".which");

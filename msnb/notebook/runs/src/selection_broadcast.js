@@ -1,6 +1,6 @@
-// What is selected here, for the dashboards that stand in the same notebook: the ticked runs, or else those that the
-// filter and the brushes leave; no ids are all of them.
-export class Linked {
+// Send the selection to the dashboards in the same notebook: the ticked runs, or else those that pass the filter and
+// the brushes; an empty list means all.
+export class SelectionBroadcast {
   constructor(app) {
     this.app = app;
     this.told = "";

@@ -1,8 +1,8 @@
-// What is shown at first: what differs between the runs, and the metric that they are judged by.
+// The initial state of the view: the columns that differ between runs, and the target metric.
 const MACHINE = /^system\//; // what a run says of the machine it ran on
 const AXES = 8;
 
-export function shownAtFirst(store) {
+export function initialView(store) {
   const { columns } = store,
     few = (c) => c.kind !== "words" || c.words.length <= 30,
     of = (...groups) =>

@@ -1,6 +1,6 @@
-// Which rows are shown, and of which statistic.
+// Menus for the kind of rows and the statistic.
 import { escape } from "../../src/escape.js";
-import { KIND, STATISTIC } from "./words.js";
+import { KIND, STATISTIC } from "./labels.js";
 
 export function picker(app, names) {
   return (
@@ -15,7 +15,7 @@ export function picker(app, names) {
   );
 }
 
-export function picked(app, where) {
+export function listenToPicker(app, where) {
   for (const box of where.querySelectorAll("[data-pick]"))
     box.addEventListener("change", () => {
       app[box.dataset.pick] = box.value;

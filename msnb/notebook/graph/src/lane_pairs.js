@@ -1,8 +1,8 @@
-// What stands on the same row in the other lane: scopes and Cells of one operator by their names, calls of an operator
-// outside of such Cells by their order.
-import { LANE, put } from "./payload.js";
+// Pair boxes of the forward and backward lanes that belong on one row: scopes and Cells of one operator by their names,
+// calls of an operator outside of such Cells by their order.
+import { LANE, append } from "./constants.js";
 
-export function findTwins(stage) {
+export function pairLanes(stage) {
   const lane = (name) => stage.scopes.find((s) => s.kind === LANE && s.name === name);
   stage.forward = lane("forward");
   stage.backward = lane("backward");
@@ -10,10 +10,10 @@ export function findTwins(stage) {
   stage.twin = new Int32Array(stage.n + stage.scopes.length).fill(-1);
   stage.level = stage.twin.slice(); // a Cell of one operator, and the scope of its gradients where these are several
   // XLA runs its kernels in an order of its own, so there are no rows to match
-  if (stage.forward && stage.backward && !stage.compiled) match(stage, stage.forward, stage.backward);
+  if (stage.forward && stage.backward && !stage.compiled) pairScopes(stage, stage.forward, stage.backward);
 }
 
-function match(stage, f, b) {
+function pairScopes(stage, f, b) {
   const names = new Map(),
     calls = new Map(),
     cell = (id) => (stage.isScope(id) ? stage.scope(id) : stage.lone(id)),
@@ -24,7 +24,7 @@ function match(stage, f, b) {
   pair(stage.twin, f.id, b.id);
   for (const id of b.children) {
     if (cell(id)) names.set(cell(id).name, id);
-    else put(calls, stage.op(id).replace(/^grad/, ""), id);
+    else append(calls, stage.op(id).replace(/^grad/, ""), id);
   }
   for (const id of f.children) {
     const own = cell(id),
@@ -32,6 +32,6 @@ function match(stage, f, b) {
     if (mate === undefined) continue;
     if (stage.isScope(id) !== stage.isScope(mate)) pair(stage.level, id, mate);
     else if (!stage.isScope(id)) pair(stage.twin, id, mate);
-    else if (stage.scope(mate).kind === own.kind) match(stage, own, stage.scope(mate));
+    else if (stage.scope(mate).kind === own.kind) pairScopes(stage, own, stage.scope(mate));
   }
 }

@@ -1,5 +1,5 @@
-// Numbers and elements.
-import { SHARES } from "./words.js";
+// Format numbers and create elements.
+import { SHARES } from "./labels.js";
 
 export const number = (v) =>
   v === null || v === undefined
@@ -11,8 +11,8 @@ export const number = (v) =>
           ? -Infinity
           : NaN
       : v;
-export const known = (v) => v !== null && Number.isFinite(v);
-export function show(v, name) {
+export const isFiniteNumber = (v) => v !== null && Number.isFinite(v);
+export function formatNumber(v, name) {
   if (v === null) return "";
   if (!Number.isFinite(v)) return Number.isNaN(v) ? "NaN" : v > 0 ? "∞" : "−∞";
   if (SHARES.has(name)) return `${(100 * v).toFixed(v && v < 0.1 ? 1 : 0)} %`;

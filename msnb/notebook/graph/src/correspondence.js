@@ -1,13 +1,13 @@
-// What a selected box is in the graph that takes its graph's place: another stage of the program, its whole in place of
-// a copy without repeats, or a newer version of the cell.
+// Find the counterpart of a selected box in the graph that replaces its graph: another stage of the program, the full
+// graph for a copy without repeats, or a newer version of the cell.
 import { between } from "./difference.js";
 
 /** The id of it in `stage`, -1 where it is not there. `data` is what the kernel sent with `stage`. */
-export function became(data, old, id, stage) {
+export function findCounterpart(data, old, id, stage) {
   if (id < 0 || old === stage) return id;
-  if (id >= old.n) return same(boxes(old), boxes(stage), id);
+  if (id >= old.n) return matchByName(namedBoxes(old), namedBoxes(stage), id);
   if (old.ids && !stage.ids && old.total === stage.n) return old.ids[id];
-  if (old.name === stage.name) return same(calls(old), calls(stage), id);
+  if (old.name === stage.name) return matchByName(namedCalls(old), namedCalls(stage), id);
   const was = data.stages.find((s) => s.name === old.name),
     diff = was && between(data, was, stage),
     mates = diff?.get(was).links.get(old.number(id)) || [];
@@ -15,16 +15,16 @@ export function became(data, old, id, stage) {
   return mates.reduce((a, b) => (a < 0 || stage.sigOf(b).flops > stage.sigOf(a).flops ? b : a), -1);
 }
 
-const same = (from, to, id) => to.find(([, name]) => name === from.find(([i]) => i === id)[1])?.[0] ?? -1;
+const matchByName = (from, to, id) => to.find(([, name]) => name === from.find(([i]) => i === id)[1])?.[0] ?? -1;
 
 // [id, what it is called apart from the numbers] of scopes and arguments, and of nodes
-function boxes(stage) {
+function namedBoxes(stage) {
   return [
     ...stage.scopes.map((s) => [s.id, `${stage.laneOf(s.id)} ${s.kind} ${stage.path(s.id)}/${s.name}`]),
     ...stage.args.map((a, k) => [stage.firstArgument + k, `${a.result} ${a.name}`]),
   ];
 }
-function calls(stage) {
+function namedCalls(stage) {
   const count = new Map();
   return Array.from({ length: stage.n }, (_, i) => {
     const name = `${stage.laneOf(i)} ${stage.path(i)} ${stage.op(i)}`,

@@ -1,4 +1,4 @@
-// What the rows and numbers are called.
+// Labels of statistics and kinds of rows.
 export const STATISTIC = {
   norm: "norm",
   rms: "RMS (norm per element)",

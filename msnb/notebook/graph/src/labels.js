@@ -1,5 +1,5 @@
-// What a box says: its name, and in grey what it is and gives.
-import { CROWD, FOLD, UNIT } from "./payload.js";
+// Labels of boxes: a title, and a grey note with operator and output shape.
+import { CROWD, FOLD, UNIT } from "./constants.js";
 
 // what the author calls a Cell that is one operator; nothing where it has a number only
 const attributeOf = (scope) => (/^\d*$/.test(scope.title) ? "" : scope.title);
@@ -20,9 +20,9 @@ export function noteOf(stage, id, given) {
 }
 
 // the shape of the result that a box is there for, with its dtype where a scope hides what is computed
-export function givenBy(stage, id) {
+export function outputLabel(stage, id) {
   const s = stage.isScope(id) ? stage.scope(id) : null,
-    node = s ? leaving(stage, s) : id;
+    node = s ? lastOutput(stage, s) : id;
   if (s?.kind === CROWD || node < 0) return "";
   const { outs, main } = stage.isArgument(id) ? { outs: [stage.argument(id).type], main: 0 } : stage.sigOf(node),
     type = outs[main] || "",
@@ -34,7 +34,7 @@ export function givenBy(stage, id) {
 
 // The last node of a scope that something outside of it reads in the same lane, or that the program returns; else its
 // last (`Hierarchy.given` finds the same).
-function leaving(stage, scope) {
+function lastOutput(stage, scope) {
   if (scope.leaving === undefined) {
     const returned = (id) => stage.chain(id).includes(scope);
     let last = -1;

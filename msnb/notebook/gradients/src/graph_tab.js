@@ -1,9 +1,9 @@
-// The third tab: the gradients on the graph, which the graph view draws.
+// The third tab: gradients as colours on the graph, drawn by the graph view.
 import { details } from "./details.js";
 import { unzip } from "../../src/bytes.js";
 import { escape } from "../../src/escape.js";
 
-export async function onGraph(app) {
+export async function drawGraphTab(app) {
   const { data } = app;
   if (app.graph) {
     app.graph.setColumn("gradient", column(app), { colour: false });
