@@ -27,16 +27,16 @@ def check_dtypes(layer: str, allowed: tuple, **tensors: Tensor) -> None:
         if x.dtype not in allowed:
             expected = " or ".join(map(str, allowed))
             raise TypeError(f"For '{layer}', '{name}' should be of type {expected}, but got {x.dtype}.")
-    _alike(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
+    _check_equal(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
 
 
 def check_alike(layer: str, **tensors: Tensor) -> None:
     """Raise TypeError unless the Tensors have one element type, ValueError unless they have one shape."""
-    _alike(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
-    _alike(layer, ValueError, "one shape", {name: tuple(x.shape) for name, x in tensors.items()})
+    _check_equal(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
+    _check_equal(layer, ValueError, "one shape", {name: tuple(x.shape) for name, x in tensors.items()})
 
 
-def _alike(layer, error, what, found):
-    if len(set(found.values())) > 1:
-        names, values = (" and ".join(map(str, part)) for part in (map(repr, found), found.values()))
-        raise error(f"For '{layer}', {names} should have {what}, but got {values}.")
+def _check_equal(layer, error, requirement, properties):
+    if len(set(properties.values())) > 1:
+        names, values = (" and ".join(map(str, part)) for part in (map(repr, properties), properties.values()))
+        raise error(f"For '{layer}', {names} should have {requirement}, but got {values}.")

@@ -19,11 +19,11 @@ from msnb.common.kinds import Bool, check
 from msnb.core.errors.messages import describe
 from msnb.core.operator.autocast import cast_tensor, register_cell_tensor
 from msnb.core.state import events, trace_state
-from msnb.nn._cell.call import Running
-from msnb.nn._cell.compiler_settings import Told
-from msnb.nn._cell.hooks import Hooked
-from msnb.nn._cell.state_dict import Stateful
-from msnb.nn._cell.tree import Tree
+from msnb.nn._cell.call import CallMixin
+from msnb.nn._cell.compiler_settings import CompilerSettings
+from msnb.nn._cell.hooks import HookMixin
+from msnb.nn._cell.state_dict import StateDictMixin
+from msnb.nn._cell.tree import CellTree
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.parameter import Parameter
@@ -35,7 +35,7 @@ _ids = itertools.count()
 _set = object.__setattr__
 
 
-class Cell(Running, Hooked, Stateful, Tree, Told):
+class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
     """Base class of every network and layer.
 
     A subclass creates sub-Cells and Parameters in `__init__` and computes in `construct`. Calling a Cell runs
@@ -227,8 +227,8 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         """
         kinds = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
         if dst_type not in kinds.values():
-            known = ", ".join(f"mindspore.{kind}".lower() for kind in kinds.values())
-            raise ValueError(f"For 'to_float', 'dst_type' should be one of {known}, but got {dst_type!r}.")
+            allowed = ", ".join(f"mindspore.{kind}".lower() for kind in kinds.values())
+            raise ValueError(f"For 'to_float', 'dst_type' should be one of {allowed}, but got {dst_type!r}.")
         return self.add_flags_recursive(**{flag: kind == dst_type for flag, kind in kinds.items()})
 
     def cast_inputs(self, inputs: tuple[Any, ...], dst_type: mstype.Type) -> tuple[Any, ...]:
@@ -351,11 +351,11 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         Raises:
             ValueError: If both are given, or `construct` has no input of a name.
         """
-        known = list(inspect.signature(self.construct).parameters)
-        wrong = [name for name in kwargs if name not in known]
-        if wrong or inputs and kwargs:
-            what = f"has no input '{wrong[0]}'" if wrong else "takes them by place or by name, not both"
-            raise ValueError(f"For 'set_inputs', the 'construct' of {self.cls_name}({', '.join(known)}) {what}.")
+        parameters = list(inspect.signature(self.construct).parameters)
+        unknown = [name for name in kwargs if name not in parameters]
+        if unknown or inputs and kwargs:
+            what = f"has no input '{unknown[0]}'" if unknown else "takes them by place or by name, not both"
+            raise ValueError(f"For 'set_inputs', the 'construct' of {self.cls_name}({', '.join(parameters)}) {what}.")
         log.once("set_inputs() has no effect: a graph is compiled for each shape that comes.")
         self.__dict__["_expected"] = kwargs or inputs
 

@@ -15,7 +15,7 @@ def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: str | list[s
     """
     if fn is None:
         return functools.partial(cell_attr_register, attrs=attrs)
-    wanted = [attrs] if isinstance(attrs, str) else attrs
+    names = [attrs] if isinstance(attrs, str) else attrs
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
@@ -24,8 +24,6 @@ def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: str | list[s
         bound.apply_defaults()
         values = list(bound.arguments.items())[1:]
         fn(self, *args, **kwargs)
-        self.cell_init_args = type(self).__name__ + str(
-            [(k, str(v)) for k, v in values if wanted is None or k in wanted]
-        )
+        self.cell_init_args = type(self).__name__ + str([(k, str(v)) for k, v in values if names is None or k in names])
 
     return init

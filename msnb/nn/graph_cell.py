@@ -18,7 +18,7 @@ from msnb.nn.cell import Cell
 
 __all__ = ["GraphCell"]
 
-_SOME = 8  # operators that cannot run are told of, the others are counted
+_MAX_NAMES = 8  # operators that cannot run are told of, the others are counted
 
 
 class GraphCell(Cell):
@@ -73,11 +73,11 @@ class GraphCell(Cell):
         self.graph = graph
         self._built: dict[Any, FuncGraph] = {}
         self._written: list[ParameterNode] | None = None
-        given = _checked(params_init, graph)
+        initial_values = _check_params(params_init, graph)
         for node in graph.parameters:
             if node.is_weight:
-                value = given.get(node.name, graph.weights.get(node.name))
-                self.insert_param_to_cell(node.name, _parameter(node, value), check_name=False)
+                value = initial_values.get(node.name, graph.weights.get(node.name))
+                self.insert_param_to_cell(node.name, _make_parameter(node, value), check_name=False)
 
     @property
     def argument_names(self) -> list[str]:
@@ -90,21 +90,21 @@ class GraphCell(Cell):
             inputs = tuple(flatten(inputs)[0])
         if len(inputs) != len(names):
             raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
-        graph, given, values = self._graph_for(inputs), iter(inputs), []
+        graph, input_values, values = self._graph_for(inputs), iter(inputs), []
         for node in graph.parameters:
-            values.append(self._params[node.name] if node.is_weight else next(given))
+            values.append(self._params[node.name] if node.is_weight else next(input_values))
         # nodes see the Parameters that the graph writes as they were; their new values are results of nodes
         before = {node: box(self._params[node.name]._array) for node in self._writes(graph)}
         env = {node: (value, self._params[node.name]) for node, value in before.items()}
-        results = _run(graph, values, env)[: len(graph.outputs) - graph.written]
+        results = _run_graph(graph, values, env)[: len(graph.outputs) - graph.written]
         return results[0] if len(results) == 1 else tuple(results)
 
     def _writes(self, graph):
         """The Parameters that a graph writes."""
         if graph is not self.graph:
-            return written(graph)
+            return written_parameters(graph)
         if self._written is None:
-            self._written = written(graph)
+            self._written = written_parameters(graph)
         return self._written
 
     def _graph_for(self, inputs):
@@ -118,10 +118,10 @@ class GraphCell(Cell):
         return self._built[shapes]
 
 
-_ALIKE = "Only support update parameter by Tensor or Parameter with same shape and dtype as it"
+_SHAPE_AND_TYPE_MESSAGE = "Only support update parameter by Tensor or Parameter with same shape and dtype as it"
 
 
-def _checked(params_init, graph):
+def _check_params(params_init, graph):
     """`params_init`, when all of it can be used."""
     if params_init is None:
         return {}
@@ -136,68 +136,70 @@ def _checked(params_init, graph):
     unknown = sorted(set(params_init) - {node.name for node in graph.parameters if node.is_weight})
     if unknown:
         raise ValueError(
-            f"For 'GraphCell', 'params_init' has names that the graph lacks: {', '.join(unknown[:_SOME])}."
+            f"For 'GraphCell', 'params_init' has names that the graph lacks: {', '.join(unknown[:_MAX_NAMES])}."
         )
     return params_init
 
 
-def _parameter(node, value):
+def _make_parameter(node, value):
     """The Parameter of a graph's weight."""
     if value is None:
         raise ValueError(
             f"The Parameter '{node.name}' has no value in the graph; give one: GraphCell(graph, {{name: Tensor}})."
         )
-    made = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
-    if node.types and made.shape != node.types[0].shape:
-        raise ValueError(f"{_ALIKE}: {node.name!r} has shape {node.types[0].shape}, but got {made.shape}.")
-    if node.types and str(made.dtype) != node.types[0].dtype:
-        raise ValueError(f"{_ALIKE}: {node.name!r} is {node.types[0].dtype}, but got {made.dtype}.")
-    return Parameter(made, name=node.name, requires_grad=node.requires_grad)
+    tensor = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
+    if node.types and tensor.shape != node.types[0].shape:
+        raise ValueError(
+            f"{_SHAPE_AND_TYPE_MESSAGE}: {node.name!r} has shape {node.types[0].shape}, but got {tensor.shape}."
+        )
+    if node.types and str(tensor.dtype) != node.types[0].dtype:
+        raise ValueError(f"{_SHAPE_AND_TYPE_MESSAGE}: {node.name!r} is {node.types[0].dtype}, but got {tensor.dtype}.")
+    return Parameter(tensor, name=node.name, requires_grad=node.requires_grad)
 
 
 # ---------------------------------------------------------------------- running
 def operator_of(node: CNode) -> Operator | None:
     """The operator that a node of a graph calls, None where msnb has none of that name."""
-    found = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS.get(node.op)
-    return found if isinstance(found, Operator) else None
+    op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS.get(node.op)
+    return op if isinstance(op, Operator) else None
 
 
-def targets(node: CNode) -> list[int]:
+def written_inputs(node: CNode) -> list[int]:
     """Which inputs of a node are Parameters that it writes; their new values are its first results."""
     op = operator_of(node)
     if op is None or not op.written:
         return []
     sizes = [entry[0] if isinstance(entry, tuple) else max(entry, 0) for entry in node.layout or (1,) * len(op.inputs)]
-    return [sum(sizes[:place]) for place in op.written]
+    return [sum(sizes[:index]) for index in op.written]
 
 
-def written(graph: FuncGraph) -> list[ParameterNode]:
+def written_parameters(graph: FuncGraph) -> list[ParameterNode]:
     """The Parameters that a graph gives new values, each once."""
-    found = [node.inputs[i] for node in graph.nodes for i in targets(node)]
-    return list(dict.fromkeys(node for node in found if isinstance(node, ParameterNode)))
+    targets_of_nodes = [node.inputs[i] for node in graph.nodes for i in written_inputs(node)]
+    return list(dict.fromkeys(node for node in targets_of_nodes if isinstance(node, ParameterNode)))
 
 
 def prune(graph: FuncGraph) -> None:
     """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too. The others are
     numbered in the order of execution, as views and names want it."""
     used: set[AnfNode] = set()
-    _used_by(graph, used)
-    for place, node in enumerate(graph.all_nodes()):
-        node.id = place
+    _mark_used(graph, used)
+    for index, node in enumerate(graph.all_nodes()):
+        node.id = index
 
 
-def _used_by(graph, used):
+def _mark_used(graph, used):
     """Add what the outputs of a graph need, from the last node to the first one."""
     used.update(node for node, _ in graph.outputs)
-    kept = []
+    used_nodes = []
     for node in reversed(graph.nodes):
-        if node not in used and not targets(node):
+        if node not in used and not written_inputs(node):
             continue
         for inner in node.graphs:
-            _used_by(inner, used)
+            _mark_used(inner, used)
         used.update(node.inputs)
-        kept.append(node)
-    graph.nodes[:] = kept[::-1]
+        used_nodes.append(node)
+    graph.nodes[:] = used_nodes[::-1]
 
 
 def _check_runs(graph):
@@ -207,54 +209,54 @@ def _check_runs(graph):
         if node.op not in _CONTROL and operator_of(node) is None:
             missing.setdefault(node.op, node)
     if missing:
-        told = [f"{op} ({node.fullname})" for op, node in list(missing.items())[:_SOME]]
-        more = f" and {len(missing) - _SOME} more" if len(missing) > _SOME else ""
+        names = [f"{op} ({node.fullname})" for op, node in list(missing.items())[:_MAX_NAMES]]
+        more = f" and {len(missing) - _MAX_NAMES} more" if len(missing) > _MAX_NAMES else ""
         raise NotImplementedError(
-            f"The graph '{graph.name}' has operators that msnb does not have: {', '.join(told)}{more}. "
+            f"The graph '{graph.name}' has operators that msnb does not have: {', '.join(names)}{more}. "
             "msnb.view(graph) shows it without running."
         )
 
 
-def _run(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> list[Any]:
+def _run_graph(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> list[Any]:
     """Results of a graph for the values of its parameters; `env` has the results of nodes around it."""
     env = {**{node: (value,) for node, value in zip(graph.parameters, values, strict=True)}, **env}
 
     def value_of(node, slot):
         if isinstance(node, ValueNode):
-            return _constant(node)
+            return _constant_value(node)
         return env[node][slot]
 
     for node in graph.nodes:
         inputs = [value_of(source, slot) for source, slot in node.uses]
-        with _scope(node):
+        with _named_scope(node):
             control = _CONTROL.get(node.op)
             if control is not None:
                 out = control(node, inputs, env)
             elif (op := operator_of(node)).written:
-                out = _written(op, node, inputs, env)
+                out = _run_writing_node(op, node, inputs, env)
             else:
                 out = op.again(node.attrs, node.layout, inputs)
         env[node] = out if isinstance(out, (tuple, list)) else (out,)
     return [value_of(node, slot) for node, slot in graph.outputs]
 
 
-def _written(op, node, inputs, env):
+def _run_writing_node(op, node, inputs, env):
     """Run what writes Parameters; its results are their new values."""
-    places = targets(node)
-    parameters = [env[node.inputs[i]][1] for i in places]
-    for i, parameter in zip(places, parameters):
+    indices = written_inputs(node)
+    parameters = [env[node.inputs[i]][1] for i in indices]
+    for i, parameter in zip(indices, parameters):
         inputs[i] = parameter
     op.again(node.attrs, node.layout, inputs)
     return tuple(box(parameter._array) for parameter in parameters)
 
 
-def _scope(node):
+def _named_scope(node):
     """Where a node stands, below the scope of the GraphCell."""
     path = node.scope.removeprefix("Default").strip("/")
     return jax.named_scope(path) if path else contextlib.nullcontext()
 
 
-def _constant(node):
+def _constant_value(node):
     """A number stays one, since it widens nothing; an array is a Tensor."""
     value = node.value
     if isinstance(value, (np.ndarray, np.generic, jax.Array)):
@@ -262,17 +264,17 @@ def _constant(node):
     return value
 
 
-def _fed(graph, inputs):
+def _subgraph_inputs(graph, inputs):
     """What the parameters of a sub-graph are, of the inputs of its call."""
     return [inputs[i] for i in graph.feeds]
 
 
-def _switch(node, inputs, env):
+def _run_switch(node, inputs, env):
     """One of the graphs of a node: a Bool chooses among two, the false one first, a number among all."""
     graphs = node.graphs
 
     def choose(branches: Sequence[FuncGraph], index: Any) -> Any:
-        run = [lambda graph=graph: tuple(_run(graph, _fed(graph, inputs), env)) for graph in branches]
+        run = [lambda graph=graph: tuple(_run_graph(graph, _subgraph_inputs(graph, inputs), env)) for graph in branches]
         if len(run) == 1:
             return run[0]()
         chosen = index if index is inputs[0] and len(graphs) == 2 else index == 0
@@ -282,7 +284,7 @@ def _switch(node, inputs, env):
     return choose(graphs, inputs[0])
 
 
-def _while(node, inputs, env):
+def _run_while(node, inputs, env):
     """Rounds of the second graph while the first one is true."""
     test, body = node.graphs
     state = [inputs[i] for i in body.feeds[body.free :]]
@@ -295,8 +297,8 @@ def _while(node, inputs, env):
 
     names = tuple(parameter.name for parameter in body.parameters[body.free :])
     runtime.while_(
-        lambda: _run(test, values(test), env)[0],
-        lambda: write(_run(body, values(body), env)),
+        lambda: _run_graph(test, values(test), env)[0],
+        lambda: write(_run_graph(body, values(body), env)),
         lambda: tuple(state),
         write,
         names,
@@ -305,4 +307,7 @@ def _while(node, inputs, env):
     return tuple(state)
 
 
-_CONTROL: dict[str, Callable[[CNode, list[Any], dict[AnfNode, Any]], Any]] = {"Switch": _switch, "While": _while}
+_CONTROL: dict[str, Callable[[CNode, list[Any], dict[AnfNode, Any]], Any]] = {
+    "Switch": _run_switch,
+    "While": _run_while,
+}

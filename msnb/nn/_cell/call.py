@@ -17,7 +17,7 @@ from msnb.core.sharding import constraints
 from msnb.core.state import events, trace_state
 from msnb.core.transforms import custom_bprop, recompute
 from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
-from msnb.nn._cell.fingerprint import INTERNAL, Same, normal
+from msnb.nn._cell.fingerprint import INTERNAL, IdentityKey, comparable_form
 from msnb.nn._cell.tree import scope_name
 
 _asked = events.asked
@@ -36,7 +36,7 @@ class _Constructs(Protocol[_Inputs, _Output]):
     def construct(self, *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output: ...
 
 
-def _call(cell, args, kwargs):
+def _dispatch_call(cell, args, kwargs):
     """What `__call__` does once who listens is told."""
     if _thread.frame is not None:
         return cell._traced_call(args, kwargs)
@@ -45,7 +45,7 @@ def _call(cell, args, kwargs):
     return cell._run(args, kwargs)
 
 
-def _step(cell):
+def _scope_segment(cell):
     """Part of the scope path that a Cell is; the outermost one goes by its class."""
     around = events.current()
     while around is not None and around.step is None:
@@ -53,7 +53,7 @@ def _step(cell):
     return cell._scope_in(around.net if around is not None else None)
 
 
-class Running:
+class CallMixin:
     """A Cell as something to call; `msnb.nn.Cell` is this, `Tree`, and its settings."""
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
@@ -67,15 +67,15 @@ class Running:
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
         try:
             if _asked.entered:
-                return events.called(self, _step(self), _call, args, kwargs)
+                return events.called(self, _scope_segment(self), _dispatch_call, args, kwargs)
             if _thread.frame is not None:
                 return self._traced_call(args, kwargs)
             if _state.mode == _GRAPH or self._compile_always:
                 return program_cache.call(self, *self._graph_call(args, kwargs))
             return self._run(args, kwargs)
         except Exception as error:
-            other = error_notes.no_tensor(self, args, kwargs, error)
-            error_notes.tell(self, args, other or error)
+            other = error_notes.tensor_expected_error(self, args, kwargs, error)
+            error_notes.add_note(self, args, other or error)
             if other is not None:
                 raise other from None
             raise
@@ -93,12 +93,12 @@ class Running:
             return self._run(args, kwargs)
         self.check_names()
         _thread.frame.cells[id(self)] = self
-        around, _thread.cell = _thread.cell, self
+        outer, _thread.cell = _thread.cell, self
         try:
             with jax.named_scope("Default"):
                 return self._run_noted(args, kwargs)
         finally:
-            _thread.cell = around
+            _thread.cell = outer
 
     @property
     def parameter_layout_dict(self) -> dict[str, Any]:
@@ -107,8 +107,8 @@ class Running:
         if self._layouts is not None:
             return self._layouts
         entries = [*self._programs.table.values()] if self._programs else ()
-        spread = entries[-1][-1].program.spread if entries else None
-        return {} if spread is None else spread.layouts(entries[-1][-1].program)
+        partitioner = entries[-1][-1].program.spread if entries else None
+        return {} if partitioner is None else partitioner.layouts(entries[-1][-1].program)
 
     @parameter_layout_dict.setter
     def parameter_layout_dict(self, value: dict[str, Any]) -> None:
@@ -125,22 +125,22 @@ class Running:
     def _traced_call(self, args, kwargs):
         """Within a graph: under a scope named after where the calling Cell holds this one."""
         _thread.frame.cells[id(self)] = self
-        around = _thread.cell
-        scope = self._scope_in(around) if around is not None else scope_name(self._attr_name, type(self).__name__)
+        outer = _thread.cell
+        scope = self._scope_in(outer) if outer is not None else scope_name(self._attr_name, type(self).__name__)
         try:
             _thread.cell = self
             with jax.named_scope(scope):
                 return self._run_noted(args, kwargs)
         finally:
-            _thread.cell = around
+            _thread.cell = outer
 
     def _run_noted(self, args, kwargs):
         """What a graph gets of `construct`; an error remembers that it passed by here."""
         try:
             if _thread.pipeline is not None:
-                caught = _thread.pipeline.catch(self, args, kwargs)
-                if caught is not None:
-                    return caught
+                pipeline_output = _thread.pipeline.catch(self, args, kwargs)
+                if pipeline_output is not None:
+                    return pipeline_output
             if self._shard_strategies is not None and _thread.spread is not None:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
@@ -208,13 +208,13 @@ class Running:
         """
         bound = inspect.signature(self.construct).bind(*args, **kwargs)
         bound.apply_defaults()
-        alone = {name: value for name, value in bound.kwargs.items() if name in kwargs}
-        if alone and api_generations.shared == 1:
+        keyword_only = {name: value for name, value in bound.kwargs.items() if name in kwargs}
+        if keyword_only and api_generations.shared == 1:
             raise ValueError(
-                f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; '{next(iter(alone))}' "
+                f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; '{next(iter(keyword_only))}' "
                 f"can only be given by keyword. Make it a positional parameter, or run the program with --api 2."
             )
-        return bound.args, alone
+        return bound.args, keyword_only
 
     def run_construct(self, cast_inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What `construct` gives for these inputs, with hooks and gradients of the Cell's own around it.
@@ -237,10 +237,10 @@ class Running:
     def _fingerprint(self):
         """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
-        attributes = {k: normal(v) for k, v in self._own_attributes()}
+        attributes = {k: comparable_form(v) for k, v in self._own_attributes()}
         if self._pipeline_stage is not None:  # in no likeness of Cells, but part of this
             attributes["pipeline_stage"] = self._pipeline_stage
-        return Same(construct), attributes
+        return IdentityKey(construct), attributes
 
     def _own_attributes(self):
         """(name, value) of the attributes that a graph may depend on."""

@@ -10,7 +10,7 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
 
-class Told:
+class CompilerSettings:
     """Part of `Cell`: what MindSpore acts on, and XLA, which compiles for one device and each shape, does not."""
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
@@ -23,9 +23,9 @@ class Told:
         Raises:
             TypeError: If one is no Tensor, and no number, tuple, list, dict or None either.
         """
-        for given in (*inputs, *kwargs.values()):
-            if not (given is None or isinstance(given, (Tensor, bool, int, float, tuple, list, dict))):
-                raise TypeError(f"For 'set_inputs', the inputs should be Tensors, but got {describe(given)}.")
+        for value in (*inputs, *kwargs.values()):
+            if not (value is None or isinstance(value, (Tensor, bool, int, float, tuple, list, dict))):
+                raise TypeError(f"For 'set_inputs', the inputs should be Tensors, but got {describe(value)}.")
         log.once("Cell.set_inputs has no effect here: a graph is compiled for each shape, and kept.")
         self.__dict__["_dynamic_inputs"] = kwargs or inputs
 

@@ -38,7 +38,7 @@ INTERNAL = frozenset(
 )
 
 
-class Same:
+class IdentityKey:
     """Compares by identity and keeps its object alive, so that the identity stays its own."""
 
     __slots__ = ("value",)
@@ -47,24 +47,24 @@ class Same:
         self.value = value
 
     def __eq__(self, other):
-        return isinstance(other, Same) and self.value is other.value
+        return isinstance(other, IdentityKey) and self.value is other.value
 
     __hash__ = None
 
 
-def normal(value):
+def comparable_form(value):
     """An attribute as something that == compares by what a graph sees of it."""
     if value is None or isinstance(value, (bool, int, float, str, mstype.Type)):
         return type(value), value
     if isinstance(value, Parameter):
-        return Same(value), value._requires_grad
+        return IdentityKey(value), value._requires_grad
     if type(value) is CellState:  # its values are no constant of a program, but an input
-        return Same(value)
+        return IdentityKey(value)
     if isinstance(value, Tensor):
         trace_state.constants[value] = True
-        return Same(value), Same(value._array)
+        return IdentityKey(value), IdentityKey(value._array)
     if type(value) in (tuple, list):
-        return [normal(v) for v in value]
+        return [comparable_form(v) for v in value]
     if type(value) in (dict, OrderedDict):
-        return [(k, normal(v)) for k, v in value.items()]
-    return Same(value), changes(value)
+        return [(k, comparable_form(v)) for k, v in value.items()]
+    return IdentityKey(value), changes(value)

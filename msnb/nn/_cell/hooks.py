@@ -16,7 +16,7 @@ _thread = trace_state.thread
 _BEFORE, _AFTER, _BACK_BEFORE, _BACK = "before", "after", "back_before", "back"
 
 
-class Hooked:
+class HookMixin:
     """A Cell's hooks. In GRAPH mode they are traced with it, so they have to be pure functions of Tensors."""
 
     _hooks: dict[str, dict[int, Any]] | None = None
@@ -35,7 +35,7 @@ class Hooked:
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return self._hook_at(_BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
+        return self._add_hook(_BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
 
     def register_forward_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
         """Call `hook_fn(cell, args, output)` after `construct`. What it returns, unless that is None, is the output
@@ -51,7 +51,7 @@ class Hooked:
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return self._hook_at(_AFTER, "register_forward_hook", hook_fn, with_kwargs)
+        return self._add_hook(_AFTER, "register_forward_hook", hook_fn, with_kwargs)
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, grad_output)` in every backward pass before it goes through this Cell: with the tuple of
@@ -66,7 +66,7 @@ class Hooked:
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return self._hook_at(_BACK_BEFORE, "register_backward_pre_hook", hook_fn)
+        return self._add_hook(_BACK_BEFORE, "register_backward_pre_hook", hook_fn)
 
     def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
         """Call `fn(cell_id, grad_input, grad_output)` in every backward pass through this Cell. As in r1.1 `grad_input`
@@ -87,21 +87,21 @@ class Hooked:
             TypeError: If `fn` is not callable.
         """
         if api_generations.shared == 1:
-            return self._hook_at(_BACK, "register_backward_hook", fn, alone=True)
-        return self._hook_at(_BACK, "register_backward_hook", fn, form=True)
+            return self._add_hook(_BACK, "register_backward_hook", fn, replaces=True)
+        return self._add_hook(_BACK, "register_backward_hook", fn, option=True)
 
-    def _hook_at(self, place, method, function, form=False, alone=False):
+    def _add_hook(self, point, method, function, option=False, replaces=False):
         """`form` goes with the function: whether it takes keyword arguments, or the gradients of the inputs first."""
         if not callable(function):
-            name = "fn" if place == _BACK else "hook_fn"
+            name = "fn" if point == _BACK else "hook_fn"
             raise TypeError(f"For '{method}', '{name}' should be callable, but got {describe(function)}.")
         if self._hooks is None:
             self.__dict__["_hooks"] = {_BEFORE: {}, _AFTER: {}, _BACK_BEFORE: {}, _BACK: {}}
-        hooks = self._hooks[place]
-        if alone:
+        hooks = self._hooks[point]
+        if replaces:
             hooks.clear()
         handle = HookHandle(hooks, self._hooks_changed)
-        hooks[handle.handle_id] = function, form
+        hooks[handle.handle_id] = function, option
         self._hooks_changed()
         return handle
 
@@ -114,20 +114,20 @@ class Hooked:
 def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What a Cell with hooks gives."""
     hooks = cell._hooks
-    args, kwargs = _before(cell, hooks[_BEFORE], args, kwargs)
-    backward = hooks[_BACK] or hooks[_BACK_BEFORE]
-    if not backward:
-        return _after(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
-    way = _Backward(cell, hooks)
-    args = way.through(args, way.at_inputs) if hooks[_BACK] else args
-    out = _after(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
-    return way.through(out, way.at_outputs)
+    args, kwargs = _run_pre_hooks(cell, hooks[_BEFORE], args, kwargs)
+    has_backward_hooks = hooks[_BACK] or hooks[_BACK_BEFORE]
+    if not has_backward_hooks:
+        return _run_forward_hooks(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+    backward_hooks = _BackwardHooks(cell, hooks)
+    args = backward_hooks.through(args, backward_hooks.at_inputs) if hooks[_BACK] else args
+    out = _run_forward_hooks(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+    return backward_hooks.through(out, backward_hooks.at_outputs)
 
 
-def _before(cell, hooks, args, kwargs):
+def _run_pre_hooks(cell, hooks, args, kwargs):
     for hook, with_kwargs in list(hooks.values()):
         if with_kwargs:
-            new = _called(hook)(cell, args, kwargs)
+            new = _convert_hook(hook)(cell, args, kwargs)
             if new is None:
                 continue
             if not isinstance(new, tuple) or len(new) != 2:
@@ -137,26 +137,28 @@ def _before(cell, hooks, args, kwargs):
                 )
             args, kwargs = new
         else:
-            new = _called(hook)(cell, args)
+            new = _convert_hook(hook)(cell, args)
             if new is not None:
                 args = new if isinstance(new, tuple) else (new,)
     return args, kwargs
 
 
-def _after(cell, hooks, args, kwargs, output):
+def _run_forward_hooks(cell, hooks, args, kwargs, output):
     for hook, with_kwargs in list(hooks.values()):
-        new = _called(hook)(cell, args, kwargs, output) if with_kwargs else _called(hook)(cell, args, output)
+        new = (
+            _convert_hook(hook)(cell, args, kwargs, output) if with_kwargs else _convert_hook(hook)(cell, args, output)
+        )
         if new is not None:
             output = new
     return output
 
 
-def _called(hook):
+def _convert_hook(hook):
     """A hook as it is to be called: within a graph its control flow is the graph's."""
     return script.call(hook) if _thread.frame is not None else hook
 
 
-class _Backward:
+class _BackwardHooks:
     """One way back through a Cell: its hooks see the gradients of outputs and then those of inputs."""
 
     def __init__(self, cell, hooks):
@@ -171,26 +173,26 @@ class _Backward:
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         if not tensors:
             return value
-        twins = iter(custom_bprop.with_backward_hook(tensors, hook))
-        return rebuild([next(twins) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+        hooked = iter(custom_bprop.with_backward_hook(tensors, hook))
+        return rebuild([next(hooked) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
 
     def at_outputs(self, grads):
         """What the gradients of the outputs become."""
-        found = tuple(grads)
+        gradients = tuple(grads)
         for hook in self.early:
-            found = self._fitted(hook(self.cell, found), found)
-        self.seen = found
-        return list(found)
+            gradients = self._check_gradients(hook(self.cell, gradients), gradients)
+        self.seen = gradients
+        return list(gradients)
 
     def at_inputs(self, grads):
         """What the gradients of the inputs become."""
-        found = tuple(grads)
+        gradients = tuple(grads)
         for hook, inputs_first in self.hooks:
-            new = hook(self.cell, found, self.seen) if inputs_first else hook(self.tag, self.seen, found)
-            found = self._fitted(new, found)
-        return list(found)
+            new = hook(self.cell, gradients, self.seen) if inputs_first else hook(self.tag, self.seen, gradients)
+            gradients = self._check_gradients(new, gradients)
+        return list(gradients)
 
-    def _fitted(self, new, grads):
+    def _check_gradients(self, new, grads):
         if new is None:
             return grads
         new = new if isinstance(new, tuple) else (new,)

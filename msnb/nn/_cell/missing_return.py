@@ -26,11 +26,11 @@ def check(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> N
     code = getattr(construct, "__code__", None)
     if code is None or not any(isinstance(arg, Tensor) for arg in args) or not _returns_nothing(code):
         return
-    made = [i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")]
-    made = [name for name in made if isinstance(name, str)]
+    stored_names = [i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")]
+    stored_names = [name for name in stored_names if isinstance(name, str)]
     log.once(
         f"construct of {owner} ({format_location(code.co_filename, code.co_firstlineno)}) computes, but returns None; "
-        f"end it with 'return {made[-1] if made else '...'}'."
+        f"end it with 'return {stored_names[-1] if stored_names else '...'}'."
     )
 
 

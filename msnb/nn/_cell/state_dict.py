@@ -28,7 +28,7 @@ class IncompatibleKeys(NamedTuple):
     unexpected_keys: list[str]
 
 
-class Stateful:
+class StateDictMixin:
     """A Cell's buffers, and its state as a dictionary. Keys are paths of attributes, not names of Parameters."""
 
     _params: dict[str, Any]
@@ -113,10 +113,10 @@ class Stateful:
         """
         cell = self
         for name in target.split(".") if target else ():
-            found = getattr(cell, name)
-            if not isinstance(found, Stateful):
+            child = getattr(cell, name)
+            if not isinstance(child, StateDictMixin):
                 raise AttributeError(f"'{name}' of {type(cell).__name__} is no Cell.")
-            cell = found
+            cell = child
         return cell
 
     # ------------------------------------------------------------------ the dictionary
@@ -162,30 +162,30 @@ class Stateful:
         Raises:
             TypeError: If an argument is of another type.
         """
-        given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
-        destination = given.get("destination", destination)
-        prefix = given.get("prefix", prefix)
-        keep_vars = given.get("keep_vars", keep_vars)
-        given = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
+        options = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+        destination = options.get("destination", destination)
+        prefix = options.get("prefix", prefix)
+        keep_vars = options.get("keep_vars", keep_vars)
+        options = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
         for name, (kind, word) in _STATE_ARGUMENTS.items():
-            if not isinstance(given[name], kind):
-                raise TypeError(f"For 'state_dict', '{name}' should be {word}, but got {describe(given[name])}.")
-        state = _State() if destination is None else destination
+            if not isinstance(options[name], kind):
+                raise TypeError(f"For 'state_dict', '{name}' should be {word}, but got {describe(options[name])}.")
+        state = _StateDict() if destination is None else destination
         metadata: dict[str, Any] = {}
-        if isinstance(state, _State):
+        if isinstance(state, _StateDict):
             state._metadata[prefix[:-1]] = metadata
-        self._tell("save_before", prefix, keep_vars)
+        self._call_state_hooks("save_before", prefix, keep_vars)
         self._save_to_state_dict(state, prefix, keep_vars)
-        held = [(f"{prefix}{name}.", cell) for name, cell in self._cells.items() if cell is not None]
-        for path, cell in held:
+        children = [(f"{prefix}{name}.", cell) for name, cell in self._cells.items() if cell is not None]
+        for path, cell in children:
             cell.state_dict(state, path, keep_vars)
-        self._tell("save_after", state, prefix, metadata)
+        self._call_state_hooks("save_after", state, prefix, metadata)
         return state
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         """Put what belongs to this Cell alone into `destination`; classes of the user's may do it otherwise."""
         destination.update((prefix + name, value) for name, value in self._own_state().items())
-        if _defined(self, "get_extra_state"):
+        if _overrides_method(self, "get_extra_state"):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def _own_state(self):
@@ -222,7 +222,7 @@ class Stateful:
                 if child is not None:
                     inner = f"{prefix}{name}."
                     load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
-            cell._tell("load_after", keys)
+            cell._call_state_hooks("load_after", keys)
 
         load(self, OrderedDict(state_dict), "")
         if strict:
@@ -244,10 +244,10 @@ class Stateful:
         error_msgs: list[str],
     ) -> None:
         """Take what belongs to this Cell alone; classes of the user's may do it otherwise."""
-        told = state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        self._tell("load_before", *told)
+        hook_args = state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        self._call_state_hooks("load_before", *hook_args)
         own = self._own_state()
-        for name, mine in own.items():
+        for name, current in own.items():
             key = prefix + name
             if key not in state_dict:
                 missing_keys.extend([key] if strict else [])
@@ -255,12 +255,12 @@ class Stateful:
             value = state_dict[key]
             if not isinstance(value, Tensor):
                 error_msgs.append(f"'{key}' should be a Tensor, but is {describe(value)}.")
-            elif tuple(value.shape) != tuple(mine.shape):
-                error_msgs.append(f"'{key}' should be of shape {tuple(mine.shape)}, but is of {tuple(value.shape)}.")
+            elif tuple(value.shape) != tuple(current.shape):
+                error_msgs.append(f"'{key}' should be of shape {tuple(current.shape)}, but is of {tuple(value.shape)}.")
             else:
-                mine.assign_value(Tensor(value.asnumpy(), mine.dtype))
+                current.assign_value(Tensor(value.asnumpy(), current.dtype))
         extra = prefix + _EXTRA
-        if _defined(self, "set_extra_state"):
+        if _overrides_method(self, "set_extra_state"):
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])
             elif strict:
@@ -280,7 +280,7 @@ class Stateful:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_state_dict_pre_hook", "save_before", hook)
+        return self._add_state_hook("register_state_dict_pre_hook", "save_before", hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata)` after `state_dict`; it may change that.
@@ -288,7 +288,7 @@ class Stateful:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_state_dict_post_hook", "save_after", hook)
+        return self._add_state_hook("register_state_dict_post_hook", "save_after", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
@@ -297,7 +297,7 @@ class Stateful:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_load_state_dict_pre_hook", "load_before", hook)
+        return self._add_state_hook("register_load_state_dict_pre_hook", "load_before", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, incompatible_keys)` after `load_state_dict`; it may change these lists.
@@ -305,23 +305,23 @@ class Stateful:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_load_state_dict_post_hook", "load_after", hook)
+        return self._add_state_hook("register_load_state_dict_post_hook", "load_after", hook)
 
-    def _state_hook(self, method, place, hook):
+    def _add_state_hook(self, method, event, hook):
         if not callable(hook):
             raise TypeError(f"For '{method}', 'hook' should be callable, but got {describe(hook)}.")
-        hooks = self._state_hooks.setdefault(place, {})
+        hooks = self._state_hooks.setdefault(event, {})
         handle = HookHandle(hooks)
         hooks[handle.handle_id] = hook
         return handle
 
-    def _tell(self, place, *args):
-        for hook in list(self._state_hooks.get(place, {}).values()):
+    def _call_state_hooks(self, event, *args):
+        for hook in list(self._state_hooks.get(event, {}).values()):
             if hook(self, *args) is not None:
                 raise RuntimeError(f"A hook around the state_dict of {type(self).__name__} should return None.")
 
 
-class _State(OrderedDict):
+class _StateDict(OrderedDict):
     """A new state: `_metadata` is what hooks are told of each Cell, by its path."""
 
     def __init__(self):
@@ -329,6 +329,6 @@ class _State(OrderedDict):
         self._metadata = {}
 
 
-def _defined(cell, method):
+def _overrides_method(cell, method):
     """Whether a class of the user's has a method that `Stateful` only names."""
-    return getattr(type(cell), method) is not getattr(Stateful, method)
+    return getattr(type(cell), method) is not getattr(StateDictMixin, method)

@@ -15,8 +15,8 @@ from msnb.core.tensor.cell_state import CellState, NeedsCellState
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, is_traced
-from msnb.nn._cell.fingerprint import INTERNAL, normal
-from msnb.nn._cell.unregistered_cells import say_unseen
+from msnb.nn._cell.fingerprint import INTERNAL, comparable_form
+from msnb.nn._cell.unregistered_cells import warn_unregistered_cells
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -32,7 +32,7 @@ def scope_name(attribute, kind):
     return f"{attribute}-{kind}" if attribute and _state.reserve_class_name_in_scope else attribute or kind
 
 
-class Tree:
+class CellTree:
     """A Cell as a node of a tree; `msnb.nn.Cell` is this, `Running`, and its settings."""
 
     _holds: str | None = None  # of a Cell that msnb puts around another: the attribute that holds that one
@@ -46,7 +46,7 @@ class Tree:
     def __setattr__(self, name: str, value: Any) -> None:
         values = self.__dict__
         params, cells = values.get("_params"), values.get("_cells")
-        if isinstance(value, (Parameter, Tree, ParameterTuple)):
+        if isinstance(value, (Parameter, CellTree, ParameterTuple)):
             if params is None:
                 raise AttributeError(
                     f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
@@ -57,15 +57,15 @@ class Tree:
             _set(self, name, value)
             return
         if isinstance(value, Parameter):
-            self._forget(name)
+            self._remove_attribute(name)
             self.insert_param_to_cell(name, value)
-        elif isinstance(value, Tree):
-            self._forget(name)
+        elif isinstance(value, CellTree):
+            self._remove_attribute(name)
             cells[name] = value
             values[name] = value
-            self._adopt(name, value)
+            self._name_child(name, value)
         elif isinstance(value, ParameterTuple):
-            self._forget(name)
+            self._remove_attribute(name)
             for param in value:
                 self.insert_param_to_cell(param.name, param, check_name=False)
             values[name] = value
@@ -79,7 +79,7 @@ class Tree:
                         f"None, but got {describe(value)}."
                     )
                 cells[name] = None
-            elif type(values.get(name)) is CellState and self._put_into(values[name], value):
+            elif type(values.get(name)) is CellState and self._assign_cell_state(values[name], value):
                 return
             elif _thread.frame is not None and self not in _thread.frame.root().made:
                 self._set_while_traced(name, value)
@@ -99,14 +99,14 @@ class Tree:
                 f"or None, but got {describe(value)}."
             )
 
-    def _put_into(self, kept, value):
+    def _assign_cell_state(self, state, value):
         """Whether a Tensor goes where graphs keep one of its shape and type; in PYNATIVE mode it takes its place."""
-        if not isinstance(value, Tensor) or (value.shape, value.dtype) != (kept.shape, kept.dtype):
+        if not isinstance(value, Tensor) or (value.shape, value.dtype) != (state.shape, state.dtype):
             return False
         if _thread.frame is not None:
-            kept._assign(value._array)
+            state._assign(value._array)
         elif context.get_context("mode") == context.GRAPH_MODE:
-            kept._parameter.set_data(value)
+            state._parameter.set_data(value)
         else:
             return False
         return True
@@ -122,20 +122,22 @@ class Tree:
                 f"that a graph cannot keep it. Make it such a Tensor before, or a Parameter, or return the value from "
                 f"construct."
             )
-        if _thread.frame.conditional() and (before is trace_state.ABSENT or normal(before) != normal(value)):
+        if _thread.frame.conditional() and (
+            before is trace_state.ABSENT or comparable_form(before) != comparable_form(value)
+        ):
             raise TypeError(
                 f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
                 f"graph knows, where a Python value cannot change. Make it a Parameter."
             )
         _thread.frame.root().settings.setdefault((id(self), name), (self, name, before))
 
-    def _forget(self, name):
+    def _remove_attribute(self, name):
         self._params.pop(name, None)
         self._cells.pop(name, None)
         self._buffers.pop(name, None)
         self.__dict__.pop(name, None)
 
-    def _adopt(self, name, cell):
+    def _name_child(self, name, cell):
         """A sub-Cell takes its name from the attribute, and its Parameters their prefix."""
         if name != self._holds:  # what msnb puts around a network does not name it
             cell.__dict__["_attr_name"] = name
@@ -145,7 +147,7 @@ class Tree:
     def __delattr__(self, name: str) -> None:
         if name not in self.__dict__ and name not in self._params and name not in self._cells:
             raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'.")
-        self._forget(name)
+        self._remove_attribute(name)
         _epoch.bump()
 
     def __getattr__(self, name: str) -> Any:
@@ -214,7 +216,7 @@ class Tree:
             raise KeyError(
                 f"For 'insert_child_to_cell', {type(self).__name__} already has an attribute '{child_name}'."
             )
-        if child_cell is not None and not isinstance(child_cell, Tree):
+        if child_cell is not None and not isinstance(child_cell, CellTree):
             raise TypeError(
                 f"For 'insert_child_to_cell', 'child_cell' should be a Cell, but got {describe(child_cell)}."
             )
@@ -268,7 +270,7 @@ class Tree:
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
         """List of the Parameters that require a gradient. Cells in a plain list are none of the tree; that is said."""
-        say_unseen(self)
+        warn_unregistered_cells(self)
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
@@ -281,8 +283,8 @@ class Tree:
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter] | None":
         """OrderedDict of the Parameters that data parallel training broadcasts, None if there is none."""
-        found = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
-        return found or None
+        params = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
+        return params or None
 
     def check_names(self) -> None:
         """Raise ValueError if two Parameters have the same name."""
@@ -330,12 +332,12 @@ class Tree:
 
     def name_cells(self) -> "OrderedDict[str, Cell]":
         """OrderedDict of the direct sub-Cells, each once."""
-        seen, found = set(), OrderedDict()
+        seen, children = set(), OrderedDict()
         for name, cell in self._cells.items():
             if cell is not None and id(cell) not in seen:
                 seen.add(id(cell))
-                found[name] = cell
-        return found
+                children[name] = cell
+        return children
 
     def generate_scope(self) -> None:
         """Give every sub-Cell the scope that graphs show it under."""

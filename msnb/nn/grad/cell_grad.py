@@ -5,7 +5,7 @@ from typing import Any
 
 from msnb.common.kinds import checked
 from msnb.core.transforms.functional import jvp, vjp
-from msnb.nn._kinds import Called
+from msnb.nn._kinds import CallableKind
 from msnb.nn.cell import Cell
 
 __all__ = ["Jvp", "Vjp"]
@@ -13,11 +13,11 @@ __all__ = ["Jvp", "Vjp"]
 
 class _Derivative(Cell):
     @checked
-    def __init__(self, fn: Called) -> None:
+    def __init__(self, fn: CallableKind) -> None:
         super().__init__()
         self.fn: Callable[..., Any] = fn
 
-    def _parted(self, args):
+    def _split_inputs(self, args):
         if len(args) < 2:
             raise ValueError(f"For '{self.cls_name}', inputs and a vector behind them are wanted, but got {len(args)}.")
         return args[:-1], args[-1]
@@ -51,7 +51,7 @@ class Jvp(_Derivative):
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
         """(output, change)."""
-        inputs, direction = self._parted(args)
+        inputs, direction = self._split_inputs(args)
         return jvp(self.fn, inputs, direction)
 
 
@@ -83,7 +83,7 @@ class Vjp(_Derivative):
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
         """(output, gradient)."""
-        inputs, vector = self._parted(args)
+        inputs, vector = self._split_inputs(args)
         out, pull = vjp(self.fn, *inputs)
-        found = pull(vector)
-        return out, found[0] if len(found) == 1 else found
+        gradients = pull(vector)
+        return out, gradients[0] if len(gradients) == 1 else gradients

@@ -13,7 +13,7 @@ from msnb.ops import operations as P
 __all__ = ["Pad", "ResizeBilinear", "Unfold"]
 
 
-def _pairs(value):
+def _check_pair(value):
     if not isinstance(value, tuple):
         raise TypeError
     if len(value) > 4 or any(len(pair) != 2 for pair in value):
@@ -52,7 +52,7 @@ class Pad(Cell):
     @checked
     def __init__(
         self,
-        paddings: Annotated[tuple[tuple[int, int], ...], Kind("a tuple of at most four pairs", _pairs)],
+        paddings: Annotated[tuple[tuple[int, int], ...], Kind("a tuple of at most four pairs", _check_pair)],
         mode: Annotated[str, OneOf("CONSTANT", "REFLECT", "SYMMETRIC")] = "CONSTANT",
     ) -> None:
         super().__init__()
@@ -108,8 +108,8 @@ class ResizeBilinear(Cell):
         name = self.cls_name
         check(Bool, align_corners, "align_corners", name)
         if (size is None) == (scale_factor is None):
-            given = "size and scale both none" if size is None else "size and scale both not none"
-            raise ValueError(f"For '{name}', {given}; give one of 'size' and 'scale_factor'.")
+            problem = "size and scale both none" if size is None else "size and scale both not none"
+            raise ValueError(f"For '{name}', {problem}; give one of 'size' and 'scale_factor'.")
         if size is None:
             factor = check(PositiveInt, scale_factor, "scale_factor", name)
             size = factor * x.shape[2], factor * x.shape[3]

@@ -49,11 +49,11 @@ class MatMul(Cell):
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The product."""
-        return F.matmul(_turned(x1, self.transpose_x1), _turned(x2, self.transpose_x2))
+        return F.matmul(_transpose_if(x1, self.transpose_x1), _transpose_if(x2, self.transpose_x2))
 
 
-def _turned(x, is_wanted):
-    return F.swapaxes(x, -1, -2) if is_wanted and x.ndim > 1 else x
+def _transpose_if(x, condition):
+    return F.swapaxes(x, -1, -2) if condition and x.ndim > 1 else x
 
 
 class MatInverse(Cell):

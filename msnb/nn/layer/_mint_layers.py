@@ -32,14 +32,14 @@ __all__ = [
 InPlace = Annotated[bool, OneOf(False, otherwise="the result is a Tensor of its own")]
 
 
-def _shape(value):
+def _check_shape(value):
     sizes = value if isinstance(value, (tuple, list)) else (value,)
     if not sizes:
         raise ValueError
     return tuple(accept_value(PositiveInt, size) for size in sizes)
 
 
-Sizes = Annotated[int | tuple[int, ...] | list[int], Kind("a positive int, or a tuple or list of them", _shape)]
+Sizes = Annotated[int | tuple[int, ...] | list[int], Kind("a positive int, or a tuple or list of them", _check_shape)]
 
 
 class Linear(Cell):
@@ -101,8 +101,8 @@ class Linear(Cell):
 
     def extend_repr(self) -> str:
         """Sizes."""
-        shown = f"input_features={self.in_features}, output_features={self.out_features}"
-        return f"{shown}, has_bias=True" if self.has_bias else shown
+        text = f"input_features={self.in_features}, output_features={self.out_features}"
+        return f"{text}, has_bias=True" if self.has_bias else text
 
 
 class LayerNormExt(Cell):
@@ -391,7 +391,7 @@ class EmbeddingExt(Cell):
 
     def extend_repr(self) -> str:
         """Sizes and settings."""
-        shown = (
+        names = (
             "num_embeddings",
             "embedding_dim",
             "padding_idx",
@@ -400,4 +400,4 @@ class EmbeddingExt(Cell):
             "scale_grad_by_freq",
             "dtype",
         )
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)

@@ -108,11 +108,11 @@ class Unflatten(Cell):
         return self.reshape(input_x, (*input_x.shape[:axis], *self.unflattened_size, *input_x.shape[axis + 1 :]))
 
 
-def _ints(value):
+def _check_ints(value):
     return tuple(accept_value(Int, n) for n in (value if isinstance(value, (tuple, list)) else (value,)))
 
 
-_Ints = Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _ints)]
+_Ints = Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _check_ints)]
 
 
 class Roll(Cell):

@@ -27,14 +27,16 @@ __all__ = [
 _BY_NAME = {"relu": F.relu, "gelu": F.gelu}
 
 
-def _function(value):
+def _activation_function(value):
     """An activation by its name; what can be called stands for itself."""
     if isinstance(value, str) and value not in _BY_NAME or not isinstance(value, str) and not callable(value):
         raise ValueError
     return value
 
 
-Activation = Annotated[str | Cell | Callable[..., Any], Kind('"relu", "gelu", a Cell or a function', _function)]
+Activation = Annotated[
+    str | Cell | Callable[..., Any], Kind('"relu", "gelu", a Cell or a function', _activation_function)
+]
 Dropped = Annotated[float, Between(Float, 0, 1, high_in=False)]
 
 
@@ -62,7 +64,7 @@ class _Layer(Cell):
 
     _parts: tuple[tuple[str, ...], int] = ((), 0)
 
-    def _attended(self, attention, x, memory, mask, padding):
+    def _attend(self, attention, x, memory, mask, padding):
         return attention(x, memory, memory, padding, False, mask)[0]
 
     def _fed_forward(self, x):
@@ -133,7 +135,7 @@ class TransformerEncoderLayer(_Layer):
         """The encoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attended(self.self_attn, x, x, src_mask, src_key_padding_mask))
+            return self.dropout1(self._attend(self.self_attn, x, x, src_mask, src_key_padding_mask))
 
         def fed_forward(x):
             return self.dropout2(self._fed_forward(x))
@@ -219,11 +221,11 @@ class TransformerDecoderLayer(_Layer):
         """The decoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
+            return self.dropout1(self._attend(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
 
         def remembered(x):
-            found = self._attended(self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask)
-            return self.dropout2(found)
+            attention_output = self._attend(self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask)
+            return self.dropout2(attention_output)
 
         def fed_forward(x):
             return self.dropout3(self._fed_forward(x))

@@ -57,6 +57,6 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
     if name is None:
         return None
     if name not in _LAYERS:
-        asked = f"For '{prim_name}', there" if prim_name else "There"
-        raise KeyError(f"{asked} is no activation '{name}'; there are {', '.join(sorted(_LAYERS))}.")
+        subject = f"For '{prim_name}', there" if prim_name else "There"
+        raise KeyError(f"{subject} is no activation '{name}'; there are {', '.join(sorted(_LAYERS))}.")
     return _LAYERS[name]()

@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-def _activation(value):
+def _check_activation(value):
     layer = get_activation(value) if isinstance(value, str) else value
     if layer is not None and not isinstance(layer, (Cell, Primitive)):
         raise TypeError
@@ -67,7 +67,7 @@ def _activation(value):
 
 # A name becomes the layer.
 Activation = Annotated[
-    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _activation)
+    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _check_activation)
 ]
 
 
@@ -150,12 +150,12 @@ class Dense(Cell):
 
     def extend_repr(self) -> str:
         """Sizes, and what follows the product."""
-        shown = {"input_channels": self.in_channels, "output_channels": self.out_channels}
+        settings = {"input_channels": self.in_channels, "output_channels": self.out_channels}
         if self.has_bias:
-            shown["has_bias"] = True
+            settings["has_bias"] = True
         if self.activation_flag:
-            shown["activation"] = self.activation
-        return ", ".join(f"{name}={value}" for name, value in shown.items())
+            settings["activation"] = self.activation
+        return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def _keep_prob(value):

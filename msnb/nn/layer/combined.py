@@ -16,10 +16,10 @@ Sizes = int | tuple[int, ...]
 Follower = str | Cell | Primitive | None
 
 
-class _Followed(Cell):
+class _WithNormAndActivation(Cell):
     """A layer, and what follows it."""
 
-    def _follow(self, norm, activation, alpha, after_fake):
+    def _add_norm_and_activation(self, norm, activation, alpha, after_fake):
         self.has_bn = norm is not None
         if norm is not None:
             self.batchnorm = norm
@@ -29,13 +29,13 @@ class _Followed(Cell):
         self.has_act = activation is not None
         self.after_fake = after_fake
 
-    def _after(self, x):
+    def _apply_norm_and_activation(self, x):
         if self.has_bn:
             x = self.batchnorm(x)
         return self.activation(x) if self.has_act else x
 
 
-class Conv2dBnAct(_Followed):
+class Conv2dBnAct(_WithNormAndActivation):
     """
     Conv2d, with BatchNorm2d and an activation after it if wanted.
 
@@ -111,14 +111,16 @@ class Conv2dBnAct(_Followed):
             weight_init,
             bias_init,
         )
-        self._follow(BatchNorm2d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake)
+        self._add_norm_and_activation(
+            BatchNorm2d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake
+        )
 
     def construct(self, x: Tensor) -> Tensor:
         """The image after all."""
-        return self._after(self.conv(x))
+        return self._apply_norm_and_activation(self.conv(x))
 
 
-class DenseBnAct(_Followed):
+class DenseBnAct(_WithNormAndActivation):
     """
     Dense, with BatchNorm1d and an activation after it if wanted.
 
@@ -170,8 +172,10 @@ class DenseBnAct(_Followed):
     ) -> None:
         super().__init__()
         self.dense: Dense = Dense(in_channels, out_channels, weight_init, bias_init, has_bias)
-        self._follow(BatchNorm1d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake)
+        self._add_norm_and_activation(
+            BatchNorm1d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake
+        )
 
     def construct(self, x: Tensor) -> Tensor:
         """The features after all."""
-        return self._after(self.dense(x))
+        return self._apply_norm_and_activation(self.dense(x))

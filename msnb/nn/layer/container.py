@@ -14,7 +14,7 @@ from msnb.nn.cell import Cell
 __all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
-def _cell(cell, prefix):
+def _prefix_parameters(cell, prefix):
     """`cell`; from now on the names of its Parameters begin with `prefix`, so that those of two Cells differ."""
     if not isinstance(cell, Cell):
         got = uncalled(cell) or f"{cell!r} of type {type(cell).__name__}"
@@ -30,22 +30,22 @@ def _named_place(cells):
     MindSpore 2 reads it off the names that there are, so that what joins a list that is an attribute already is called
     like what was there; where a position occurs more than once in a name, it takes the last. r1.1 begins anew.
     """
-    found = "", 0
+    match = "", 0
     if api_generations.shared == 1:
-        return found
+        return match
     firsts = ((key, next(iter(cell.get_parameters()), None)) for key, cell in cells.items())
     named = list(islice(((key, param.name.split(".")) for key, param in firsts if param is not None), 2))
     if named:
         (key, parts), second = named[0], named[1] if len(named) == 2 else None
         for place, part in enumerate(parts):
             if part == key:
-                found = "".join(f"{before}." for before in parts[:place]), place
+                match = "".join(f"{before}." for before in parts[:place]), place
                 if second is not None and second[1][place : place + 1] == [second[0]]:
                     break
-    return found
+    return match
 
 
-def _moved(cells, prefix, place):
+def _rename_moved_parameters(cells, prefix, place):
     """Name the Parameters of `cells`, {position: Cell}, by where these stand now; only MindSpore 2 does."""
     for position, cell in cells.items() if api_generations.shared == 2 else ():
         for param in cell.get_parameters():
@@ -147,7 +147,7 @@ class SequentialCell(_Ordered):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
         self._is_named = isinstance(cells, dict)  # by the program, or a part of another: nothing moves up then
         named = cells.items() if self._is_named else enumerate(cells)
-        self._hold([(name, _cell(cell, name)) for name, cell in named])
+        self._hold([(name, _prefix_parameters(cell, name)) for name, cell in named])
 
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
@@ -158,7 +158,7 @@ class SequentialCell(_Ordered):
         named = list(self._cells.items())
         place = self._place(index)
         name = named[place][0]
-        named[place] = name, _cell(cell, _named_place(self._cells)[0] + name)
+        named[place] = name, _prefix_parameters(cell, _named_place(self._cells)[0] + name)
         self._hold(named)
 
     def __delitem__(self, index: int | slice) -> None:
@@ -168,7 +168,7 @@ class SequentialCell(_Ordered):
             return
         where = _named_place(dict(rest))
         self._hold(enumerate(cell for _, cell in rest))
-        _moved(self._cells, *where)
+        _rename_moved_parameters(self._cells, *where)
 
     def append(self, cell: Cell) -> "SequentialCell":
         """
@@ -184,7 +184,7 @@ class SequentialCell(_Ordered):
             >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
         name = f"{_named_place(self._cells)[0]}{len(self)}"
-        self._hold([*self._cells.items(), (len(self), _cell(cell, name))])
+        self._hold([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
@@ -234,18 +234,18 @@ class CellList(_Ordered):
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         cells, prefix = list(self), _named_place(self._cells)[0]
-        cells[self._place(index)] = self._joining(cell, f"{prefix}{index}")
+        cells[self._place(index)] = self._rename_joining_cell(cell, f"{prefix}{index}")
         self._hold(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
         rest = self._rest(index)
         where = _named_place(dict(rest))
         self._hold(enumerate(cell for _, cell in rest))
-        _moved(self._cells, *where)
+        _rename_moved_parameters(self._cells, *where)
 
-    def _joining(self, cell, name):
+    def _rename_joining_cell(self, cell, name):
         """`cell`, whose Parameters are called after `name` unless the list stands in a network and does not name."""
-        return _cell(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
+        return _prefix_parameters(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
 
     def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
         return self.extend(cells)
@@ -260,8 +260,10 @@ class CellList(_Ordered):
         """
         cells, place = list(self), self._place(index)
         where = _named_place(self._cells)
-        _moved({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
-        cells.insert(place, self._joining(cell, f"{where[0]}{place if api_generations.shared == 2 else index}"))
+        _rename_moved_parameters({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
+        cells.insert(
+            place, self._rename_joining_cell(cell, f"{where[0]}{place if api_generations.shared == 2 else index}")
+        )
         self._hold(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
@@ -280,7 +282,7 @@ class CellList(_Ordered):
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
         prefix = _named_place(self._cells)[0]
-        new = [self._joining(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
+        new = [self._rename_joining_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
         self._hold(enumerate([*self, *new]))
         return self
 
@@ -349,7 +351,7 @@ class CellDict(Cell):
             raise KeyError(f"'{key}' cannot be a name in a CellDict: it {why}.")
         if isinstance(cell, (CellDict, _Ordered)):
             raise TypeError(f"A {cell.cls_name} cannot stand in a CellDict; put it into a Cell of its own.")
-        self.insert_child_to_cell(key, _cell(cell, key))
+        self.insert_child_to_cell(key, _prefix_parameters(cell, key))
 
     def __delitem__(self, key: str) -> None:
         self[key]

@@ -98,18 +98,18 @@ class Embedding(Cell):
 
     def extend_repr(self) -> str:
         """Arguments and the table."""
-        shown = ("vocab_size", "embedding_size", "use_one_hot", "embedding_table", "dtype", "padding_idx")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        names = ("vocab_size", "embedding_size", "use_one_hot", "embedding_table", "dtype", "padding_idx")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
-def _rows(value):
+def _check_rows(value):
     if not isinstance(value, tuple):
         raise TypeError
     return tuple(accept_value(PositiveInt, rows) for rows in value)
 
 
 _SLICE_MODES = ("batch_slice", "field_slice", "table_row_slice", "table_column_slice")
-_ROWS = Kind("a tuple of positive ints", _rows)
+_ROWS = Kind("a tuple of positive ints", _check_rows)
 _NO_SERVER = "there is no parameter server"
 
 
@@ -292,10 +292,10 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         segments = F.reshape(field_ids + first, (-1,))
         factors = F.reshape(input_values, (-1, 1))
         vectors = F.reshape(super().construct(input_indices), (-1, self.embedding_size)) * factors
-        merged = self._merged(vectors, factors, segments, count)
+        merged = self._merge_fields(vectors, factors, segments, count)
         return F.reshape(merged, (samples, self.field_size, self.embedding_size))
 
-    def _merged(self, vectors, factors, segments, count):
+    def _merge_fields(self, vectors, factors, segments, count):
         if self.operator == self.OPERATOR_SUM:
             return F.unsorted_segment_sum(vectors, segments, count)
         weight = F.unsorted_segment_sum(F.abs(factors), segments, count)

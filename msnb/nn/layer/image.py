@@ -11,7 +11,7 @@ from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, ac
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn._input_checks import FLOATS, check_alike, check_dims, check_dtypes
-from msnb.nn._kinds import AboveZero, KnownFloat
+from msnb.nn._kinds import AboveZero, FloatNotNan
 from msnb.nn.cell import Cell
 from msnb.nn.layer._pixel_shuffle import PixelShuffle, PixelUnshuffle
 from msnb.nn.layer.container import CellList
@@ -32,7 +32,7 @@ def _check_pair(layer, img1, img2):
     check_alike(layer, img1=img1, img2=img2)
 
 
-def _unit(dtype):
+def _max_value(dtype):
     """What 1.0 is in images of `dtype`: the greatest integer, or 1.0 for floats."""
     np_dtype = np.dtype(mstype.dtype_to_nptype(dtype))
     return float(np.iinfo(np_dtype).max) if np_dtype.kind in "iu" else 1.0
@@ -87,8 +87,8 @@ class _Similarity(Cell):
         max_val: PositiveNumber = 1.0,
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: KnownFloat = 0.01,
-        k2: KnownFloat = 0.03,
+        k1: FloatNotNan = 0.01,
+        k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__()
         self.max_val: float = max_val
@@ -98,13 +98,13 @@ class _Similarity(Cell):
         self.k2: float = k2
         self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
-    def _window(self):
+    def _gaussian_window(self):
         weight = _gaussian_window(self.filter_size, self.filter_sigma)
         window = Conv2d(1, 1, self.filter_size, pad_mode="valid", weight_init=weight, bias_init="zeros")
         window.weight.requires_grad = False
         return window
 
-    def _compare(self, img1, img2, unit, window):
+    def _compare_images(self, img1, img2, unit, window):
         """How much two (N, C, H, W) are alike in brightness and structure, and in structure alone: two (N, C)."""
         channels = img1.shape[:2]
         if min(img1.shape[2:]) < self.filter_size:
@@ -171,21 +171,21 @@ class SSIM(_Similarity):
         max_val: PositiveNumber = 1.0,
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: KnownFloat = 0.01,
-        k2: KnownFloat = 0.03,
+        k1: FloatNotNan = 0.01,
+        k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.conv: Conv2d = self._window()
+        self.conv: Conv2d = self._gaussian_window()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """How alike the images are."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, FLOATS, img1=img1)
-        alike, _ = self._compare(_in_float32(img1, 1.0), _in_float32(img2, 1.0), 1.0, self.conv)
+        alike, _ = self._compare_images(_in_float32(img1, 1.0), _in_float32(img2, 1.0), 1.0, self.conv)
         return self.reduce_mean(alike, -1)
 
 
-def _numbers(value):
+def _check_numbers(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if not value:
@@ -231,7 +231,9 @@ class MSSSIM(_Similarity):
     def __init__(
         self,
         max_val: PositiveNumber = 1.0,
-        power_factors: Annotated[tuple[float, ...] | list[float], Kind("a tuple or list of numbers", _numbers)] = (
+        power_factors: Annotated[
+            tuple[float, ...] | list[float], Kind("a tuple or list of numbers", _check_numbers)
+        ] = (
             0.0448,
             0.2856,
             0.3001,
@@ -240,11 +242,11 @@ class MSSSIM(_Similarity):
         ),
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: KnownFloat = 0.01,
-        k2: KnownFloat = 0.03,
+        k1: FloatNotNan = 0.01,
+        k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.multi_convs_list: CellList = CellList([self._window() for _ in power_factors])
+        self.multi_convs_list: CellList = CellList([self._gaussian_window() for _ in power_factors])
         self.exponents: Tensor = Tensor(power_factors, mstype.float32)
         self.halve: AvgPool2d = AvgPool2d(2, 2)
 
@@ -252,14 +254,14 @@ class MSSSIM(_Similarity):
         """How alike the images are."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, (*FLOATS, mstype.float64, mstype.uint8), img1=img1)
-        unit = _unit(img1.dtype)
+        unit = _max_value(img1.dtype)
         img1, img2 = _in_float32(img1, unit), _in_float32(img2, unit)
         parts = []
         for window in self.multi_convs_list:
-            whole, structure = self._compare(img1, img2, unit, window)
+            similarity, structure = self._compare_images(img1, img2, unit, window)
             parts.append(structure)
             img1, img2 = self.halve(img1), self.halve(img2)
-        parts[-1] = whole
+        parts[-1] = similarity
         powers = F.pow(F.relu(F.stack(tuple(parts), -1)), self.exponents)
         return self.reduce_mean(F.prod(powers, -1), -1)
 
@@ -301,7 +303,7 @@ class PSNR(Cell):
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """The decibels."""
         _check_pair(self.cls_name, img1, img2)
-        unit = _unit(img1.dtype)
+        unit = _max_value(img1.dtype)
         error = (F.cast(img1, mstype.float32) - F.cast(img2, mstype.float32)) / unit
         noise = self.reduce_mean(F.square(error), (1, 2, 3))
         return F.log((self.max_val / unit) ** 2 / noise) * (10 / math.log(10))

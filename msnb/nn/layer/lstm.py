@@ -26,7 +26,7 @@ class _OverTime(Cell):
         self.lstm = P.LSTM(*settings)
         self._lstm_of_lengths = _LSTMOfLengths(*settings)
 
-    def _turned(self, x):
+    def _swap_time_and_batch(self, x):
         """`x` with time and batch in the other order, where the batch comes first outside."""
         return self.transpose(x, (1, 0, 2)) if self.batch_first else x
 
@@ -100,10 +100,10 @@ class LSTM(_OverTime):
         self._operate(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
         directions = 1 + bidirectional
         self._states, self._length = num_layers * directions, hidden_size
-        taken = [input_size, *[directions * hidden_size] * (num_layers - 1)]
+        input_sizes = [input_size, *[directions * hidden_size] * (num_layers - 1)]
         # Each row of a gate: the features that its layer takes, those of the last result, and two biases.
         rows = 4 * hidden_size * directions
-        count = rows * sum(features + hidden_size + 2 * has_bias for features in taken)
+        count = rows * sum(features + hidden_size + 2 * has_bias for features in input_sizes)
         reach = 1 / math.sqrt(hidden_size)
         start = np.random.uniform(-reach, reach, count).reshape(-1, 1, 1)
         self.weight: Parameter = Parameter(Tensor(start, dtype), "weight")
@@ -113,7 +113,7 @@ class LSTM(_OverTime):
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(results, (h, c))."""
         check_dims(self.cls_name, x, 3, name="'x'")
-        x = self._turned(x)
+        x = self._swap_time_and_batch(x)
         if hx is None:
             nothing = P.Zeros()((self._states, x.shape[1], self._length), x.dtype)
             hx = (nothing, nothing)
@@ -121,7 +121,7 @@ class LSTM(_OverTime):
             results, h, c, _, _ = self.lstm(x, *hx, self.weight)
         else:
             results, h, c, _, _ = self._lstm_of_lengths(x, *hx, self.weight, seq_length)
-        return self._turned(results), (h, c)
+        return self._swap_time_and_batch(results), (h, c)
 
 
 class LSTMCell(_OverTime):
@@ -171,5 +171,5 @@ class LSTMCell(_OverTime):
 
     def construct(self, x: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple[Tensor, ...]:
         """(results, h, c, reserve, state)."""
-        results, *rest = self.lstm(self._turned(x), h, c, w)
-        return (self._turned(results), *rest)
+        results, *rest = self.lstm(self._swap_time_and_batch(x), h, c, w)
+        return (self._swap_time_and_batch(results), *rest)

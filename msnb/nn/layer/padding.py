@@ -22,14 +22,14 @@ __all__ = [
 ]
 
 
-def _around(axes, side, some=False):
+def _padding_kind(axes, side, some=False):
     """A number for every side, or a (before, after) for each of so many last axes, the last one first."""
 
     def accept(value):
         if not isinstance(value, tuple):
             return (accept_value(side, value),) * (2 * axes)
-        wanted = range(2, 2 * axes + 1, 2) if some else (2 * axes,)
-        if len(value) not in wanted:
+        lengths = range(2, 2 * axes + 1, 2) if some else (2 * axes,)
+        if len(value) not in lengths:
             raise ValueError
         return tuple(accept_value(side, number) for number in value)
 
@@ -37,14 +37,14 @@ def _around(axes, side, some=False):
     return Kind(f"{sign} or a tuple of {'at most ' if some and axes > 1 else ''}{2 * axes}", accept)
 
 
-_Axis = Annotated[int | tuple[int, ...], _around(1, Int)]
-_TwoAxes = Annotated[int | tuple[int, ...], _around(2, Int, some=True)]
-_ThreeAxes = Annotated[int | tuple[int, ...], _around(3, Int, some=True)]
-_BothAxes = Annotated[int | tuple[int, ...], _around(2, Int)]
-_AllAxes = Annotated[int | tuple[int, ...], _around(3, Int)]
-_Inside = Annotated[int | tuple[int, ...], _around(1, NonNegInt)]
-_TwoInside = Annotated[int | tuple[int, ...], _around(2, NonNegInt)]
-_ThreeInside = Annotated[int | tuple[int, ...], _around(3, NonNegInt)]
+_Axis = Annotated[int | tuple[int, ...], _padding_kind(1, Int)]
+_TwoAxes = Annotated[int | tuple[int, ...], _padding_kind(2, Int, some=True)]
+_ThreeAxes = Annotated[int | tuple[int, ...], _padding_kind(3, Int, some=True)]
+_BothAxes = Annotated[int | tuple[int, ...], _padding_kind(2, Int)]
+_AllAxes = Annotated[int | tuple[int, ...], _padding_kind(3, Int)]
+_Inside = Annotated[int | tuple[int, ...], _padding_kind(1, NonNegInt)]
+_TwoInside = Annotated[int | tuple[int, ...], _padding_kind(2, NonNegInt)]
+_ThreeInside = Annotated[int | tuple[int, ...], _padding_kind(3, NonNegInt)]
 
 
 class _Widened(Cell):

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-def _window(value):
+def _check_window(value):
     if not isinstance(value, (int, tuple)):
         raise TypeError
     sizes = value if isinstance(value, tuple) else (value, value)
@@ -58,7 +58,7 @@ def _window(value):
     return value
 
 
-Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _window)]
+Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _check_window)]
 
 
 _BEHIND = "'padding' and what follows it are taken by position, and 'data_format' comes last"
@@ -78,7 +78,7 @@ class _Pool2d(OneOperator):
         if pad_mode == "PAD":
             if data_format != "NCHW":
                 raise ValueError(f"For '{self.cls_name}', 'pad_mode' \"pad\" needs 'data_format' \"NCHW\".")
-            self._hold(self._padded(kernel_size, stride, **further))
+            self._hold(self._use_padded_pool(kernel_size, stride, **further))
             return
         for name, value in further.items():
             usual = self._usual[name]
@@ -93,26 +93,26 @@ class _Pool2d(OneOperator):
         """The number of each window."""
         if x.ndim != 3:
             return super().construct(x)
-        found = super().construct(F.expand_dims(x, 0))
-        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+        outputs = super().construct(F.expand_dims(x, 0))
+        return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
 
     def extend_repr(self) -> str:
         """The window and how it moves."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
-class _MaxPool(_Pool2d, operator=P.MaxPool, held_as="max_pool"):
+class _MaxPool(_Pool2d, operator=P.MaxPool, attribute_name="max_pool"):
     _usual = {"padding": 0, "dilation": 1, "return_indices": False, "ceil_mode": False}
 
-    def _padded(self, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
+    def _use_padded_pool(self, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
         operator = MaxPoolWithArgmaxV2 if return_indices else _MaxPool2D
         return operator(kernel_size, stride, padding, dilation, ceil_mode)
 
 
-class _AvgPool(_Pool2d, operator=P.AvgPool, held_as="avg_pool"):
+class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
     _usual = {"padding": 0, "ceil_mode": False, "count_include_pad": True, "divisor_override": None}
 
-    def _padded(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    def _use_padded_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         return AvgPool2D(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
 
@@ -124,17 +124,17 @@ class _Row(_Pool2d):
         self.expand: P.ExpandDims = P.ExpandDims()
         self.squeeze: P.Squeeze = P.Squeeze(2)
 
-    def _padded(self, kernel_size, stride, padding, **further):
+    def _use_padded_pool(self, kernel_size, stride, padding, **further):
         if "dilation" in further:
             further["dilation"] = (1, further["dilation"])
-        return super()._padded(kernel_size, stride, (0, padding), **further)
+        return super()._use_padded_pool(kernel_size, stride, (0, padding), **further)
 
     def construct(self, x: Tensor) -> Tensor:
         """The number of each stretch."""
         check_dims(self.cls_name, x, 2, 3)
         if x.ndim == 2:
-            found = self.construct(F.expand_dims(x, 0))
-            return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+            outputs = self.construct(F.expand_dims(x, 0))
+            return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
         pooled = super().construct(self.expand(x, 2))
         return tuple(map(self.squeeze, pooled)) if isinstance(pooled, tuple) else self.squeeze(pooled)
 

@@ -21,7 +21,7 @@ __all__ = ["RNN", "GRU", "RNNCell", "GRUCell"]
 Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
 
 
-def _drawn(name, shape, hidden_size, dtype):
+def _uniform_parameter(name, shape, hidden_size, dtype):
     """A Parameter of numbers in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
     reach = 1 / math.sqrt(hidden_size)
     return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
@@ -47,19 +47,19 @@ class _OverTime(Cell):
         self._ways = len(ways)
         self._transpose, self._concat, self._stack = P.Transpose(), P.Concat(2), P.Stack()
         rows = gates * hidden_size
-        self._names, found = [], {}
+        self._names, all_shapes = [], {}
         for layer in range(num_layers):
-            taken = input_size if layer == 0 else hidden_size * self._ways
+            layer_input_size = input_size if layer == 0 else hidden_size * self._ways
             for way in ways:
                 end = f"l{layer}{way}"
-                shapes = {f"weight_ih_{end}": (rows, taken), f"weight_hh_{end}": (rows, hidden_size)}
+                shapes = {f"weight_ih_{end}": (rows, layer_input_size), f"weight_hh_{end}": (rows, hidden_size)}
                 if has_bias:
                     shapes |= {f"bias_ih_{end}": (rows,), f"bias_hh_{end}": (rows,)}
-                found |= shapes
+                all_shapes |= shapes
                 self._names.append(tuple(shapes))
         for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):  # the order of MindSpore's lists of them
-            for name in (name for name in found if name.startswith(kind)):
-                setattr(self, name, _drawn(name, found[name], hidden_size, dtype))
+            for name in (name for name in all_shapes if name.startswith(kind)):
+                setattr(self, name, _uniform_parameter(name, all_shapes[name], hidden_size, dtype))
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """(results, last states)."""
@@ -74,14 +74,14 @@ class _OverTime(Cell):
         for layer in range(self.num_layers):
             if layer > 0 and self.dropout:
                 x = self.dropout_op(x)
-            found = []
+            layer_results = []
             for way in range(self._ways):
                 spot = layer * self._ways + way
                 weights = [getattr(self, name) for name in self._names[spot]] + [None] * (0 if self.has_bias else 2)
                 results, state = self._runs[way](x, hx[spot], *weights, seq_length)
-                found.append(results)
+                layer_results.append(results)
                 last.append(state)
-            x = self._concat(tuple(found)) if self._ways == 2 else found[0]
+            x = self._concat(tuple(layer_results)) if self._ways == 2 else layer_results[0]
         return (self._transpose(x, (1, 0, 2)) if self.batch_first else x), self._stack(tuple(last))
 
 
@@ -225,10 +225,14 @@ class _OneStep(Cell):
         self.hidden_size: int = hidden_size
         self.has_bias: bool = has_bias
         rows = gates * hidden_size
-        self.weight_ih: Parameter = _drawn("weight_ih", (rows, input_size), hidden_size, dtype)
-        self.weight_hh: Parameter = _drawn("weight_hh", (rows, hidden_size), hidden_size, dtype)
-        self.bias_ih: Parameter | None = _drawn("bias_ih", (rows,), hidden_size, dtype) if has_bias else None
-        self.bias_hh: Parameter | None = _drawn("bias_hh", (rows,), hidden_size, dtype) if has_bias else None
+        self.weight_ih: Parameter = _uniform_parameter("weight_ih", (rows, input_size), hidden_size, dtype)
+        self.weight_hh: Parameter = _uniform_parameter("weight_hh", (rows, hidden_size), hidden_size, dtype)
+        self.bias_ih: Parameter | None = (
+            _uniform_parameter("bias_ih", (rows,), hidden_size, dtype) if has_bias else None
+        )
+        self.bias_hh: Parameter | None = (
+            _uniform_parameter("bias_hh", (rows,), hidden_size, dtype) if has_bias else None
+        )
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
         """The next state."""

@@ -13,13 +13,13 @@ from msnb.ops import functional as F
 __all__ = ["TimeDistributed"]
 
 
-def _layer(value):
+def _check_layer(value):
     if not isinstance(value, (Cell, Primitive)):
         raise TypeError
     return value
 
 
-Layer = Annotated[Cell | Primitive | Callable[..., Any], Kind("a Cell or a Primitive", _layer)]
+Layer = Annotated[Cell | Primitive | Callable[..., Any], Kind("a Cell or a Primitive", _check_layer)]
 
 
 class TimeDistributed(Cell):
@@ -67,18 +67,18 @@ class TimeDistributed(Cell):
         joined = self.reshape_with_axis % inputs.ndim
         if joined == times:
             raise ValueError(f"For '{self.cls_name}', the times cannot be joined with their own axis {joined}.")
-        beside = joined - (times < joined)  # where the other axis is once the times are taken out
+        position = joined - (times < joined)  # where the other axis is once the times are taken out
         order = [axis for axis in range(inputs.ndim) if axis != times]
-        order.insert(beside, times)  # the times come right before it
+        order.insert(position, times)  # the times come right before it
         x = F.transpose(inputs, tuple(order))
-        many = x.shape[beside : beside + 2]
-        out = self.layer(x.reshape((*x.shape[:beside], many[0] * many[1], *x.shape[beside + 2 :])))
-        if out.ndim <= beside or out.shape[beside] != many[0] * many[1]:
+        many = x.shape[position : position + 2]
+        out = self.layer(x.reshape((*x.shape[:position], many[0] * many[1], *x.shape[position + 2 :])))
+        if out.ndim <= position or out.shape[position] != many[0] * many[1]:
             raise ValueError(
-                f"For '{self.cls_name}', 'layer' should leave axis {beside} as long as it is, {many[0] * many[1]}, but "
+                f"For '{self.cls_name}', 'layer' should leave axis {position} as long as it is, {many[0] * many[1]}, but "
                 f"gave shape {tuple(out.shape)}; try without 'reshape_with_axis'."
             )
-        out = out.reshape((*out.shape[:beside], *many, *out.shape[beside + 1 :]))
-        rest = [axis for axis in range(out.ndim) if axis != beside]
-        rest.insert(times, beside)
+        out = out.reshape((*out.shape[:position], *many, *out.shape[position + 1 :]))
+        rest = [axis for axis in range(out.ndim) if axis != position]
+        rest.insert(times, position)
         return F.transpose(out, tuple(rest))

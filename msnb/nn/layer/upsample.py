@@ -60,5 +60,5 @@ class Upsample(Cell):
 
     def extend_repr(self) -> str:
         """What it was given."""
-        given = ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in given)
+        names = ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)

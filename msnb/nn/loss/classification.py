@@ -7,8 +7,8 @@ from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_valu
 from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_least_dims
-from msnb.nn._kinds import KnownNumber, OptionalTensor, Reduction
-from msnb.nn._upcast import beside, rounded, widened
+from msnb.nn._kinds import NumberNotNan, OptionalTensor, Reduction
+from msnb.nn._upcast import round_to_inputs, widen, widen_if_mixed
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -117,7 +117,7 @@ class NLLLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        logits = beside(logits, self.weight)
+        logits = widen_if_mixed(logits, self.weight)
         return F.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 
 
@@ -168,7 +168,7 @@ class CrossEntropyLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        logits = beside(logits, self.weight)
+        logits = widen_if_mixed(logits, self.weight)
         return F.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
@@ -206,7 +206,7 @@ class FocalLoss(LossBase):
     """
 
     @checked
-    def __init__(self, weight: OptionalTensor = None, gamma: KnownNumber = 2.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, weight: OptionalTensor = None, gamma: NumberNotNan = 2.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
         self.gamma: float = gamma
@@ -222,19 +222,19 @@ class FocalLoss(LossBase):
                 f"For '{self.cls_name}', 'labels' should have shape {(samples, 1, *places)} or {logits.shape}, as "
                 f"'logits' say, but got {labels.shape}."
             )
-        known = F.log_softmax(F.reshape(logits, (samples, classes, -1)), 1)
+        log_probabilities = F.log_softmax(F.reshape(logits, (samples, classes, -1)), 1)
         labels = F.reshape(labels, (samples, labels.shape[1], -1))
         if labels.shape[1] == 1:
             check_labels(self.cls_name, labels, classes)
-            losses = self._of_a_class(F.gather_d(known, 1, labels))
+            losses = self._loss_of_class(F.gather_d(log_probabilities, 1, labels))
             return self.get_loss(
                 (losses if self.weight is None else losses * F.gather(self.weight, labels, 0)).mean((1, 2))
             )
-        losses = self._of_a_class(known) * F.cast(labels, known.dtype)
+        losses = self._loss_of_class(log_probabilities) * F.cast(labels, log_probabilities.dtype)
         return self.get_loss((losses if self.weight is None else losses * F.reshape(self.weight, (1, -1, 1))).mean(-1))
 
-    def _of_a_class(self, known):
-        return -F.pow(1 - F.exp(known), self.gamma) * known
+    def _loss_of_class(self, log_probability):
+        return -F.pow(1 - F.exp(log_probability), self.gamma) * log_probability
 
 
 @differs_in_api2("the mean of the losses is taken, not each of them", reduction="mean")
@@ -314,7 +314,7 @@ class BCEWithLogitsLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        logits = beside(logits, labels, self.weight, self.pos_weight)
+        logits = widen_if_mixed(logits, labels, self.weight, self.pos_weight)
         return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
 
 
@@ -363,5 +363,5 @@ class KLDivLoss(LossBase):
         if not self.batch_mean:
             return F.kl_div(logits, labels, self.reduction)
         # The sum alone may be too large for half precision.
-        total = F.kl_div(widened(logits), widened(labels), "sum")
-        return rounded(total / logits.shape[0], logits, labels)
+        total = F.kl_div(widen(logits), widen(labels), "sum")
+        return round_to_inputs(total / logits.shape[0], logits, labels)

@@ -7,7 +7,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
 from msnb.nn._input_checks import INTS, check_dims
 from msnb.nn._kinds import Reduction
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 
@@ -57,14 +57,14 @@ class PoissonNLLLoss(LossBase):
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
         """The loss."""
-        x = widened(input)
+        x = widen(input)
         y = F.cast(target, x.dtype)
         losses = F.exp(x) - y * x if self.log_input else x - y * F.log(x + self.eps)
         if self.full:
             many = F.maximum(y, 1.0)  # the term of less does not count, and has to have a gradient all the same
             stirling = (many + 0.5) * F.log(many) - many + _HALF_LOG_TAU
             losses = losses + F.select(F.greater(y, 1.0), stirling, F.zeros_like(stirling))
-        return rounded(self.get_loss(losses), input)
+        return round_to_inputs(self.get_loss(losses), input)
 
 
 class GaussianNLLLoss(LossBase):

@@ -7,8 +7,8 @@ from msnb.common.kinds import Bool, OneOf, PositiveInt, check, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
 from msnb.nn._input_checks import check_alike, check_least_dims
-from msnb.nn._kinds import Called, OptionalTensor, Reduction
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._kinds import CallableKind, OptionalTensor, Reduction
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -304,8 +304,8 @@ class TripletMarginLoss(LossBase):
         self.p: int = p
         self.swap: bool = swap
         self.eps: float = eps
-        given = isinstance(margin, Tensor)
-        self.margin = margin if given else check(FiniteNumber, margin, "margin", "TripletMarginLoss")
+        is_tensor = isinstance(margin, Tensor)
+        self.margin = margin if is_tensor else check(FiniteNumber, margin, "margin", "TripletMarginLoss")
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float | Tensor = 1.0) -> Tensor:
         """The loss."""
@@ -351,13 +351,13 @@ class TripletMarginWithDistanceLoss(LossBase):
     @checked
     def __init__(
         self,
-        distance_function: Called | None = None,
+        distance_function: CallableKind | None = None,
         swap: Bool = False,
         reduction: Reduction = "mean",
         margin: FiniteNumber = 1.0,
     ) -> None:
         super().__init__(reduction)
-        self.distance_function: Any = distance_function or _euclidean
+        self.distance_function: Any = distance_function or _euclidean_distance
         self.swap: bool = swap
         self.margin: float = margin
 
@@ -370,6 +370,6 @@ class TripletMarginWithDistanceLoss(LossBase):
         return self.get_loss(F.relu(self.distance_function(x, positive) - far + self.margin))
 
 
-def _euclidean(x, y):
-    apart = widened(x) - widened(y)
-    return rounded(F.sqrt(F.reduce_sum(F.square(apart), 1)), x, y)
+def _euclidean_distance(x, y):
+    apart = widen(x) - widen(y)
+    return round_to_inputs(F.sqrt(F.reduce_sum(F.square(apart), 1)), x, y)

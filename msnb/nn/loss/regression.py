@@ -8,7 +8,7 @@ from msnb.common.kinds import Between, Float, checked
 from msnb.core.operator.api_generations import current, differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import AboveZero, Reduction
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -16,7 +16,7 @@ from msnb.ops import operations as P
 __all__ = ["L1Loss", "L1LossExt", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
 
 
-def _reduced(layer, operator, base, target):
+def _reduce_loss(layer, operator, base, target):
     if base.dtype in mstype.int_type and target.dtype in mstype.int_type:
         return layer.get_loss(operator(base, target, "none"))  # MindSpore's mean of ints is one
     return operator(base, target, layer.reduction)
@@ -50,7 +50,7 @@ class L1Loss(LossBase):
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The loss."""
-        return _reduced(self, F.l1_loss, base, target)
+        return _reduce_loss(self, F.l1_loss, base, target)
 
 
 class L1LossExt(L1Loss):
@@ -133,7 +133,7 @@ class MSELoss(LossBase):
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The loss."""
-        return _reduced(self, F.mse_loss, base, target)
+        return _reduce_loss(self, F.mse_loss, base, target)
 
 
 class RMSELoss(LossBase):
@@ -162,7 +162,7 @@ class RMSELoss(LossBase):
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""
-        return rounded(F.sqrt(F.mse_loss(widened(logits), widened(label))), logits, label)
+        return round_to_inputs(F.sqrt(F.mse_loss(widen(logits), widen(label))), logits, label)
 
 
 @differs_in_api2("prediction and target may be of two float types; the loss has the wider one")

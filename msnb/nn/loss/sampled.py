@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # named in annotations alone
 __all__ = ["SampledSoftmaxLoss"]
 
 
-def _three(value):
+def _check_three(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) != 3:
@@ -25,7 +25,7 @@ def _three(value):
     return tuple(value)
 
 
-Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _three, whole=True)]
+Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _check_three, whole=True)]
 _NEVER = 1e30  # taken off a logit, it leaves no probability
 
 

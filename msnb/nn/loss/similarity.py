@@ -7,7 +7,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import PositiveFloat
 from msnb.nn._input_checks import check_alike, check_least_dims
 from msnb.nn._kinds import OptionalTensor, Reduction
-from msnb.nn._upcast import as_fractions, rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen, widen_to_float
 from msnb.nn.cell import Cell
 from msnb.nn.layer.activation import get_activation
 from msnb.nn.loss._base import LossBase
@@ -61,11 +61,11 @@ class CosineEmbeddingLoss(LossBase):
         pairs = (x1.shape[0], *x1.shape[2:])
         if tuple(y.shape) != pairs:
             raise ValueError(f"For '{self.cls_name}', 'y' should be of shape {pairs}, but got {tuple(y.shape)}.")
-        a, b = as_fractions(x1), as_fractions(x2)
+        a, b = widen_to_float(x1), widen_to_float(x2)
         lengths = F.sqrt(self.reduce_sum(F.square(a), 1) * self.reduce_sum(F.square(b), 1))
         cosine = self.reduce_sum(a * b, 1) / lengths
         other = F.select(F.equal(y, -1), F.maximum(cosine - self.margin, 0.0), F.zeros_like(cosine))
-        return rounded(self.get_loss(F.select(F.equal(y, 1), 1 - cosine, other)), x1, x2)
+        return round_to_inputs(self.get_loss(F.select(F.equal(y, 1), 1 - cosine, other)), x1, x2)
 
 
 class DiceLoss(LossBase):
@@ -108,16 +108,16 @@ class DiceLoss(LossBase):
                 f"For '{self.cls_name}', 'logits' and 'label' should have one shape, "
                 f"but got {logits.shape} and {label.shape}."
             )
-        x, y = widened(logits), widened(label)
+        x, y = widen(logits), widen(label)
         common = self.reduce_sum(x * y) * 2
         apart = self.reduce_sum(F.square(x)) + self.reduce_sum(F.square(y))
-        return rounded(1 - common / (apart + self.smooth), logits, label)
+        return round_to_inputs(1 - common / (apart + self.smooth), logits, label)
 
 
 _SHARES = ("softmax", "logsoftmax", "relu", "relu6", "tanh", "sigmoid")
 
 
-def _activation(value):
+def _check_activation(value):
     if isinstance(value, str):
         if value not in _SHARES:
             raise ValueError
@@ -126,7 +126,7 @@ def _activation(value):
     return value
 
 
-Activation = Annotated[str | Cell | None, Kind(f"{', '.join(_SHARES)}, a Cell or None", _activation)]
+Activation = Annotated[str | Cell | None, Kind(f"{', '.join(_SHARES)}, a Cell or None", _check_activation)]
 
 
 class MultiClassDiceLoss(LossBase):

@@ -27,18 +27,18 @@ class ClassMetric(Metric):
 
     def _scores_and_numbers(self, inputs):
         """Scores and class numbers; says once what is no class."""
-        scores, true = self._arrays(inputs, "y_pred", "y")
+        scores, true = self._to_arrays(inputs, "y_pred", "y")
         one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
         return scores, np.argmax(true, axis=1) if one_hot else true
 
     def _count_classes(self, scores):
         """Every batch has as many classes as the first."""
-        found = scores.shape[1]
-        self._class_num = self._class_num or found
-        if found != self._class_num:
+        count = scores.shape[1]
+        self._class_num = self._class_num or count
+        if count != self._class_num:
             raise ValueError(
                 f"For '{type(self).__name__}', 'y_pred' should have the {self._class_num} classes of the first batch, "
-                f"but got {found}."
+                f"but got {count}."
             )
 
     def _say_what_is_no_class(self, scores, true):
@@ -55,7 +55,7 @@ class ClassMetric(Metric):
                 classes - 1,
             )
 
-    def _counts(self, scores, true):
+    def _count_predictions(self, scores, true):
         """How often each class was predicted rightly, was predicted, and was there: an array of shape (3, C)."""
         if true.size and not 0 <= true.min() <= true.max() < self._class_num:
             raise ValueError(
@@ -66,7 +66,7 @@ class ClassMetric(Metric):
         rows = true[true == predicted], predicted, true
         return np.array([np.bincount(row, minlength=self._class_num) for row in rows])
 
-    def _averaged(self, values, average):
+    def _average_classes(self, values, average):
         """`values`, or their mean."""
         if not check(Bool, average, "average", type(self).__name__):
             return values
@@ -90,22 +90,24 @@ class EvaluationBase(ClassMetric):
         self._type = eval_type
 
     @property
-    def _multilabel(self):
+    def _is_multilabel(self):
         return self._type == "multilabel"
 
-    def _checked(self, inputs):
+    def _check_inputs(self, inputs):
         """Predictions and labels that fit; of "classification" the labels are class numbers."""
-        predicted, true = self._arrays(inputs, "y_pred", "y") if self._multilabel else self._scores_and_numbers(inputs)
-        expected = predicted.shape if self._multilabel else predicted.shape[:1] + predicted.shape[2:]
+        predicted, true = (
+            self._to_arrays(inputs, "y_pred", "y") if self._is_multilabel else self._scores_and_numbers(inputs)
+        )
+        expected = predicted.shape if self._is_multilabel else predicted.shape[:1] + predicted.shape[2:]
         if true.shape != expected or predicted.ndim < 2:
             raise ValueError(
                 f"For '{type(self).__name__}' of type '{self._type}' and 'y_pred' of shape {predicted.shape}, 'y' "
                 f"should be of shape {expected}, but got {true.shape}."
             )
-        if self._multilabel and not all(np.isin(labels, (0, 1)).all() for labels in (predicted, true)):
+        if self._is_multilabel and not all(np.isin(labels, (0, 1)).all() for labels in (predicted, true)):
             raise ValueError(f"For '{type(self).__name__}' of type 'multilabel', all values should be 0 or 1.")
         self._count_classes(predicted)
-        if not self._multilabel:
+        if not self._is_multilabel:
             self._say_what_is_no_class(predicted, true)
         return predicted, true
 
@@ -130,7 +132,7 @@ class ShareOfTruePositives(EvaluationBase):
         self._right = self._counted = np.zeros(0)
 
     @abstractmethod
-    def _of(self, predicted, true) -> np.ndarray:
+    def _select_counted(self, predicted, true) -> np.ndarray:
         """Which of the two is counted."""
 
     def update(self, *inputs: Any) -> None:
@@ -144,16 +146,16 @@ class ShareOfTruePositives(EvaluationBase):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes or values do not fit.
         """
-        predicted, true = self._checked(inputs)
-        if self._multilabel:  # one entry for each sample: the average is over samples, not classes
+        predicted, true = self._check_inputs(inputs)
+        if self._is_multilabel:  # one entry for each sample: the average is over samples, not classes
             right = (predicted * true).sum(axis=1).reshape(-1)
             self._right = np.append(self._right, right)
-            self._counted = np.append(self._counted, self._of(predicted, true).sum(axis=1).reshape(-1))
+            self._counted = np.append(self._counted, self._select_counted(predicted, true).sum(axis=1).reshape(-1))
         else:
-            right, *both = self._counts(predicted, true)
+            right, *both = self._count_predictions(predicted, true)
             before = self._right.size > 0
             self._right = self._right + right if before else right
-            self._counted = self._counted + self._of(*both) if before else self._of(*both)
+            self._counted = self._counted + self._select_counted(*both) if before else self._select_counted(*both)
 
     def eval(self, average: bool = False) -> Any:
         """
@@ -168,10 +170,10 @@ class ShareOfTruePositives(EvaluationBase):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._class_num)
-        return self._averaged(share(self._right, self._counted), average)
+        self._check_has_updates(self._class_num)
+        return self._average_classes(share(self._right, self._counted), average)
 
 
-def share(part, whole):
+def share(part, total):
     """``part / whole``, 0 where there is nothing."""
-    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+    return np.divide(part, total, out=np.zeros(len(total)), where=total > 0)

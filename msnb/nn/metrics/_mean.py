@@ -16,7 +16,7 @@ class Mean(Metric):
         """Forget what was seen."""
         self._sum, self._number = 0.0, 0
 
-    def _add(self, total, number):
+    def _add_to_mean(self, total, number):
         self._sum += float(total)
         self._number += number
 
@@ -30,5 +30,5 @@ class Mean(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._number, self._over)
+        self._check_has_updates(self._number, self._over)
         return self._sum / self._number

@@ -38,7 +38,7 @@ class SurfaceMetric(Metric):
         label = inputs[2]
         if not isinstance(label, (int, float)):
             raise TypeError(f"For '{name}', 'label_idx' should be a number, but got {label!r}.")
-        masks = self._arrays(inputs[:2], "y_pred", "y")
+        masks = self._to_arrays(inputs[:2], "y_pred", "y")
         if masks[0].shape != masks[1].shape or not masks[0].size:
             raise ValueError(
                 f"For '{name}', 'y_pred' and 'y' should have one shape, but got {masks[0].shape} and {masks[1].shape}."
@@ -48,9 +48,9 @@ class SurfaceMetric(Metric):
         self._surfaces = self._of_masks(*(mask if mask.dtype == bool else mask == label for mask in masks))
 
     def _of_masks(self, predicted, true):
-        return tuple(map(_surface, (predicted, true)))
+        return tuple(map(_surface_of, (predicted, true)))
 
-    def _distances(self, there):
+    def _surface_distances(self, there):
         """Of each element of one surface (`there`: of the predicted one) the distance to the other."""
         import scipy.ndimage as ndimage  # spares it to who measures no surfaces
 
@@ -64,7 +64,7 @@ class SurfaceMetric(Metric):
         return ndimage.distance_transform_cdt(~far, metric=self.distance_metric)[near]
 
 
-def _surface(mask):
+def _surface_of(mask):
     import scipy.ndimage as ndimage  # as above
 
     return ndimage.binary_erosion(mask) ^ mask

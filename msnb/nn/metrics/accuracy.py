@@ -51,6 +51,6 @@ class Accuracy(Mean, EvaluationBase):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes or values do not fit.
         """
-        predicted, true = self._checked(inputs)
-        right = (predicted == true).all(axis=1) if self._multilabel else predicted.argmax(axis=1) == true
-        self._add(right.sum(), right.size)
+        predicted, true = self._check_inputs(inputs)
+        right = (predicted == true).all(axis=1) if self._is_multilabel else predicted.argmax(axis=1) == true
+        self._add_to_mean(right.sum(), right.size)

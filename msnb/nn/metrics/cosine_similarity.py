@@ -55,7 +55,7 @@ class CosineSimilarity(Metric):
         Raises:
             ValueError: If it is not one input.
         """
-        (rows,) = self._arrays(inputs, "inputs")
+        (rows,) = self._to_arrays(inputs, "inputs")
         if self.similarity == "cosine":
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         self.sqr_mtx_res = rows @ rows.T
@@ -70,8 +70,8 @@ class CosineSimilarity(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self.sqr_mtx_res is not None, "matrices")
-        found = self.sqr_mtx_res.copy()
+        self._check_has_updates(self.sqr_mtx_res is not None, "matrices")
+        similarity = self.sqr_mtx_res.copy()
         if self.zero_diagonal:
-            np.fill_diagonal(found, 0)
-        return found if self.reduction == "none" else getattr(found, self.reduction)(axis=-1)
+            np.fill_diagonal(similarity, 0)
+        return similarity if self.reduction == "none" else getattr(similarity, self.reduction)(axis=-1)

@@ -45,10 +45,10 @@ class Dice(Mean):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes differ.
         """
-        predicted, true = self._arrays(inputs, "y_pred", "y")
+        predicted, true = self._to_arrays(inputs, "y_pred", "y")
         if predicted.shape != true.shape:
             raise ValueError(
                 f"For 'Dice', 'y_pred' and 'y' should have one shape, but got {predicted.shape} and {true.shape}."
             )
         shared, both = np.vdot(predicted, true), np.vdot(predicted, predicted) + np.vdot(true, true)
-        self._add(2 * float(shared) / float(both + self.smooth), len(true))
+        self._add_to_mean(2 * float(shared) / float(both + self.smooth), len(true))

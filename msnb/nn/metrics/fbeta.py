@@ -37,7 +37,7 @@ class Fbeta(ClassMetric):
     def clear(self) -> None:
         """Forget what was seen."""
         self._class_num = 0
-        self._seen: Any = None
+        self._accumulated: Any = None
 
     def update(self, *inputs: Any) -> None:
         """
@@ -53,8 +53,8 @@ class Fbeta(ClassMetric):
         scores, true = self._scores_and_numbers(inputs)
         self._count_classes(scores)
         self._say_what_is_no_class(scores, true)
-        counts = self._counts(scores, true)
-        self._seen = counts if self._seen is None else self._seen + counts
+        counts = self._count_predictions(scores, true)
+        self._accumulated = counts if self._accumulated is None else self._accumulated + counts
 
     def eval(self, average: bool = False) -> Any:
         """
@@ -69,10 +69,10 @@ class Fbeta(ClassMetric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._class_num)
-        right, predicted, true = self._seen
+        self._check_has_updates(self._class_num)
+        right, predicted, true = self._accumulated
         weight = self.beta**2
-        return self._averaged(share((1 + weight) * right, weight * true + predicted), average)
+        return self._average_classes(share((1 + weight) * right, weight * true + predicted), average)
 
 
 class F1(Fbeta):

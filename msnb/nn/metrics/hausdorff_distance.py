@@ -50,8 +50,8 @@ class HausdorffDistance(SurfaceMetric):
             predicted, true = predicted[box].squeeze(), true[box].squeeze()
         return super()._of_masks(predicted, true)
 
-    def _farthest(self, there):
-        distances = self._distances(there)
+    def _max_distance(self, there):
+        distances = self._surface_distances(there)
         if not distances.size:
             return np.inf
         return float(distances.max() if not self.percentile else np.percentile(distances, self.percentile))
@@ -66,5 +66,5 @@ class HausdorffDistance(SurfaceMetric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._surfaces is not None, "masks")
-        return self._farthest(True) if self.directed else max(self._farthest(True), self._farthest(False))
+        self._check_has_updates(self._surfaces is not None, "masks")
+        return self._max_distance(True) if self.directed else max(self._max_distance(True), self._max_distance(False))

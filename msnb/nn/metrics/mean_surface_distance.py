@@ -32,7 +32,7 @@ class MeanSurfaceDistance(SurfaceMetric):
         self.symmetric, self.distance_metric = symmetric, distance_metric
         self.clear()
 
-    def _mean(self, distances):
+    def _mean_distance(self, distances):
         return distances.mean() if distances.size else np.inf
 
     def eval(self) -> float:
@@ -45,9 +45,9 @@ class MeanSurfaceDistance(SurfaceMetric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._surfaces is not None, "masks")
-        there = self._mean(self._distances(True))
-        return float((there + self._mean(self._distances(False))) / 2 if self.symmetric else there)
+        self._check_has_updates(self._surfaces is not None, "masks")
+        there = self._mean_distance(self._surface_distances(True))
+        return float((there + self._mean_distance(self._surface_distances(False))) / 2 if self.symmetric else there)
 
 
 class RootMeanSquareDistance(MeanSurfaceDistance):
@@ -69,7 +69,7 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         1.0
     """
 
-    def _mean(self, distances):
+    def _mean_distance(self, distances):
         return (distances**2).mean() if distances.size else np.inf
 
     def eval(self) -> float:
@@ -82,5 +82,5 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        found = super().eval()
-        return float(np.sqrt(found)) if self.symmetric else found
+        distance = super().eval()
+        return float(np.sqrt(distance)) if self.symmetric else distance

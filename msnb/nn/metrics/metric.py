@@ -13,13 +13,13 @@ from msnb.core.tensor.tensor import Tensor
 __all__ = ["Metric", "rearrange_inputs"]
 
 
-def _called(value):
+def _check_callable(value):
     if not callable(value):
         raise TypeError
     return value
 
 
-Function = Annotated[Callable[..., Any], Kind("a function", _called)]
+Function = Annotated[Callable[..., Any], Kind("a function", _check_callable)]
 
 
 @checked
@@ -110,7 +110,7 @@ class Metric(ABC):
         """Whether `data` holds one-hot vectors along axis 1."""
         return data.ndim > 1 and np.isin(data, (0, 1)).all() and bool((data.sum(axis=1) == 1).all())
 
-    def _arrays(self, inputs, *names):
+    def _to_arrays(self, inputs, *names):
         """The inputs as arrays, one for each of `names`."""
         if len(inputs) != len(names):
             raise ValueError(
@@ -119,7 +119,7 @@ class Metric(ABC):
             )
         return tuple(map(self._convert_data, inputs))
 
-    def _check_seen(self, number, of_what="samples"):
+    def _check_has_updates(self, number, of_what="samples"):
         """RuntimeError when nothing was seen that a value could be computed from."""
         if not number:
             raise RuntimeError(

@@ -51,7 +51,7 @@ class OcclusionSensitivity(Metric):
         """Forget what was seen."""
         self._fallen: Any = None
 
-    def _box(self, shape):
+    def _box_bounds(self, shape):
         """First and last place of each axis."""
         if self.b_box is None:
             return np.zeros_like(shape), shape - 1
@@ -90,7 +90,7 @@ class OcclusionSensitivity(Metric):
         model, label = inputs[0], inputs[2]
         if not isinstance(model, Cell):
             raise TypeError(f"For 'OcclusionSensitivity', 'model' should be a Cell, but got {model!r}.")
-        (image,) = self._arrays(inputs[1:2], "y_pred")
+        (image,) = self._to_arrays(inputs[1:2], "y_pred")
         label = np.asarray(label if isinstance(label, int) else self._convert_data(label))
         if len(image) != 1 or label.size != 1:
             raise RuntimeError(
@@ -98,20 +98,20 @@ class OcclusionSensitivity(Metric):
                 f"{label.size}."
             )
         number, shape = int(label.reshape(())), np.array(image.shape[1:])
-        first, last = self._box(shape)
+        first, last = self._box_bounds(shape)
         places = [first + place for place in np.ndindex(*(last - first + 1))]
-        fallen = model(Tensor(image)).asnumpy()[0, number] - self._scores(model, image, places, number)
+        fallen = model(Tensor(image)).asnumpy()[0, number] - self._score_occlusions(model, image, places, number)
         self._fallen = fallen.reshape(last - first + 1)
 
-    def _scores(self, model, image, places, number):
-        found = []
+    def _score_occlusions(self, model, image, places, number):
+        scores = []
         for begin in range(0, len(places), self.n_batch):
             covered = np.repeat(image, len(places[begin : begin + self.n_batch]), axis=0)
             for one, place in zip(covered, places[begin:]):
                 low, high = np.maximum(place - self.margin, 0), place + self.margin
                 one[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = self.pad_val
-            found.append(model(Tensor(covered)).asnumpy()[:, number])
-        return np.concatenate(found)
+            scores.append(model(Tensor(covered)).asnumpy()[:, number])
+        return np.concatenate(scores)
 
     def eval(self) -> np.ndarray:
         """
@@ -123,5 +123,5 @@ class OcclusionSensitivity(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._fallen is not None, "inputs")
+        self._check_has_updates(self._fallen is not None, "inputs")
         return np.squeeze(self._fallen)

@@ -45,7 +45,7 @@ class Perplexity(Mean):
             ValueError: If there are not 2 inputs.
             RuntimeError: If there is not one label for each row.
         """
-        probabilities, labels = self._arrays(inputs, "preds", "labels")
+        probabilities, labels = self._to_arrays(inputs, "preds", "labels")
         probabilities, labels = probabilities.reshape(-1, probabilities.shape[-1]), labels.reshape(-1).astype(int)
         if len(labels) != len(probabilities):
             raise RuntimeError(
@@ -53,10 +53,10 @@ class Perplexity(Mean):
                 f"got {len(labels)}."
             )
         if self.ignore_label is not None:
-            kept = labels != self.ignore_label
-            probabilities, labels = probabilities[kept], labels[kept]
+            is_counted = labels != self.ignore_label
+            probabilities, labels = probabilities[is_counted], labels[is_counted]
         true = probabilities[np.arange(len(labels)), labels]
-        self._add(-np.log(np.maximum(true, 1e-10)).sum(), len(labels))
+        self._add_to_mean(-np.log(np.maximum(true, 1e-10)).sum(), len(labels))
 
     def eval(self) -> float:
         """

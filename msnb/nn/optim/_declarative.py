@@ -18,7 +18,7 @@ class DeclaredOptimizer(Optimizer):
     _penalised = True  # whether the gradients get the L2 penalty; if not, `_step` decays the weights itself
     _columns = ()
 
-    def _keep(self, *others, **state):
+    def _declare_state(self, *others, **state):
         """Declare what a step gets for each Parameter.
 
         Args:
@@ -30,7 +30,7 @@ class DeclaredOptimizer(Optimizer):
             setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))
         self._columns = (*state, *others)
 
-    def _count(self):
+    def _count_step(self):
         """Count steps, whether learning rate or weight decay change by them or not."""
         if self.global_step is None:
             self.global_step = counter()
@@ -46,16 +46,16 @@ class DeclaredOptimizer(Optimizer):
         """What all Parameters share in this step, as a tuple that follows the other arguments of `_step`."""
         return ()
 
-    def _step(self, param, gradient, rate, *own):
+    def _apply_step(self, param, gradient, rate, *own):
         """Update one Parameter and its state."""
         raise NotImplementedError
 
     def _sparse_step(self, param, gradient, rate, *own):
         """`_step` for a RowTensor; that of the dense gradient where the optimizer has no other."""
-        self._step(param, dense(gradient), rate, *own)
+        self._apply_step(param, dense(gradient), rate, *own)
 
     def construct(self, gradients: Gradients) -> bool:
-        gradients = self._checked(gradients)
+        gradients = self._check_gradients(gradients)
         if self._penalised:
             gradients = self.decay_weight(gradients)
         gradients = self.scale_grad(self.gradients_centralization(gradients))
@@ -63,7 +63,7 @@ class DeclaredOptimizer(Optimizer):
         rates = self._per_parameter(self.get_lr())
         own = (getattr(self, name) for name in self._columns)
         for param, gradient, *row in zip(self.parameters, gradients, rates, *own, strict=True):
-            step = self._sparse_step if isinstance(gradient, RowTensor) else self._step
+            step = self._sparse_step if isinstance(gradient, RowTensor) else self._apply_step
             step(param, gradient, *row, *shared)
         if self._counts_later:
             self._move_on()

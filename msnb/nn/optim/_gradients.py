@@ -26,7 +26,7 @@ def centralized(gradient):
     return on_values(without_mean, gradient)
 
 
-def _dtype(gradient):
+def _dtype_of(gradient):
     return gradient.values.dtype if isinstance(gradient, RowTensor) else gradient.dtype
 
 
@@ -39,11 +39,11 @@ grad_scale = C.MultitypeFuncGraph("grad_scale")
 @apply_decay.register("Tensor", "Bool", "Tensor", "Tensor")
 def _decay_if(decay, applies, weight, gradient):
     like = gradient if isinstance(gradient, RowTensor) else weight
-    return decayed(gradient, weight, F.cast(decay, _dtype(like))) if applies else gradient
+    return decayed(gradient, weight, F.cast(decay, _dtype_of(like))) if applies else gradient
 
 
 @grad_scale.register("Number", "Tensor")
 @grad_scale.register("Tensor", "Tensor")
 @grad_scale.register("Tensor", "RowTensor")
-def _scaled(scale, gradient):
-    return times(gradient, F.cast(scale, _dtype(gradient)) if isinstance(scale, Tensor) else scale)
+def _scale_gradient(scale, gradient):
+    return times(gradient, F.cast(scale, _dtype_of(gradient)) if isinstance(scale, Tensor) else scale)

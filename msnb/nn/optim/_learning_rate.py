@@ -17,20 +17,20 @@ from msnb.nn.learning_rate_schedule import LearningRateSchedule
 from msnb.ops import functional as F
 
 
-def _accept(given):
+def _accept_rate(rate):
     """A float, a float32 Tensor without axes or with one of steps, or a LearningRateSchedule."""
-    if isinstance(given, LearningRateSchedule):
-        return given
-    if isinstance(given, numbers.Real):
-        return accept_value(NonNegativeNumber, given)
-    if isinstance(given, Tensor):
-        return _usable(Tensor(given, mstype.float32))
-    if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+    if isinstance(rate, LearningRateSchedule):
+        return rate
+    if isinstance(rate, numbers.Real):
+        return accept_value(NonNegativeNumber, rate)
+    if isinstance(rate, Tensor):
+        return _are_usable(Tensor(rate, mstype.float32))
+    if isinstance(rate, (str, bytes, dict)) or not isinstance(rate, Iterable) or getattr(rate, "ndim", 1) == 0:
         raise TypeError
-    return _usable(Tensor(np.array(list(given), np.float32)))
+    return _are_usable(Tensor(np.array(list(rate), np.float32)))
 
 
-def _usable(rates):
+def _are_usable(rates):
     values = rates.asnumpy()
     if values.ndim > 1 or not values.size:
         raise ValueError(f"its shape is {values.shape}")
@@ -44,7 +44,7 @@ LearningRate = Annotated[
     float | Tensor | Iterable[float] | LearningRateSchedule,
     Kind(
         "a finite number of at least 0, one for each step (a list or a Tensor of one axis), or a LearningRateSchedule",
-        _accept,
+        _accept_rate,
         whole=True,
     ),
 ]

@@ -57,12 +57,12 @@ class Adagrad(DeclaredOptimizer):
         weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self._keep(accum=("accum", accum))
+        self._declare_state(accum=("accum", accum))
         self.update_slots: bool = update_slots
         self.opt: P.ApplyAdagrad = P.ApplyAdagrad(update_slots=update_slots)
 
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, accum):
+    def _apply_step(self, param, gradient, rate, accum):
         self.opt(param, accum, rate, gradient)

@@ -64,11 +64,11 @@ class Adadelta(DeclaredOptimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.rho, self.epsilon = rho, epsilon
-        self._keep(accum=("accum", "zeros"), accum_update=("accum_update", "zeros"))
+        self._declare_state(accum=("accum", "zeros"), accum_update=("accum_update", "zeros"))
         self.opt: P.ApplyAdadelta = P.ApplyAdadelta()
 
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, accum, accum_update):
+    def _apply_step(self, param, gradient, rate, accum, accum_update):
         self.opt(param, accum, accum_update, rate, self.rho, self.epsilon, gradient)

@@ -45,7 +45,7 @@ class AdamBase(DeclaredOptimizer):
         self.beta1, self.beta2, self.eps = (Tensor(number, mstype.float32) for number in (beta1, beta2, eps))
         for power in ("beta1_power", "beta2_power"):
             setattr(self, power, Parameter(np.ones(1, np.float32), name=power))
-        self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
+        self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
         self.use_locking: Bool = use_locking
         self.use_nesterov: Bool = use_nesterov
         self.opt, self.sparse_opt = (make(use_locking, use_nesterov) for make in (P.Adam, self._sparse))
@@ -56,7 +56,7 @@ class AdamBase(DeclaredOptimizer):
             F.assign(power, power * beta)
         return powers
 
-    def _step(self, param, gradient, rate, moment1, moment2, *powers):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, *powers):
         self.opt(param, moment1, moment2, *powers, rate, self.beta1, self.beta2, self.eps, gradient)
 
     def _sparse_step(self, param, gradient, rate, moment1, moment2, *powers):
@@ -136,11 +136,11 @@ class Adam(AdamBase):
         super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
         self.use_amsgrad: bool = use_amsgrad
         if use_amsgrad:
-            self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"), vhat=("vhat", "zeros"))
+            self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"), vhat=("vhat", "zeros"))
 
-    def _step(self, param, gradient, rate, moment1, moment2, *others):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, *others):
         if not self.use_amsgrad:
-            return super()._step(param, gradient, rate, moment1, moment2, *others)
+            return super()._apply_step(param, gradient, rate, moment1, moment2, *others)
         vhat, power1, power2 = others
         mean, square = (
             moment * beta + (1.0 - beta) * g
@@ -149,12 +149,12 @@ class Adam(AdamBase):
         largest = F.maximum(vhat, square)
         rate = F.reshape(rate * F.sqrt(1.0 - power2) / (1.0 - power1), ())
         new = param - rate * mean / (F.sqrt(largest) + self.eps)
-        for kept, value in ((param, new), (moment1, mean), (moment2, square), (vhat, largest)):
-            F.assign(kept, F.cast(value, kept.dtype))
+        for slot, value in ((param, new), (moment1, mean), (moment2, square), (vhat, largest)):
+            F.assign(slot, F.cast(value, slot.dtype))
 
     def _sparse_step(self, param, gradient, *others):
         if self.use_amsgrad:
-            return self._step(param, dense(gradient), *others)
+            return self._apply_step(param, dense(gradient), *others)
         return super()._sparse_step(param, gradient, *others)
 
 
@@ -246,9 +246,9 @@ class AdamWeightDecay(DeclaredOptimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay)
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in (beta1, beta2, eps))
-        self._keep("_decays", "decay_flags", moments1=("adam_m", "zeros"), moments2=("adam_v", "zeros"))
+        self._declare_state("_decays", "decay_flags", moments1=("adam_m", "zeros"), moments2=("adam_v", "zeros"))
         self.opt: P.AdamWeightDecay = P.AdamWeightDecay()
 
-    def _step(self, param, gradient, rate, moment1, moment2, decay, decays):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, decay, decays):
         numbers = rate, self.beta1, self.beta2, self.eps, decay if decays else 0.0
         self.opt(param, moment1, moment2, *numbers, gradient)

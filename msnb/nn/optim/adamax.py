@@ -69,12 +69,12 @@ class AdaMax(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.beta1, self.beta2, self.eps = (Tensor(number, mstype.float32) for number in (beta1, beta2, eps))
         self.beta1_power: Parameter = Parameter(np.ones(1, np.float32), name="beta1_power")
-        self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
+        self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
         self.opt: P.ApplyAdaMax = P.ApplyAdaMax()
 
     def _of_step(self):
         F.assign(self.beta1_power, self.beta1_power * self.beta1)
         return (self.beta1_power,)
 
-    def _step(self, param, gradient, rate, moment1, moment2, power):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, power):
         self.opt(param, moment1, moment2, power, rate, self.beta1, self.beta2, self.eps, gradient)

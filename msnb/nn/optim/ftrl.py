@@ -74,7 +74,7 @@ class FTRL(DeclaredOptimizer):
                 f"For '{self.cls_name}', 'learning_rate' should be one number for all steps and groups, "
                 f"but got several, or a schedule."
             )
-        self._keep(moments=("moments", initial_accum), linear=("linear", "zeros"))
+        self._declare_state(moments=("moments", initial_accum), linear=("linear", "zeros"))
         self.lr: float = float(learning_rate)
         self.l1: NonNegativeFloat = l1
         self.l2: NonNegativeFloat = l2
@@ -87,7 +87,7 @@ class FTRL(DeclaredOptimizer):
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, moment, linear):
+    def _apply_step(self, param, gradient, rate, moment, linear):
         self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
 
     def _sparse_step(self, param, gradient, rate, moment, linear):

@@ -73,15 +73,15 @@ class Lamb(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay)
         self._numbers = beta1, beta2, eps
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in self._numbers)
-        self._keep("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
+        self._declare_state("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
         self.params: ParameterTuple = self.parameters
-        self._count()  # for the bias correction
+        self._count_step()  # for the bias correction
 
     def _of_step(self):
         step = self._this_step()
         return tuple(1.0 - F.pow(beta, step) for beta in self._numbers[:2])
 
-    def _step(self, param, gradient, rate, moment1, moment2, decay, decays, correction1, correction2):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, decay, decays, correction1, correction2):
         beta1, beta2, eps = self._numbers
         weight, mean, square, g = (F.cast(x, mstype.float32) for x in (param, moment1, moment2, gradient))
         mean = beta1 * mean + (1.0 - beta1) * g
@@ -91,13 +91,13 @@ class Lamb(DeclaredOptimizer):
         if decays and (self.dynamic_weight_decay or decay):
             update = update + decay * weight
         # MindSpore's ratio has epsilon under the root and the decay of every Parameter, exempt or not.
-        weight_norm = _norm(weight)
-        ratio = F.minimum(weight_norm / _norm(m * F.rsqrt(v + eps) + decay * weight), _MOST)
-        neither_is_zero = F.logical_and(weight_norm > 0.0, _norm(g) > 0.0)
+        weight_norm = _norm_of(weight)
+        ratio = F.minimum(weight_norm / _norm_of(m * F.rsqrt(v + eps) + decay * weight), _MOST)
+        neither_is_zero = F.logical_and(weight_norm > 0.0, _norm_of(g) > 0.0)
         trust = F.select(neither_is_zero, ratio, F.ones_like(ratio))
-        for kept, new in ((param, weight - trust * rate * update), (moment1, mean), (moment2, square)):
-            F.assign(kept, F.cast(new, kept.dtype))
+        for slot, new in ((param, weight - trust * rate * update), (moment1, mean), (moment2, square)):
+            F.assign(slot, F.cast(new, slot.dtype))
 
 
-def _norm(x):
+def _norm_of(x):
     return F.sqrt(F.reduce_sum(F.square(x)))

@@ -102,14 +102,14 @@ class LARS(Optimizer):
         optimizer.need_scale = optimizer.exec_weight_decay = False
 
     def construct(self, gradients: Gradients) -> Any:
-        gradients = self.scale_grad(self._checked(gradients))
+        gradients = self.scale_grad(self._check_gradients(gradients))
         rate = self.origin_learning_rate
         rates = self._per_parameter(of_this_step(rate, self.global_step) if self.dynamic_lr else rate)
         rows = zip(self.parameters, gradients, self._decays, self.decay_flags, rates, strict=True)
         chosen = zip(rows, self.lars_flag, strict=True)
-        return self.opt(tuple(self._trusted(*row) if scaled else row[1] for row, scaled in chosen))
+        return self.opt(tuple(self._scale_by_trust(*row) if scaled else row[1] for row, scaled in chosen))
 
-    def _trusted(self, param, gradient, decay, decays, rate):
+    def _scale_by_trust(self, param, gradient, decay, decays, rate):
         """The gradient times the rate that its layer is trusted with."""
         gradient = dense(gradient)
         squares = self.square_sum(param, gradient)

@@ -71,10 +71,10 @@ class Momentum(DeclaredOptimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")
-        self._keep(moments=("moments", "zeros"))
+        self._declare_state(moments=("moments", "zeros"))
         self.params: ParameterTuple = self.parameters
         self.use_nesterov: Bool = use_nesterov
         self.opt: P.ApplyMomentum = P.ApplyMomentum(use_nesterov=use_nesterov)
 
-    def _step(self, param, gradient, rate, moment):
+    def _apply_step(self, param, gradient, rate, moment):
         self.opt(param, moment, rate, gradient, self.momentum)

@@ -54,11 +54,11 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
     def init(self, *args, **kwargs):
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
-        given = dict(list(bound.arguments.items())[1:])
-        around = given.pop("optimizer", None)  # an optimizer that this one changes the gradients of
-        params = given.pop("params", None) if around is None else around.parameters
-        kept = {"init_args": given, "init_params": {} if params is None else {"params": params}}
-        self.__dict__.update(kept)  # before Cell's __init__, since fn may look at them
+        arguments = dict(list(bound.arguments.items())[1:])
+        around = arguments.pop("optimizer", None)  # an optimizer that this one changes the gradients of
+        params = arguments.pop("params", None) if around is None else around.parameters
+        attributes = {"init_args": arguments, "init_params": {} if params is None else {"params": params}}
+        self.__dict__.update(attributes)  # before Cell's __init__, since fn may look at them
         fn(self, *args, **kwargs)
 
     return init
@@ -278,8 +278,8 @@ class Optimizer(Cell):
         if self.assignadd is None:
             return rate
         if self.is_group_lr and self.dynamic_lr:
-            asked = {schedule: of_this_step(schedule, self.global_step) for schedule in dict.fromkeys(self.group_lr)}
-            rate = tuple(asked[schedule] for schedule in self.group_lr)
+            rates = {schedule: of_this_step(schedule, self.global_step) for schedule in dict.fromkeys(self.group_lr)}
+            rate = tuple(rates[schedule] for schedule in self.group_lr)
         elif self.dynamic_lr:
             rate = of_this_step(rate, self.global_step)
         if not self._counts_later:
@@ -311,7 +311,7 @@ class Optimizer(Cell):
         return [self._rate_of(item) for item in param] if isinstance(param, tuple) else self._rate_of(param)
 
     def _rate_of(self, param) -> Any:
-        place = next((i for i, known in enumerate(self.parameters) if known is param), None)
+        place = next((i for i, parameter in enumerate(self.parameters) if parameter is param), None)
         if place is None:
             raise ValueError(f"The Parameter '{param.name}' is not trained by this {self.cls_name}.")
         rate = self.group_lr[place] if self.is_group_lr else self.learning_rate
@@ -326,13 +326,13 @@ class Optimizer(Cell):
     def _decays(self) -> tuple[float, ...]:
         """Weight decay of each Parameter, whether it is one that decays or not."""
         decay = self.weight_decay
-        found = decay if isinstance(decay, tuple) else (decay,) * self.param_length
+        decays = decay if isinstance(decay, tuple) else (decay,) * self.param_length
         if not self.dynamic_weight_decay:
-            return found
+            return decays
         schedules = self._decay_schedules if self.is_group else self._decay_schedules * self.param_length
-        asked = {s: of_this_step(s, self.global_step) for s in dict.fromkeys(schedules) if s is not None}
+        values = {s: of_this_step(s, self.global_step) for s in dict.fromkeys(schedules) if s is not None}
         return tuple(
-            number if s is None else asked[s] * self.loss_scale for number, s in zip(found, schedules, strict=True)
+            number if s is None else values[s] * self.loss_scale for number, s in zip(decays, schedules, strict=True)
         )
 
     def get_weight_decay(self) -> Any:
@@ -384,13 +384,13 @@ class Optimizer(Cell):
         """
         return tuple(times(g, 1.0 / self.loss_scale) for g in gradients) if self.need_scale else gradients
 
-    def _checked(self, gradients):
+    def _check_gradients(self, gradients):
         """`gradients`, when there is one per Parameter; RuntimeError otherwise."""
-        given = len(gradients) if isinstance(gradients, (tuple, list)) else type(gradients).__name__
-        if given != self.param_length:
+        count = len(gradients) if isinstance(gradients, (tuple, list)) else type(gradients).__name__
+        if count != self.param_length:
             raise RuntimeError(
                 f"'{self.cls_name}' should be called with a tuple of {self.param_length} gradients, one "
-                f"per Parameter, but got {given}."
+                f"per Parameter, but got {count}."
             )
         return gradients
 

@@ -66,7 +66,7 @@ class ProximalAdagrad(DeclaredOptimizer):
         weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self._keep(accum=("accum", accum))
+        self._declare_state(accum=("accum", accum))
         self.l1, self.l2 = (Tensor(penalty, mstype.float32) for penalty in (l1, l2))
         self.use_locking: bool = use_locking
         self.opt: P.ApplyProximalAdagrad = P.ApplyProximalAdagrad(use_locking)
@@ -75,7 +75,7 @@ class ProximalAdagrad(DeclaredOptimizer):
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, accum):
+    def _apply_step(self, param, gradient, rate, accum):
         self.opt(param, accum, rate, self.l1, self.l2, gradient)
 
     def _sparse_step(self, param, gradient, rate, accum):

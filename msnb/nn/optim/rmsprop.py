@@ -72,8 +72,8 @@ class RMSProp(DeclaredOptimizer):
         self.centered: bool = centered
         self.opt = (P.ApplyCenteredRMSProp if centered else P.ApplyRMSProp)(use_locking)
         means = {"mg": ("mean_grad", "zeros")} if centered else {}
-        self._keep(**means, ms=("mean_square", "ones"), moment=("moment", "zeros"))
+        self._declare_state(**means, ms=("mean_square", "ones"), moment=("moment", "zeros"))
 
-    def _step(self, param, gradient, rate, *means):
+    def _apply_step(self, param, gradient, rate, *means):
         last = (gradient, rate) if self.centered else (rate, gradient)
         self.opt(param, *means, *last, self.decay, self.momentum, self.epsilon)

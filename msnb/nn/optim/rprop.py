@@ -62,11 +62,11 @@ class Rprop(DeclaredOptimizer):
         if step_sizes[0] > step_sizes[1]:
             raise ValueError(f"For '{self.cls_name}', 'step_sizes' should ascend, but got {step_sizes}.")
         self.etas, self.step_sizes = etas, step_sizes
-        self._keep(prev=("prev", "zeros"), step_size=("step_size", "zeros"))
-        self._count()
+        self._declare_state(prev=("prev", "zeros"), step_size=("step_size", "zeros"))
+        self._count_step()
 
     def _of_step(self):
         return (self._this_step(),)
 
-    def _step(self, param, gradient, rate, before, size, step):
+    def _apply_step(self, param, gradient, rate, before, size, step):
         resilient(param, gradient, before, size, rate, step, self.etas, self.step_sizes)

@@ -85,7 +85,7 @@ class SGD(DeclaredOptimizer):
         alike = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
         self.opt: tuple[P.SGD, ...] = tuple(alike[decay] for decay in decays)
         self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")
-        self._keep("opt", accum=("accum", "zeros"), stat=("stat", "ones"))
+        self._declare_state("opt", accum=("accum", "zeros"), stat=("stat", "ones"))
 
-    def _step(self, param, gradient, rate, accum, stat, opt):
+    def _apply_step(self, param, gradient, rate, accum, stat, opt):
         opt(param, gradient, rate, accum, self.momentum, stat)

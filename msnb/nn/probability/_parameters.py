@@ -17,7 +17,7 @@ from msnb.ops import functional as F
 # What a parameter of a distribution may be; None is given later, as a Tensor in each call.
 Numbers = float | list | np.ndarray | Tensor | None
 
-_WHOLE = (*mstype.int_type, *mstype.uint_type)
+_INTEGER_TYPES = (*mstype.int_type, *mstype.uint_type)
 
 
 def _type_among(*allowed):
@@ -32,7 +32,7 @@ def _type_among(*allowed):
 
 Seed = Annotated[int | None, Optional(NonNegInt)]
 FloatType = Annotated[Any, Kind("a type of floating point numbers", _type_among(*mstype.float_type))]
-NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.float_type, *_WHOLE))]
+NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.float_type, *_INTEGER_TYPES))]
 
 
 def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
@@ -72,7 +72,7 @@ def alike(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(as_type(x, widest) for x in tensors)
 
 
-def given(parameters: dict[str, Any], seed: int | None, dtype: mstype.Type, name: str) -> dict[str, Any]:
+def check_parameters(parameters: dict[str, Any], seed: int | None, dtype: mstype.Type, name: str) -> dict[str, Any]:
     """What a constructor was given, as `Distribution` takes it."""
     return {**parameters, "seed": seed, "dtype": dtype, "name": name, "param_dict": parameters}
 
@@ -93,41 +93,41 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
     Raises:
         TypeError: If two of them differ in type.
     """
-    wanted = mstype.float32 if hint_type is None or hint_type in _WHOLE else hint_type
-    found = {name: accept_value(DType, value.dtype) for name, value in args.items() if hasattr(value, "dtype")}
-    if len(set(found.values())) > 1:
-        types = ", ".join(f"'{name}' of {dtype}" for name, dtype in found.items())
+    wanted = mstype.float32 if hint_type is None or hint_type in _INTEGER_TYPES else hint_type
+    dtypes = {name: accept_value(DType, value.dtype) for name, value in args.items() if hasattr(value, "dtype")}
+    if len(set(dtypes.values())) > 1:
+        types = ", ".join(f"'{name}' of {dtype}" for name, dtype in dtypes.items())
         raise TypeError(f"The parameters of a distribution should have the same dtype, but got {types}.")
-    if not found:
+    if not dtypes:
         return wanted
-    common = next(iter(found.values()))
-    if common in _WHOLE or (common == mstype.float64 and wanted != mstype.float64):
+    common = next(iter(dtypes.values()))
+    if common in _INTEGER_TYPES or (common == mstype.float64 and wanted != mstype.float64):
         return mstype.float32
     return common
 
 
-def _known(value):
+def _concrete_numbers(value):
     """The numbers of `value`; None where there are none yet: what a call or a program gives is not looked at."""
     return None if value is None or is_traced(value) else value.asnumpy()
 
 
 def check_greater_equal_zero(value: Tensor | None, name: str) -> None:
     """Raise ValueError where a number is negative."""
-    numbers = _known(value)
+    numbers = _concrete_numbers(value)
     if numbers is not None and not (numbers >= 0).all():
         raise ValueError(f"{name} should be greater than or equal to zero, but got {numbers}.")
 
 
 def check_greater_zero(value: Tensor | None, name: str) -> None:
     """Raise ValueError unless all numbers are greater than 0."""
-    numbers = _known(value)
+    numbers = _concrete_numbers(value)
     if numbers is not None and not (numbers > 0).all():
         raise ValueError(f"{name} should be greater than zero, but got {numbers}.")
 
 
 def check_greater(a: Tensor | None, b: Tensor | None, name_a: str, name_b: str) -> None:
     """Raise ValueError unless all numbers of `a` are less than those of `b`."""
-    low, high = _known(a), _known(b)
+    low, high = _concrete_numbers(a), _concrete_numbers(b)
     if low is not None and high is not None and not (low < high).all():
         raise ValueError(f"{name_a} should be less than {name_b}, but got {low} and {high}.")
 
@@ -141,14 +141,14 @@ def check_no_scalar(family: str, scalars: type | tuple[type, ...], **parameters:
 
 def check_prob(p: Tensor | None) -> None:
     """Raise ValueError unless all numbers lie between 0 and 1."""
-    numbers = _known(p)
+    numbers = _concrete_numbers(p)
     if numbers is not None and not ((numbers > 0) & (numbers < 1)).all():
         raise ValueError(f"Probabilities should be greater than zero and less than one, but got {numbers}.")
 
 
 def check_sum_equal_one(probs: Tensor | None) -> None:
     """Raise ValueError unless the numbers along the last axis add up to 1."""
-    numbers = _known(probs)
+    numbers = _concrete_numbers(probs)
     if numbers is None:
         return
     few = np.finfo(numbers.dtype).eps * numbers.shape[-1] * 4  # each has been rounded, and so has their sum

@@ -43,8 +43,8 @@ class SparseToDense(Cell):
     def construct(self, sparse_tensor: SparseTensor) -> Tensor:
         """The dense Tensor."""
         if not isinstance(sparse_tensor, SparseTensor):
-            given = describe(sparse_tensor)
-            raise TypeError(f"For '{self.cls_name}', the input should be a SparseTensor, but got {given}.")
+            description = describe(sparse_tensor)
+            raise TypeError(f"For '{self.cls_name}', the input should be a SparseTensor, but got {description}.")
         return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape)
 
 

@@ -29,7 +29,7 @@ def _add_share(steps, sum_of_shares, gradient):
 
 
 @gradient_clear_op.register("Tensor")
-def _clear(sum_of_shares):
+def _set_to_zero(sum_of_shares):
     """Set to zero."""
     return F.assign(sum_of_shares, P.ZerosLike()(sum_of_shares))
 
@@ -78,10 +78,12 @@ class GradientAccumulation(Cell):
         """Take the gradients of one step in; apply them with the last of a round."""
         self.hyper_map(F.partial(gradient_accumulation_op, self._max_accumulation_step), self._grad_accumulation, grads)
         F.assign(self._accumulation_step, self._accumulation_step + 1)
-        runtime.if_expression(self._accumulation_step >= self._max_accumulation_step, self._apply, lambda: True, None)
+        runtime.if_expression(
+            self._accumulation_step >= self._max_accumulation_step, self._apply_gradients, lambda: True, None
+        )
         return loss
 
-    def _apply(self):
+    def _apply_gradients(self):
         self.optimizer(tuple(self._grad_accumulation))
         self.hyper_map(gradient_clear_op, self._grad_accumulation)
         F.assign(self._accumulation_step, 0)

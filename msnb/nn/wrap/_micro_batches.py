@@ -17,7 +17,7 @@ _thread = trace_state.thread
 _CONFIG = Optional(Instance(dict))
 
 
-class _InParts(Cell):
+class _MicroBatched(Cell):
     """Base of Cells that give a network the parts of a batch, and take the sum of what it returns."""
 
     _holds = "network"
@@ -41,7 +41,7 @@ class _InParts(Cell):
         return [tuple([self._part(value, number) for value in inputs]) for number in range(self._in_parts)]
 
 
-class GradAccumulationCell(_InParts):
+class GradAccumulationCell(_MicroBatched):
     """
     A network with its loss that gets a batch in parts; the sum of their losses comes out, and their gradients add up.
 
@@ -75,7 +75,7 @@ class GradAccumulationCell(_InParts):
         return self._sum(inputs)
 
 
-class PipelineCell(_InParts):
+class PipelineCell(_MicroBatched):
     """
     A network that gets a batch in parts; the sum of what it returns comes out.
 
@@ -129,10 +129,10 @@ class PipelineCell(_InParts):
             )
         for name, stage in stages.items():
             cells[name].pipeline_stage = stage
-        told = context._parallel.values
-        if told.pipeline_stages > 1 and told.parallel_mode == context.ParallelMode.STAND_ALONE:
+        settings = context._parallel.values
+        if settings.pipeline_stages > 1 and settings.parallel_mode == context.ParallelMode.STAND_ALONE:
             log.once(
-                f"pipeline_stages={told.pipeline_stages} has no effect in parallel_mode 'stand_alone': "
+                f"pipeline_stages={settings.pipeline_stages} has no effect in parallel_mode 'stand_alone': "
                 f"'semi_auto_parallel' has stages."
             )
         log.unused("PipelineCell", "a stage is one segment", segment_config=segment_config)
@@ -143,7 +143,7 @@ class PipelineCell(_InParts):
         return self._sum(inputs)
 
 
-class MicroBatchInterleaved(_InParts):
+class MicroBatchInterleaved(_MicroBatched):
     """
     A network that gets a batch in parts; the mean of what it returns comes out.
 

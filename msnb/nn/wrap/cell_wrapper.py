@@ -39,7 +39,7 @@ _FLOAT32 = np.dtype(np.float32)
 _MANY_DEVICES = (context.ParallelMode.DATA_PARALLEL, context.ParallelMode.HYBRID_PARALLEL)
 
 
-def _identity(x):
+def _return_input(x):
     return x
 
 
@@ -189,7 +189,7 @@ class TrainOneStepCell(Cell):
         self.grad: C.GradOperation = C.GradOperation(get_by_list=True, sens_param=True)
         self.parallel_mode: Any = context.get_auto_parallel_context("parallel_mode")
         self.reducer_flag: bool = self.parallel_mode in _MANY_DEVICES
-        self.grad_reducer: Callable[..., Any] = _identity
+        self.grad_reducer: Callable[..., Any] = _return_input
         if self.reducer_flag:
             mean = context.get_auto_parallel_context("gradients_mean")
             self.grad_reducer = DistributedGradReducer(self.weights, mean)
@@ -214,8 +214,8 @@ def _check_same_network(network: Cell, weights: Any) -> None:
         ValueError: If no Parameter of the optimizer is one of the network's, or another one has the name of such.
     """
     own = list(network.get_parameters())
-    known = set(map(id, own))
-    strange = [param for param in weights if id(param) not in known]
+    ids = set(map(id, own))
+    strange = [param for param in weights if id(param) not in ids]
     if not own or not strange:
         return
     kind = type(getattr(network, "backbone_network", network)).__name__

@@ -20,7 +20,7 @@ _Gradients = TypeVar("_Gradients")
 _FUSED = "XLA decides which gradients travel together"
 
 
-def _degree(value):
+def _check_degree(value):
     if type(value) not in (int, type(None)) or value is not None and value < 1:
         raise ValueError  # of another type too, as MindSpore has it
     return value
@@ -61,7 +61,7 @@ class DistributedGradReducer(Cell):
         self,
         parameters: Iterable[Parameter],
         mean: bool = True,
-        degree: Annotated[int | None, Kind("a positive int or None", _degree)] = None,
+        degree: Annotated[int | None, Kind("a positive int or None", _check_degree)] = None,
         fusion_type: Annotated[int, OneOf(1, otherwise=_FUSED, among=PositiveInt)] = 1,
         group: Str = "hccl_world_group",
     ) -> None:
@@ -81,19 +81,19 @@ class DistributedGradReducer(Cell):
                 )
             return grads
         if isinstance(grads, Tensor):
-            return self._reduced(grads, self.degree or together)
+            return self._reduce_gradient(grads, self.degree or together)
         degree = self.degree or together
         filtered = zip(grads, self.allreduce_filter, strict=True)
-        return tuple([self._reduced(g, degree) if reduced else g for g, reduced in filtered])
+        return tuple([self._reduce_gradient(g, degree) if reduced else g for g, reduced in filtered])
 
-    def _reduced(self, grad, degree):
+    def _reduce_gradient(self, grad, degree):
         """Sums of 16 bits overflow, so that these are of 32."""
         if isinstance(grad, RowTensor):
-            values = self._joined(self._gather, grad.values, degree)
+            values = self._join_shards(self._gather, grad.values, degree)
             return RowTensor(self._gather(grad.indices), values, grad.dense_shape)
-        return self._joined(self._reduce, grad, degree)
+        return self._join_shards(self._reduce, grad, degree)
 
-    def _joined(self, join, value, degree):
+    def _join_shards(self, join, value, degree):
         half = value.dtype in (mstype.float16, mstype.bfloat16)
         total = join(value.astype(mstype.float32) if half else value)
         total = total / degree if self.mean else total

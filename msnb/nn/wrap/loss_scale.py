@@ -32,18 +32,18 @@ grad_overflow = P.FloatStatus()
 
 @_grad_scale.register("Tensor", "RowTensor")
 @_grad_scale.register("Tensor", "Tensor")
-def _unscaled(scale, gradient):
+def _unscale_gradient(scale, gradient):
     """`gradient` divided by `scale`, in its own dtype."""
     return on_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
 
 
 @_grad_overflow.register("RowTensor")
 @_grad_overflow.register("Tensor")
-def _overflows(gradient):
+def _has_overflow(gradient):
     return grad_overflow(gradient.values if isinstance(gradient, RowTensor) else gradient)
 
 
-def _value(param):
+def _current_value(param):
     """What `param` holds now, whatever is written to it later."""
     return box(param._array) if trace_state.tracing() else Tensor(param)
 
@@ -183,12 +183,12 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.reduce_sum, self.less_equal = P.ReduceSum(), P.LessEqual()
 
     def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:
-        scale = _value(self.scale_sense)
+        scale = _current_value(self.scale_sense)
         before = [(param, param._array) for param in self.network.get_parameters()]
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=scale)
         status, scale = self.start_overflow_check(loss, scale)
         factor = F.reshape(scale, ())
-        grads = self.grad_reducer(tuple(_unscaled(factor, grad) for grad in grads))
+        grads = self.grad_reducer(tuple(_unscale_gradient(factor, grad) for grad in grads))
         cond = self.get_overflow_status(status, grads)
         written = [(param, array) for param, array in before if param._array is not array]
         self._update_unless(self.process_loss_scale(cond), grads, written)
@@ -218,7 +218,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             Tensor, bool.
         """
         outputs = compute_output if isinstance(compute_output, tuple) else (compute_output,)
-        flags = [_overflows(x) for x in outputs]
+        flags = [_has_overflow(x) for x in outputs]
         if status is not False:
             status = status if isinstance(status, Tensor) else Tensor(status)
             flags.append(F.cast(F.cast(status, mstype.bool_).any(), mstype.float32).reshape(1))

@@ -283,8 +283,8 @@ def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
     line of the typed text where it has one."""
     trace = partial_trace.of(error)
     if isinstance(net, Cell) and trace is not None:
-        error_notes.tell(net, args, error)
-    said = error_notes.sentence(error)
+        error_notes.add_note(net, args, error)
+    said = error_notes.summarize_error(error)
     at = trace.source if trace is not None else None
     return f"line {at[1]}: {said}" if at is not None and (at[0] in _texts or cell_names.label(at[0])) else said
 

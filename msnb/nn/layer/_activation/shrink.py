@@ -4,7 +4,7 @@ from typing import Annotated
 
 from msnb.common.kinds import Between, Float, StrictFloat, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._kinds import KnownFloat
+from msnb.nn._kinds import FloatNotNan
 from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.ops import functional as F
@@ -54,7 +54,7 @@ class Hardtanh(Cell):
         return F.hardtanh(x, self.min_val, self.max_val)
 
 
-class HShrink(OneOperator, operator=P.HShrink, held_as="hshrink"):
+class HShrink(OneOperator, operator=P.HShrink, attribute_name="hshrink"):
     """
     Numbers near 0 become 0: `x` stays where abs(x) > lambd.
 
@@ -79,11 +79,11 @@ class HShrink(OneOperator, operator=P.HShrink, held_as="hshrink"):
     """
 
     @checked
-    def __init__(self, lambd: KnownFloat = 0.5) -> None:
+    def __init__(self, lambd: FloatNotNan = 0.5) -> None:
         super().__init__(lambd)
 
 
-class SoftShrink(OneOperator, operator=P.SoftShrink, held_as="soft_shrink"):
+class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink"):
     """
     Every number moves towards 0 by lambd, and stops there.
 

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-class Sigmoid(PlainOperator, operator=P.Sigmoid, held_as="sigmoid"):
+class Sigmoid(PlainOperator, operator=P.Sigmoid, attribute_name="sigmoid"):
     r"""
     The logistic function: :math:`1 / (1 + e^{-x})`, between 0 and 1.
 
@@ -42,7 +42,7 @@ class Sigmoid(PlainOperator, operator=P.Sigmoid, held_as="sigmoid"):
     """
 
 
-class HSigmoid(PlainOperator, operator=P.HSigmoid, held_as="hsigmoid"):
+class HSigmoid(PlainOperator, operator=P.HSigmoid, attribute_name="hsigmoid"):
     """
     A sigmoid made of three straight lines: (x + 3) / 6, cut to [0, 1].
 
@@ -84,7 +84,7 @@ class LogSigmoid(Cell):
         return F.logsigmoid(x)
 
 
-class Tanh(PlainOperator, operator=P.Tanh, held_as="tanh"):
+class Tanh(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     r"""
     The hyperbolic tangent: :math:`(e^x - e^{-x}) / (e^x + e^{-x})`, between -1 and 1.
 
@@ -103,7 +103,7 @@ class Tanh(PlainOperator, operator=P.Tanh, held_as="tanh"):
     """
 
 
-class Softsign(PlainOperator, operator=P.Softsign, held_as="softsign"):
+class Softsign(PlainOperator, operator=P.Softsign, attribute_name="softsign"):
     """
     A sigmoid with slow ends: x / (1 + abs(x)), between -1 and 1.
 
@@ -122,7 +122,7 @@ class Softsign(PlainOperator, operator=P.Softsign, held_as="softsign"):
     """
 
 
-class SiLU(PlainOperator, operator=P.SiLU, held_as="silu"):
+class SiLU(PlainOperator, operator=P.SiLU, attribute_name="silu"):
     """
     Swish, the sigmoid-weighted linear unit: x * sigmoid(x) (Elfwing et al., 2017).
 
@@ -141,7 +141,7 @@ class SiLU(PlainOperator, operator=P.SiLU, held_as="silu"):
     """
 
 
-class HSwish(PlainOperator, operator=P.HSwish, held_as="hswish"):
+class HSwish(PlainOperator, operator=P.HSwish, attribute_name="hswish"):
     """
     Swish with the sigmoid of three straight lines: x * HSigmoid(x) (Howard et al., 2019).
 
@@ -160,7 +160,7 @@ class HSwish(PlainOperator, operator=P.HSwish, held_as="hswish"):
     """
 
 
-class Mish(PlainOperator, operator=P.Mish, held_as="mish"):
+class Mish(PlainOperator, operator=P.Mish, attribute_name="mish"):
     """
     x * tanh(log(1 + exp(x))) (Misra, 2019).
 
@@ -179,7 +179,7 @@ class Mish(PlainOperator, operator=P.Mish, held_as="mish"):
     """
 
 
-class GELU(OneOperator, operator=P.Gelu, held_as="gelu"):
+class GELU(OneOperator, operator=P.Gelu, attribute_name="gelu"):
     r"""
     Gaussian error linear unit (Hendrycks and Gimpel, 2016): x times the probability that a standard normal variable is
     below it, by the tanh approximation :math:`0.5 x (1 + \tanh(\sqrt{2/\pi} (x + 0.044715 x^3)))`.
@@ -211,7 +211,7 @@ class GELU(OneOperator, operator=P.Gelu, held_as="gelu"):
         return super().construct(x) if self.approximate else F.gelu(x)
 
 
-class FastGelu(PlainOperator, operator=P.FastGelu, held_as="fast_gelu"):
+class FastGelu(PlainOperator, operator=P.FastGelu, attribute_name="fast_gelu"):
     r"""
     GELU by one exponential less: x times a sigmoid of 1.702 x, computed as
     :math:`x / (1 + \exp(-1.702 |x|)) \exp(0.851 (x - |x|))`.
@@ -231,7 +231,7 @@ class FastGelu(PlainOperator, operator=P.FastGelu, held_as="fast_gelu"):
     """
 
 
-class Tanhshrink(PlainOperator, operator=P.Tanh, held_as="tanh"):
+class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     """
     What tanh leaves of a number: x - tanh(x).
 

@@ -19,7 +19,7 @@ from msnb.ops import operations as P
 from msnb.ops.nn.conv._shared import transposed_length
 
 
-def _sides(count, word):
+def _padding_kind(count, word):
     def accept(value):
         if not isinstance(value, tuple):
             return accept_value(NonNegInt, value)
@@ -31,8 +31,8 @@ def _sides(count, word):
     return Kind(f"a non-negative int or a tuple of {word}", accept)
 
 
-FourSides = Annotated[int | tuple[int, int, int, int], _sides(4, "four")]
-SixSides = Annotated[int | tuple[int, int, int, int, int, int], _sides(6, "six")]
+FourSides = Annotated[int | tuple[int, int, int, int], _padding_kind(4, "four")]
+SixSides = Annotated[int | tuple[int, int, int, int, int, int], _padding_kind(6, "six")]
 PadMode = Annotated[str, OneOf("valid", "same", "pad")]
 
 
@@ -43,14 +43,14 @@ class Filtered(Cell):
     weight: Parameter
     bias: Parameter | None
 
-    def _take(self, data_format: str, **attributes: Any) -> None:
+    def _set_attributes(self, data_format: str, **attributes: Any) -> None:
         """Take what MindSpore's layer has as attributes, sizes as tuples, if they fit together."""
         self.format = data_format
         for name, value in attributes.items():
             setattr(self, name, value)
         self._check_together()
 
-    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+    def _create_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """Make the Parameters, and the operators."""
         shape = self._weight_shape()
         self.weight_init = weight_init = first_weight(weight_init)
@@ -63,8 +63,8 @@ class Filtered(Cell):
         self._operate()
 
     def _say_unused(self, bias_init: Any, usual: str | None) -> None:
-        given = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
-        log.unused(self.cls_name, "there is no bias", bias_init=given and not self.has_bias)
+        is_custom = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
+        log.unused(self.cls_name, "there is no bias", bias_init=is_custom and not self.has_bias)
 
     @property
     def _takes(self):
@@ -141,7 +141,7 @@ class Convolution(Filtered):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._take(
+        self._set_attributes(
             data_format,
             in_channels=in_channels,
             out_channels=out_channels,
@@ -153,7 +153,7 @@ class Convolution(Filtered):
             group=group,
             has_bias=has_bias,
         )
-        self._fill(weight_init, bias_init, dtype)
+        self._create_parameters(weight_init, bias_init, dtype)
         self._say_unused(bias_init, "zeros")
 
     def _operate(self):

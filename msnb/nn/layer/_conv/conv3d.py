@@ -22,7 +22,7 @@ class _VolumeFilters(Filtered):
     def _begin(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
         """What was not given starts within the bounds that keep the size of what passes through (He et al., 2015)."""
         self._say_unused(bias_init, None)
-        self._fill(weight_init, bias_init, dtype)
+        self._create_parameters(weight_init, bias_init, dtype)
 
     def extend_repr(self) -> str:
         """Arguments, spaced as MindSpore does it."""
@@ -91,7 +91,7 @@ class Conv3d(_VolumeFilters):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._take(
+        self._set_attributes(
             data_format,
             in_channels=in_channels,
             out_channels=out_channels,
@@ -181,7 +181,7 @@ class Conv3dTranspose(_VolumeFilters):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._take(
+        self._set_attributes(
             data_format,
             in_channels=in_channels,
             out_channels=out_channels,

@@ -31,12 +31,12 @@ class FeatureNorm(Cell):
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
-        self._create("moving_mean", "mean", initial["mean"], dtype, False)
-        self._create("moving_variance", "variance", initial["variance"], dtype, False)
-        self._create("gamma", "gamma", initial["gamma"], dtype, initial["affine"])
-        self._create("beta", "beta", initial["beta"], dtype, initial["affine"])
+        self._create_parameter("moving_mean", "mean", initial["mean"], dtype, False)
+        self._create_parameter("moving_variance", "variance", initial["variance"], dtype, False)
+        self._create_parameter("gamma", "gamma", initial["gamma"], dtype, initial["affine"])
+        self._create_parameter("beta", "beta", initial["beta"], dtype, initial["affine"])
 
-    def _create(self, attribute, name, value, dtype, learned):
+    def _create_parameter(self, attribute, name, value, dtype, learned):
         start = initializer(value, self.num_features, dtype)
         setattr(self, attribute, Parameter(start, name, requires_grad=learned))
 
@@ -57,20 +57,20 @@ class FeatureNorm(Cell):
 
     def extend_repr(self) -> str:
         """Sizes, settings and Parameters."""
-        shown = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
-        return ", ".join(f"{name}={self._shown(name)}" for name in shown)
+        names = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
+        return ", ".join(f"{name}={self._repr_value(name)}" for name in names)
 
-    def _shown(self, name: str) -> Any:
+    def _repr_value(self, name: str) -> Any:
         return getattr(self, name)
 
 
 class _BatchNorm(FeatureNorm):
     """Batch normalisation of inputs whose axis 1 are the features, or the last for another layout."""
 
-    def _shown(self, name: str) -> Any:
+    def _repr_value(self, name: str) -> Any:
         """MindSpore 2 shows the momentum as it was given, r1.1 the weight of what is new."""
-        given = name == "momentum" and api_generations.shared == 2
-        return round(1 - self.momentum, 12) if given else super()._shown(name)
+        is_api2_momentum = name == "momentum" and api_generations.shared == 2
+        return round(1 - self.momentum, 12) if is_api2_momentum else super()._repr_value(name)
 
     @checked
     def __init__(
@@ -275,13 +275,13 @@ class BatchNorm3d(Cell):
         return self.reshape(self.bn2d(flat), x.shape)
 
 
-def _groups(value):
+def _check_groups(value):
     if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
         raise TypeError
     return value
 
 
-RankLists = Annotated[list[list[int]], Kind("a list of lists of ranks", _groups)]
+RankLists = Annotated[list[list[int]], Kind("a list of lists of ranks", _check_groups)]
 _WORLD = "hccl_world_group"
 
 

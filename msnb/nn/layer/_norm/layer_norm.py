@@ -11,7 +11,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn._hyperparameter_kinds import Number as FiniteNumber
 from msnb.nn._kinds import Epsilon, Initial, Share
-from msnb.nn._upcast import beside
+from msnb.nn._upcast import widen_if_mixed
 from msnb.nn.cell import Cell
 from msnb.nn.layer._norm.batch_norm import FeatureNorm
 from msnb.ops import operations as P
@@ -144,7 +144,7 @@ class GroupNorm(Cell):
                 f"For '{self.cls_name}', the input must have {self.num_channels} channels in axis 1 (num_channels), "
                 f"but got shape {x.shape}."
             )
-        return self.group_norm(beside(x, self.gamma), self.num_groups, self.gamma, self.beta)
+        return self.group_norm(widen_if_mixed(x, self.gamma), self.num_groups, self.gamma, self.beta)
 
     def extend_repr(self) -> str:
         """Numbers of groups and channels."""

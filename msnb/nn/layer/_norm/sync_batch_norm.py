@@ -39,9 +39,9 @@ def normalised(
     centred = values - mean
     variance = joined((centred * centred).mean(others, True)) / together
     count = together * x.size // x.shape[1]
-    for kept, new in zip(running, (mean, variance * (count / max(count - 1, 1))), strict=True):
-        if kept is not None:
-            F.assign(kept, kept + share * (F.cast(new.reshape((-1,)), kept.dtype) - kept))
+    for statistic, new in zip(running, (mean, variance * (count / max(count - 1, 1))), strict=True):
+        if statistic is not None:
+            F.assign(statistic, statistic + share * (F.cast(new.reshape((-1,)), statistic.dtype) - statistic))
     out = centred / (variance + eps).sqrt()
     features = (1, -1, *[1] * (x.ndim - 2))
     if scale is not None:

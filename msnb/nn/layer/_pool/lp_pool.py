@@ -7,7 +7,7 @@ from msnb.common.kinds import Bool, Float, Kind, PositiveInt, accept_value, chec
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import TwoSizes
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.cell import Cell
 from msnb.nn.layer._conv.base import along
 from msnb.ops import functional as F
@@ -35,8 +35,8 @@ class _PowerPool(Cell):
 
     def _pooled(self, x, mean, count):
         power = float(self.norm_type)
-        mean_power = mean(F.pow(widened(x), power), self.kernel_size, self.stride, 0, self.ceil_mode)
-        return rounded(F.pow(mean_power * count, 1.0 / power), x)
+        mean_power = mean(F.pow(widen(x), power), self.kernel_size, self.stride, 0, self.ceil_mode)
+        return round_to_inputs(F.pow(mean_power * count, 1.0 / power), x)
 
     def extend_repr(self) -> str:
         """The power, the window and how it moves."""

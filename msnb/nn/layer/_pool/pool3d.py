@@ -28,12 +28,12 @@ class _VolumePool(Cell):
                 f'"{pad_mode.lower()}".'
             )
 
-    def _batched(self, x, pool):
+    def _pool_with_batch(self, x, pool):
         check_dims(self.cls_name, x, 4, 5)
         if x.ndim == 5:
             return pool(x)
-        found = pool(F.expand_dims(x, 0))
-        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+        outputs = pool(F.expand_dims(x, 0))
+        return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
 
     def extend_repr(self) -> str:
         """The window and how it moves."""
@@ -92,7 +92,7 @@ class AvgPool3d(_VolumePool):
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
-        return self._batched(x, self.avg_pool)
+        return self._pool_with_batch(x, self.avg_pool)
 
 
 class MaxPool3d(_VolumePool):
@@ -141,13 +141,13 @@ class MaxPool3d(_VolumePool):
         super().__init__()
         self._begin(kernel_size, stride, pad_mode, padding)
         self.return_indices: bool = return_indices
-        spread = set(along(3, dilation)) != {1}
-        if (spread or return_indices) and pad_mode != "PAD":
+        is_dilated = set(along(3, dilation)) != {1}
+        if (is_dilated or return_indices) and pad_mode != "PAD":
             raise ValueError(
                 f"For '{self.cls_name}', 'dilation' and 'return_indices' need 'pad_mode' \"pad\", but got "
                 f'"{pad_mode.lower()}".'
             )
-        if spread or return_indices:
+        if is_dilated or return_indices:
             self.max_pool: Any = MaxPool3DWithArgmax(kernel_size, stride, padding, dilation, ceil_mode)
         else:
             sides = tuple(side for side in along(3, padding) for _ in range(2))
@@ -155,5 +155,5 @@ class MaxPool3d(_VolumePool):
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """The greatest numbers."""
-        found = self._batched(x, self.max_pool)
-        return found if self.return_indices or not isinstance(found, tuple) else found[0]
+        outputs = self._pool_with_batch(x, self.max_pool)
+        return outputs if self.return_indices or not isinstance(outputs, tuple) else outputs[0]

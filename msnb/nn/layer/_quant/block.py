@@ -77,10 +77,10 @@ class QuantBlock(Cell):
 
     def extend_repr(self) -> str:
         """Operators and shapes."""
-        shown = f"quant={self.quant}, core_op={self.core_op.name}, weight=shape{list(self.weight.shape)}"
+        text = f"quant={self.quant}, core_op={self.core_op.name}, weight=shape{list(self.weight.shape)}"
         if self.has_bias:
-            shown += f", bias=shape{list(self.bias.shape)}"
-        return shown + (f", activation={self.activation}" if self.has_act else "")
+            text += f", bias=shape{list(self.bias.shape)}"
+        return text + (f", activation={self.activation}" if self.has_act else "")
 
 
 class QuantMindirBlock(Cell):

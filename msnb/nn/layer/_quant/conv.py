@@ -20,7 +20,7 @@ class QuantConvolution(Convolution):
     fake_quant_weight: Cell
     conv: P.Conv2D
 
-    def _observe(self, quant_config, quant_dtype):
+    def _make_observer(self, quant_config, quant_dtype):
         self.quant_config = quant_config
         self.quant_dtype = quant_dtype
         self.conv = self.conv2d  # its name in MindSpore
@@ -32,9 +32,9 @@ class QuantConvolution(Convolution):
 
     def extend_repr(self) -> str:
         """Arguments."""
-        shown = ("in_channels", "out_channels", "kernel_size", "stride", "pad_mode", "padding", "dilation", "group")
-        shown += ("has_bias",)
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        names = ("in_channels", "out_channels", "kernel_size", "stride", "pad_mode", "padding", "dilation", "group")
+        names += ("has_bias",)
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
 class Conv2dQuant(QuantConvolution):
@@ -107,7 +107,7 @@ class Conv2dQuant(QuantConvolution):
             weight_init,
             bias_init,
         )
-        self._observe(quant_config, quant_dtype)
+        self._make_observer(quant_config, quant_dtype)
 
     def construct(self, x: Tensor) -> Tensor:
         """The convolved images."""
@@ -188,7 +188,7 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
             weight_init,
             bias_init,
         )
-        self._observe(quant_config, quant_dtype)
+        self._make_observer(quant_config, quant_dtype)
         self.batchnorm: BatchNorm2d = BatchNorm2d(out_channels, eps=eps, momentum=momentum)
 
     def construct(self, x: Tensor) -> Tensor:

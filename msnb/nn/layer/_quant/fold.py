@@ -56,7 +56,7 @@ class _Folded(QuantConvolution):
     moving_mean: Parameter
     moving_variance: Parameter
 
-    def _normalise(self, eps, momentum, gamma, beta, mean, variance, fake):
+    def _make_normalization(self, eps, momentum, gamma, beta, mean, variance, fake):
         self.eps = eps
         self.momentum = momentum
         self.fake = fake
@@ -67,7 +67,7 @@ class _Folded(QuantConvolution):
         self.moving_variance = Parameter(initializer(variance, channels), "moving_variance", requires_grad=False)
         self.sqrt: P.Sqrt = P.Sqrt()
 
-    def _quantised(self, weight):
+    def _quantize_weight(self, weight):
         return self.fake_quant_weight(weight) if self.fake else weight
 
     def extend_repr(self) -> str:
@@ -159,8 +159,8 @@ class Conv2dBnFoldQuantOneConv(_Folded):
             weight_init,
             bias_init,
         )
-        self._normalise(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
-        self._observe(quant_config, quant_dtype)
+        self._make_normalization(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
+        self._make_observer(quant_config, quant_dtype)
         self.bn_train: P.FusedBatchNormEx = P.FusedBatchNormEx(epsilon=eps, momentum=1 - momentum)
         self.bn_infer: P.BatchNorm = P.BatchNorm(epsilon=eps)
         self.reshape: P.Reshape = P.Reshape()
@@ -172,7 +172,7 @@ class Conv2dBnFoldQuantOneConv(_Folded):
         factor = self.gamma / self.sqrt(self.moving_variance + self.eps)
         # A channel whose gamma is 0 comes out as beta; its image must not be divided by 0 before.
         factor = self.select(factor == 0, self.ones_like(factor), factor)
-        weight = self._quantised(self.weight * self.reshape(factor, (-1, 1, 1, 1)))
+        weight = self._quantize_weight(self.weight * self.reshape(factor, (-1, 1, 1, 1)))
         y = self.conv(x, weight) / self.reshape(factor, (1, -1, 1, 1))
         if self.has_bias:
             y = self.bias_add(y, self.bias)
@@ -266,8 +266,8 @@ class Conv2dBnFoldQuant(_Folded):
             weight_init,
             bias_init,
         )
-        self._normalise(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
-        self._observe(quant_config, quant_dtype)
+        self._make_normalization(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
+        self._make_observer(quant_config, quant_dtype)
         self.freeze_bn: int = freeze_bn
         self.batchnorm_fold: BatchNormFoldCell = BatchNormFoldCell(momentum, eps, freeze_bn)
         self.correct_mul: P.CorrectionMul = P.CorrectionMul(0)
@@ -283,7 +283,7 @@ class Conv2dBnFoldQuant(_Folded):
         batch_mean, batch_std, running_mean, running_std = statistics
         folded = self.correct_mul(self.weight, self.gamma, running_std)
         bias = self.correct_mul(self.bias, self.gamma, running_std) if self.has_bias else None
-        y = self._convolve_with(x, self._quantised(folded), bias)
+        y = self._convolve_with(x, self._quantize_weight(folded), bias)
         correct = self.batchnorm_fold2_train if self.training else self.batchnorm_fold2_infer
         y = correct(y, self.beta, self.gamma, batch_std, batch_mean, running_std, running_mean, self.step)
         if self.training:

@@ -33,9 +33,9 @@ class Prepared:
     def __repr__(self) -> str:
         return f"Prepared({self.make!r})"
 
-    def partial_init(self, **given: Any) -> "Prepared":
+    def partial_init(self, **options: Any) -> "Prepared":
         """The same with more arguments given; those of a call win over them."""
-        return Prepared(partial(self.make, **given))
+        return Prepared(partial(self.make, **options))
 
 
 class UniformQuantObserver(Cell):
@@ -68,9 +68,9 @@ class UniformQuantObserver(Cell):
         self.num_channels: int = num_channels
 
     @classmethod
-    def partial_init(cls, **given: Any) -> Prepared:
+    def partial_init(cls, **options: Any) -> Prepared:
         """The class with these arguments given, for a QuantConfig."""
-        return Prepared(partial(cls, **given))
+        return Prepared(partial(cls, **options))
 
 
 class FakeQuantWithMinMaxObserver(UniformQuantObserver):
@@ -138,8 +138,8 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         self.ema_decay = ema_decay
         self.channel_axis: int = channel_axis
         self.quant_delay: int = quant_delay
-        self.minq: Parameter = self._end("quant_min", min_init)
-        self.maxq: Parameter = self._end("quant_max", max_init)
+        self.minq: Parameter = self._make_bound("quant_min", min_init)
+        self.maxq: Parameter = self._make_bound("quant_max", max_init)
         grid: dict[str, Any] = {"num_bits": self.num_bits, "symmetric": symmetric, "narrow_range": narrow_range}
         if per_channel:
             axis = {"channel_axis": channel_axis}
@@ -156,7 +156,7 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
             self.quant_step: Parameter = Parameter(Tensor([0], mstype.int32), "quant_step", requires_grad=False)
             self.assign_add: P.AssignAdd = P.AssignAdd()
 
-    def _end(self, name, value):
+    def _make_bound(self, name, value):
         channels = self.num_channels if self.per_channel else 1
         return Parameter(initializer(value, [channels]), name, requires_grad=False)
 
@@ -175,9 +175,9 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
 
     def extend_repr(self) -> str:
         """Type and range."""
-        shown = ("quant_dtype", "symmetric", "narrow_range", "ema", "ema_decay", "per_channel", "channel_axis")
-        shown += ("num_channels", "quant_delay", "min_init", "max_init")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        names = ("quant_dtype", "symmetric", "narrow_range", "ema", "ema_decay", "per_channel", "channel_axis")
+        names += ("num_channels", "quant_delay", "min_init", "max_init")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
 class QuantConfig(NamedTuple):

@@ -14,7 +14,7 @@ from msnb.ops.nn.recurrent.lstm import _LSTMOfLengths
 _GATES = 4
 
 
-def _packed(layers, dtype):
+def _pack_weights(layers, dtype):
     """Weights of layers and directions, each a list of two matrices and perhaps two biases, as P.LSTM takes them.
 
     Where there are no biases zeros of `dtype` stand for them: how P.LSTM packs a network without depends on the device.
@@ -84,8 +84,8 @@ class LSTM(_OverTime):
         self._make(_GATES, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
         # P.LSTM drops in evaluation, too: where there is something to drop it is between calls of single layers.
         together = 1 if dropout else num_layers
-        taken = [input_size, *[hidden_size * self._ways] * (num_layers - 1)][::together]
-        settings = [(features, hidden_size, together, True, bidirectional, 0.0) for features in taken]
+        input_sizes = [input_size, *[hidden_size * self._ways] * (num_layers - 1)][::together]
+        settings = [(features, hidden_size, together, True, bidirectional, 0.0) for features in input_sizes]
         self._calls = [(P.LSTM(*some), _LSTMOfLengths(*some)) for some in settings]
 
     def construct(
@@ -101,7 +101,7 @@ class LSTM(_OverTime):
         count, last = len(self._names) // len(self._calls), []
         for number, (all_times, times_of_lengths) in enumerate(self._calls):
             rows = slice(number * count, (number + 1) * count)
-            weights = _packed([[getattr(self, name) for name in names] for names in self._names[rows]], x.dtype)
+            weights = _pack_weights([[getattr(self, name) for name in names] for names in self._names[rows]], x.dtype)
             states = hx if len(self._calls) == 1 else tuple(state[rows] for state in hx)
             if number > 0:
                 x = self.dropout_op(x)
@@ -161,7 +161,7 @@ class LSTMCell(_OneStep):
         for state in hx:
             check_dims(self.cls_name, state, 2, name="'hx'")
         own = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        weights = _packed([[weight for weight in own if weight is not None]], x.dtype)
+        weights = _pack_weights([[weight for weight in own if weight is not None]], x.dtype)
         x, h, c = (self._expand(array, 0) for array in (x, *hx))
         _, h, c, _, _ = self._step(x, h, c, weights)
         return self._squeeze(h), self._squeeze(c)

@@ -73,14 +73,14 @@ class Bijector(Cell):
             raise TypeError(f"For '{self.cls_name}', 'name' should be a string, but got None.")
         self._name = name
         self._dtype = dtype
-        given = {k: v for k, v in (param or {}).items() if k not in ("self", "param") and not k.startswith("_")}
-        self._parameters: dict[str, Any] = given
+        parameters = {k: v for k, v in (param or {}).items() if k not in ("self", "param") and not k.startswith("_")}
+        self._parameters: dict[str, Any] = parameters
         self._is_constant_jacobian = is_constant_jacobian
         self._is_injective = is_injective
         self.default_parameters: list[Tensor] = []
         self.parameter_names: list[str] = []
         self.common_dtype: mstype.Type | None = None
-        numbers = given.get("param_dict")
+        numbers = parameters.get("param_dict")
         self._batch_shape: tuple[int, ...] | None = None
         self._is_scalar_batch: bool = False
         if numbers is not None:
@@ -139,13 +139,13 @@ class Bijector(Cell):
         if isinstance(value, bool) or not isinstance(value, (int, float, list, np.ndarray, np.number, Tensor)):
             raise TypeError(f"For '{self.cls_name}', '{name}' should be numbers, but got {describe(value)}.")
         tensor = value if isinstance(value, Parameter) else Tensor(value)
-        wanted = self._dtype or self.common_dtype
-        if wanted is None and tensor.dtype not in mstype.float_type:
+        dtype = self._dtype or self.common_dtype
+        if dtype is None and tensor.dtype not in mstype.float_type:
             raise TypeError(
                 f"For '{self.cls_name}', '{name}' should be of floating point numbers, but got {tensor.dtype}."
             )
-        if wanted is not None and tensor.dtype != wanted:
-            raise TypeError(f"For '{self.cls_name}', '{name}' should be of type {wanted}, but got {tensor.dtype}.")
+        if dtype is not None and tensor.dtype != dtype:
+            raise TypeError(f"For '{self.cls_name}', '{name}' should be of type {dtype}, but got {tensor.dtype}.")
         self.common_dtype = tensor.dtype
         self.default_parameters.append(tensor)
         self.parameter_names.append(name)
@@ -171,8 +171,8 @@ class Bijector(Cell):
         """`value`, unless it is no Tensor of the type that this bijector takes: then TypeError."""
         _check_tensor(value, "value")
         if value.dtype != self._dtype if self._dtype is not None else value.dtype not in mstype.float_type:
-            wanted = self._dtype or "a type of floating point numbers"
-            raise TypeError(f"For '{self.cls_name}', 'value' should be of type {wanted}, but got {value.dtype}.")
+            dtype = self._dtype or "a type of floating point numbers"
+            raise TypeError(f"For '{self.cls_name}', 'value' should be of type {dtype}, but got {value.dtype}.")
         return value
 
     def _at(self, value):
@@ -238,5 +238,5 @@ class Bijector(Cell):
             return ""
         if not self._is_scalar_batch:
             return f"batch_shape = {self._batch_shape}"
-        shown = zip(self._words.values(), self.default_parameters, strict=True)
-        return ", ".join(f"{word} = {value}" for word, value in shown)
+        parameters = zip(self._words.values(), self.default_parameters, strict=True)
+        return ", ".join(f"{word} = {value}" for word, value in parameters)

@@ -36,7 +36,9 @@ class Variational(Cell):
     bias_prior: Any
     bias_posterior: Any
 
-    def _believe(self, what: str, shape: Any, prior_fn: Callable[..., Any], posterior_fn: Callable[..., Any]) -> None:
+    def _add_distributions(
+        self, what: str, shape: Any, prior_fn: Callable[..., Any], posterior_fn: Callable[..., Any]
+    ) -> None:
         """Keep the prior and the posterior of `what`, "weight" or "bias", of a shape."""
         prior = prior_fn if isinstance(prior_fn, Cell) else prior_fn()
         _check_normal(prior, f"{what}_prior_fn", self.cls_name)
@@ -59,19 +61,19 @@ class Variational(Cell):
 
     def compute_kl_loss(self) -> Tensor:
         """The Kullback-Leibler divergence of what is learnt from what was believed, summed over weight and bias."""
-        loss = _divergence(self.weight_prior, self.weight_posterior)
-        return loss + _divergence(self.bias_prior, self.bias_posterior) if self.has_bias else loss
+        loss = _kl_divergence(self.weight_prior, self.weight_posterior)
+        return loss + _kl_divergence(self.bias_prior, self.bias_posterior) if self.has_bias else loss
 
     def _repr_of_posteriors(self):
-        shown = (
+        text = (
             f"weight_mean={self.weight_posterior.mean}, weight_std={self.weight_posterior.untransformed_std}, "
             f"has_bias={self.has_bias}"
         )
         if self.has_bias:
-            shown += f", bias_mean={self.bias_posterior.mean}, bias_std={self.bias_posterior.untransformed_std}"
-        return shown
+            text += f", bias_mean={self.bias_posterior.mean}, bias_std={self.bias_posterior.untransformed_std}"
+        return text
 
 
-def _divergence(prior, posterior):
+def _kl_divergence(prior, posterior):
     """As r1.1 has it: the divergence of the prior from the posterior, KL(prior||posterior)."""
     return F.reduce_sum(prior("kl_loss", posterior("get_dist_type"), *posterior("get_dist_args")))

@@ -59,7 +59,7 @@ class WithBNNLossCell(Cell):
         self._loss_fn = loss_fn
         self.dnn_factor = dnn_factor
         self.bnn_factor = bnn_factor
-        self.kl_loss: list[Callable[[], Tensor]] = [layer.compute_kl_loss for layer in _bayesian(backbone)]
+        self.kl_loss: list[Callable[[], Tensor]] = [layer.compute_kl_loss for layer in _bayesian_layers(backbone)]
 
     def construct(self, x: Any, label: Any) -> Tensor:
         """The loss."""
@@ -72,6 +72,6 @@ class WithBNNLossCell(Cell):
         return self._backbone
 
 
-def _bayesian(net: Cell) -> Iterator[Variational]:
+def _bayesian_layers(net: Cell) -> Iterator[Variational]:
     """The Bayesian layers of a network, itself included."""
     return (cell for _, cell in net.cells_and_names() if isinstance(cell, Variational))

@@ -80,10 +80,10 @@ class ConvReparam(Convolution, Variational):
     ) -> None:
         super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias)
         self.weight.requires_grad = False
-        self._believe("weight", self._weight_shape(), weight_prior_fn, weight_posterior_fn)
+        self._add_distributions("weight", self._weight_shape(), weight_prior_fn, weight_posterior_fn)
         if self.bias is not None:
             self.bias.requires_grad = False
-            self._believe("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
+            self._add_distributions("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
 
     def construct(self, inputs: Tensor) -> Tensor:
         """The convolved images, with kernels that are drawn."""

@@ -19,7 +19,7 @@ __all__ = ["DenseReparam", "DenseLocalReparam"]
 _SMALLEST = 1e-30  # a variance: the root of 0 has no gradient
 
 
-def _activation(value):
+def _check_activation(value):
     layer = get_activation(value) if isinstance(value, str) else value
     if layer is not None and not isinstance(layer, (Cell, Primitive)):
         raise ValueError
@@ -28,7 +28,7 @@ def _activation(value):
 
 # A name becomes the layer.
 Activation = Annotated[
-    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _activation)
+    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _check_activation)
 ]
 
 
@@ -49,9 +49,9 @@ class _DenseVariational(Variational):
         self.in_channels: int = in_channels
         self.out_channels: int = out_channels
         self.has_bias: bool = has_bias
-        self._believe("weight", [out_channels, in_channels], weight_prior_fn, weight_posterior_fn)
+        self._add_distributions("weight", [out_channels, in_channels], weight_prior_fn, weight_posterior_fn)
         if has_bias:
-            self._believe("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
+            self._add_distributions("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
         self.activation = activation
         self.activation_flag: bool = activation is not None
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
@@ -68,8 +68,8 @@ class _DenseVariational(Variational):
 
     def extend_repr(self) -> str:
         """Sizes, and the Parameters of the posteriors."""
-        shown = f"in_channels={self.in_channels}, out_channels={self.out_channels}, {self._repr_of_posteriors()}"
-        return f"{shown}, activation={self.activation}" if self.activation_flag else shown
+        text = f"in_channels={self.in_channels}, out_channels={self.out_channels}, {self._repr_of_posteriors()}"
+        return f"{text}, activation={self.activation}" if self.activation_flag else text
 
 
 class DenseReparam(_DenseVariational):

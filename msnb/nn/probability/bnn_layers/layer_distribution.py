@@ -17,20 +17,20 @@ from msnb.ops import functional as F
 __all__ = ["NormalPrior", "NormalPosterior"]
 
 
-def _spread(value):
+def _check_standard_deviation(value):
     """MindSpore refuses a negative number as it does one of another type."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
         raise TypeError
     return value
 
 
-def _shape(value):
+def _check_shape(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     return tuple(value)
 
 
-Spread = Annotated[float, Kind("an int or a float of at least 0", _spread)]
+StandardDeviation = Annotated[float, Kind("an int or a float of at least 0", _check_standard_deviation)]
 
 
 class NormalPrior(Cell):
@@ -107,12 +107,12 @@ class NormalPosterior(Cell):
     def __init__(
         self,
         name: Str,
-        shape: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list", _shape)],
+        shape: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list", _check_shape)],
         dtype: FloatType = mstype.float32,
         loc_mean: Real = 0,
-        loc_std: Spread = 0.1,
+        loc_std: StandardDeviation = 0.1,
         untransformed_scale_mean: Real = -5,
-        untransformed_scale_std: Spread = 0.1,
+        untransformed_scale_std: StandardDeviation = 0.1,
     ) -> None:
         super().__init__()
         means = np.random.normal(loc_mean, loc_std, shape)

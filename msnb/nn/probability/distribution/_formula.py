@@ -17,7 +17,7 @@ from msnb.nn.probability._parameters import CheckTensor, CheckTuple, as_type, ch
 _check_tensor, _check_tuple = CheckTensor(), CheckTuple()
 
 
-def _binding(formula, required, shape=False):
+def _make_binder(formula, required, shape=False):
     """A function that puts what a call gives in the order of the formula's parameters: the first `required` have to be
     given, the parameters of the distribution are None where they are not."""
     own = list(inspect.signature(formula).parameters.values())[1:]
@@ -26,14 +26,14 @@ def _binding(formula, required, shape=False):
     signature = inspect.Signature([*names, *optional])
 
     def bound(args, kwargs):
-        found = signature.bind(*args, **kwargs)
-        found.apply_defaults()
-        return found.args
+        arguments = signature.bind(*args, **kwargs)
+        arguments.apply_defaults()
+        return arguments.args
 
     return bound, signature
 
 
-def _method(formula, signature, body):
+def _make_method(formula, signature, body):
     method = functools.wraps(formula)(body)
     self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__signature__ = signature.replace(parameters=[self, *signature.parameters.values()])
@@ -42,24 +42,24 @@ def _method(formula, signature, body):
 
 def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
     """A formula of the parameters alone: ``formula(self, *parameters)``."""
-    bound, signature = _binding(formula, 0)
+    bound, signature = _make_binder(formula, 0)
 
     def body(self, *args, **kwargs):
         return formula(self, *self._all_parameters(*bound(args, kwargs)))
 
-    return _method(formula, signature, body)
+    return _make_method(formula, signature, body)
 
 
 def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
     """A formula at a value: ``formula(self, value, *parameters)``."""
-    bound, signature = _binding(formula, 1)
+    bound, signature = _make_binder(formula, 1)
 
     def body(self, *args, **kwargs):
-        value, *given = bound(args, kwargs)
+        value, *args_of_call = bound(args, kwargs)
         value = as_type(_check_tensor(value, "value"), self._value_type)
-        return formula(self, value, *self._all_parameters(*given))
+        return formula(self, value, *self._all_parameters(*args_of_call))
 
-    return _method(formula, signature, body)
+    return _make_method(formula, signature, body)
 
 
 def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -73,7 +73,7 @@ def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable
     """
 
     def decorate(formula):
-        bound, signature = _binding(formula, others)
+        bound, signature = _make_binder(formula, others)
         name = inspect.Parameter("dist", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         names = list(signature.parameters)
 
@@ -86,27 +86,27 @@ def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable
             ]
             return formula(self, *of_b, *self._all_parameters(*given[others:]))
 
-        method = _method(formula, signature.replace(parameters=[name, *signature.parameters.values()]), body)
+        method = _make_method(formula, signature.replace(parameters=[name, *signature.parameters.values()]), body)
         method.family, method.others = family, others
         return method
 
     return decorate
 
 
-def drawn(formula: Callable[..., Any]) -> Callable[..., Any]:
+def sampling_method(formula: Callable[..., Any]) -> Callable[..., Any]:
     """A way to draw numbers: ``formula(self, shape, *parameters)``, where `shape` is that of the result.
 
     The method takes the shape of the sample, () by default; behind it stands the shape of the parameters.
     """
-    bound, signature = _binding(formula, 1, shape=True)
+    bound, signature = _make_binder(formula, 1, shape=True)
 
     def body(self, *args, **kwargs):
-        shape, *given = bound(args, kwargs)
-        parameters = self._all_parameters(*given)
-        whole = (*_check_tuple(shape, "shape"), *self._batch_of(*parameters))
-        return as_type(formula(self, whole, *parameters), self.dtype)
+        shape, *own_args = bound(args, kwargs)
+        parameters = self._all_parameters(*own_args)
+        full_shape = (*_check_tuple(shape, "shape"), *self._batch_of(*parameters))
+        return as_type(formula(self, full_shape, *parameters), self.dtype)
 
-    return _method(formula, signature, body)
+    return _make_method(formula, signature, body)
 
 
 def crossed(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,8 +5,16 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, alike, check_greater_zero, check_no_scalar, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import (
+    FloatType,
+    Numbers,
+    Seed,
+    alike,
+    check_greater_zero,
+    check_no_scalar,
+    check_parameters,
+)
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
@@ -62,7 +70,7 @@ class Beta(Distribution):
     ) -> None:
         parameters = {"concentration1": concentration1, "concentration0": concentration0}
         check_no_scalar("Beta", float, **parameters)
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._concentration1 = self._add_parameter(concentration1, "concentration1")
         self._concentration0 = self._add_parameter(concentration0, "concentration0")
         check_greater_zero(self._concentration1, "concentration1")
@@ -125,6 +133,6 @@ class Beta(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, concentration1, concentration0):
         return RandomBeta.functional(shape, concentration1, concentration0, seed=self._seed)

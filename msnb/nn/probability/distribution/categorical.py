@@ -11,12 +11,12 @@ from msnb.nn.probability._parameters import (
     Numbers,
     NumberType,
     Seed,
+    check_parameters,
     check_prob,
     check_rank,
     check_sum_equal_one,
-    given,
 )
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
@@ -65,7 +65,7 @@ class Categorical(Distribution):
         dtype: NumberType = mstype.int32,
         name: Str = "Categorical",
     ) -> None:
-        super().__init__(seed, dtype, name, given({"probs": probs}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"probs": probs}, seed, dtype, name))
         self._probs = self._add_parameter(probs, "probs")
         if self._probs is not None:
             check_rank(self._probs)
@@ -84,7 +84,7 @@ class Categorical(Distribution):
 
     @of_parameters
     def _mean(self, probs):
-        return F.reduce_sum(_classes(probs) * probs, -1, True)
+        return F.reduce_sum(_count_classes(probs) * probs, -1, True)
 
     @of_parameters
     def _mode(self, probs):
@@ -92,7 +92,7 @@ class Categorical(Distribution):
 
     @of_parameters
     def _var(self, probs):
-        classes = _classes(probs)
+        classes = _count_classes(probs)
         mean = F.reduce_sum(classes * probs, -1, True)
         return F.reduce_sum(F.square(classes - mean) * probs, -1, True)
 
@@ -117,16 +117,16 @@ class Categorical(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, probs):
         batch = probs.shape[:-1]
         logits = F.reshape(F.log(probs), (-1, probs.shape[-1]))
         many = math.prod(shape[: len(shape) - len(batch)])
-        drawn_classes = RandomCategorical.functional(logits, many, self._seed, dtype=mstype.int32)
-        return F.reshape(F.transpose(drawn_classes, (1, 0)), shape)
+        sampled_classes = RandomCategorical.functional(logits, many, self._seed, dtype=mstype.int32)
+        return F.reshape(F.transpose(sampled_classes, (1, 0)), shape)
 
 
-def _classes(probs):
+def _count_classes(probs):
     return Tensor(np.arange(probs.shape[-1]), probs.dtype)
 
 

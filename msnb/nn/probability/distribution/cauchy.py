@@ -5,8 +5,8 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 
@@ -55,7 +55,7 @@ class Cauchy(Distribution):
         name: Str = "Cauchy",
     ) -> None:
         parameters = {"loc": loc, "scale": scale}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._loc = self._add_parameter(loc, "loc")
         self._scale = self._add_parameter(scale, "scale")
         check_greater_zero(self._scale, "scale")
@@ -75,13 +75,13 @@ class Cauchy(Distribution):
         return loc
 
     def _mean(self, *args, **kwargs):
-        raise _undefined("mean")
+        raise _raise_undefined("mean")
 
     def _sd(self, *args, **kwargs):
-        raise _undefined("standard deviation")
+        raise _raise_undefined("standard deviation")
 
     def _var(self, *args, **kwargs):
-        raise _undefined("variance")
+        raise _raise_undefined("variance")
 
     @of_parameters
     def _entropy(self, loc, scale):
@@ -107,10 +107,10 @@ class Cauchy(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, loc, scale):
         return loc + scale * F.tan(math.pi * (self._uniform(shape) - 0.5))
 
 
-def _undefined(what):
+def _raise_undefined(what):
     return ValueError(f"The {what} of a Cauchy distribution is not defined: its integral does not exist.")

@@ -94,15 +94,15 @@ class Distribution(Cell):
         self._parameters: dict[str, Any] = {k: v for k, v in param.items() if k != "self" and not k.startswith("_")}
         self._reset_parameters()
         if "distribution" not in self._parameters:
-            self._describe(self._parameters.get("param_dict", {}))
+            self._set_parameter_info(self._parameters.get("param_dict", {}))
 
-    def _describe(self, given):
+    def _set_parameter_info(self, parameters):
         """Note type and shapes of the parameters `given` (dict)."""
-        self.parameter_type: mstype.Type = set_param_type(given, self._dtype)
-        self._is_scalar_batch: bool = all(v is None or isinstance(v, (int, float)) for v in given.values())
+        self.parameter_type: mstype.Type = set_param_type(parameters, self._dtype)
+        self._is_scalar_batch: bool = all(v is None or isinstance(v, (int, float)) for v in parameters.values())
         self._batch_shape: tuple[int, ...] | None = None
-        if not any(v is None for v in given.values()):
-            self._batch_shape = self._common_shape(*(np.shape(v) for v in given.values()))
+        if not any(v is None for v in parameters.values()):
+            self._batch_shape = self._common_shape(*(np.shape(v) for v in parameters.values()))
         self._broadcast_shape = self._batch_shape
 
     def _common_shape(self, *shapes):
@@ -167,29 +167,29 @@ class Distribution(Cell):
         self.parameter_names.append(name)
         return tensor
 
-    def _parameter(self, given, name, default):
-        if given is None:
+    def _parameter(self, value, name, default):
+        if value is None:
             if default is None:
                 raise TypeError(
                     f"For '{self.cls_name}', '{name}' should be a Tensor given in this call: "
                     f"the constructor was not given it."
                 )
-            given = default
-        return as_type(_check_tensor(given, name), self.parameter_type)
+            value = default
+        return as_type(_check_tensor(value, name), self.parameter_type)
 
     def _all_parameters(self, *args):
         """All parameters of one call, broadcast against each other; the constructor's where `args` has None."""
-        known = zip(args, self.parameter_names, self.default_parameters, strict=True)
-        found = [self._parameter(*one) for one in known]
-        if len({x.shape for x in found}) < 2:
-            return tuple(found)
-        self._common_shape(*(x.shape for x in found))
-        return _BroadcastTensors.functional(tuple(found))
+        entries = zip(args, self.parameter_names, self.default_parameters, strict=True)
+        parameters = [self._parameter(*one) for one in entries]
+        if len({x.shape for x in parameters}) < 2:
+            return tuple(parameters)
+        self._common_shape(*(x.shape for x in parameters))
+        return _BroadcastTensors.functional(tuple(parameters))
 
     def _check_param_type(self, *args):
         """What `_all_parameters` gives; alone where it is one."""
-        found = self._all_parameters(*args)
-        return found[0] if len(found) == 1 else found
+        parameters = self._all_parameters(*args)
+        return parameters[0] if len(parameters) == 1 else parameters
 
     def _check_value(self, value, name):
         return _check_tensor(value, name)
@@ -203,7 +203,7 @@ class Distribution(Cell):
         return F.maximum(UniformReal.functional(shape, seed=self._seed), _SMALLEST)
 
     # ------------------------------------------------------------------ what follows from what
-    def _first(self, wanted, ways, args, kwargs):
+    def _first(self, method_name, ways, args, kwargs):
         """The result of the first method among `ways` (dict) that the class has; the value is what is then done."""
         for name, then in ways.items():
             method = getattr(self, name, None)
@@ -212,7 +212,7 @@ class Distribution(Cell):
                     method = script.call(method)  # a user's method may branch on Tensors
                 result = method(*args, **kwargs)
                 return result if then is None else then(result)
-        raise NotImplementedError(f"{wanted} is not implemented for the distribution '{self._name}'.")
+        raise NotImplementedError(f"{method_name} is not implemented for the distribution '{self._name}'.")
 
     def prob(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """
@@ -341,12 +341,12 @@ class Distribution(Cell):
         return self._first("get_dist_args", {"_get_dist_args": None}, args, kwargs)
 
     def _get_dist_args(self, *args, **kwargs):
-        given = inspect.Signature(
+        bound = inspect.Signature(
             [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None) for n in self.parameter_names]
         ).bind(*args, **kwargs)
-        given.apply_defaults()
-        found = zip(given.arguments.items(), self.default_parameters, strict=True)
-        return tuple(default if x is None else _check_tensor(x, name) for (name, x), default in found)
+        bound.apply_defaults()
+        pairs = zip(bound.arguments.items(), self.default_parameters, strict=True)
+        return tuple(default if x is None else _check_tensor(x, name) for (name, x), default in pairs)
 
     def get_dist_type(self) -> str:
         """The name of the family."""
@@ -382,5 +382,5 @@ class Distribution(Cell):
             return ""
         if not self._is_scalar_batch:
             return f"batch_shape = {self._broadcast_shape}"
-        shown = zip(self._words.values(), self.default_parameters, strict=True)
-        return ", ".join(f"{word} = {value}" for word, value in shown)
+        parameters = zip(self._words.values(), self.default_parameters, strict=True)
+        return ", ".join(f"{word} = {value}" for word, value in parameters)

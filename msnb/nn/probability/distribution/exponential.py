@@ -5,8 +5,8 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, as_type, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, as_type, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 
@@ -50,7 +50,7 @@ class Exponential(Distribution):
         dtype: FloatType = mstype.float32,
         name: Str = "Exponential",
     ) -> None:
-        super().__init__(seed, dtype, name, given({"rate": rate}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"rate": rate}, seed, dtype, name))
         self._rate = self._add_parameter(rate, "rate")
         check_greater_zero(self._rate, "rate")
 
@@ -90,6 +90,6 @@ class Exponential(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, rate):
         return -F.log(self._uniform(shape)) / rate

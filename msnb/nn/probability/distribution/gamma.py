@@ -5,8 +5,16 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, alike, check_greater_zero, check_no_scalar, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import (
+    FloatType,
+    Numbers,
+    Seed,
+    alike,
+    check_greater_zero,
+    check_no_scalar,
+    check_parameters,
+)
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
@@ -59,7 +67,7 @@ class Gamma(Distribution):
     ) -> None:
         parameters = {"concentration": concentration, "rate": rate}
         check_no_scalar("Gamma", (int, float), **parameters)
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._concentration = self._add_parameter(concentration, "concentration")
         self._rate = self._add_parameter(rate, "rate")
         check_greater_zero(self._concentration, "concentration")
@@ -121,6 +129,6 @@ class Gamma(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, concentration, rate):
         return RandomGamma.functional(shape, concentration, rate, seed=self._seed)

@@ -5,8 +5,8 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import Numbers, NumberType, Seed, as_type, check_prob, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import Numbers, NumberType, Seed, as_type, check_parameters, check_prob
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
@@ -54,7 +54,7 @@ class Geometric(Distribution):
         dtype: NumberType = mstype.int32,
         name: Str = "Geometric",
     ) -> None:
-        super().__init__(seed, dtype, name, given({"probs": probs}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"probs": probs}, seed, dtype, name))
         self._probs = self._add_parameter(probs, "probs")
         check_prob(self._probs)
 
@@ -95,6 +95,6 @@ class Geometric(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, probs1):
         return F.floor(F.log(self._uniform(shape)) / F.log1p(-probs1))

@@ -11,7 +11,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed
 from msnb.nn.probability.bijector.gumbel_cdf import GumbelCDF
 from msnb.nn.probability.bijector.invert import Invert
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.transformed_distribution import TransformedDistribution
 from msnb.nn.probability.distribution.uniform import Uniform
 from msnb.ops import functional as F
@@ -122,6 +122,6 @@ class Gumbel(TransformedDistribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, loc, scale):
         return loc - scale * F.log(-F.log(self._uniform(shape)))

@@ -4,8 +4,8 @@ import math
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, given
-from msnb.nn.probability.distribution._formula import at_value, drawn
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_parameters
+from msnb.nn.probability.distribution._formula import at_value, sampling_method
 from msnb.nn.probability.distribution._placed import Placed
 from msnb.ops import functional as F
 from msnb.ops.random.normal import StandardNormal
@@ -56,7 +56,7 @@ class HalfNormal(Placed):
         name: Str = "HalfNormal",
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._add_place(mean, sd)
 
     @at_value
@@ -69,6 +69,6 @@ class HalfNormal(Placed):
     def _cdf(self, value, mean, sd):
         return F.erf(F.relu(value - mean) / (sd * math.sqrt(2)))
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, mean, sd):
         return mean + sd * F.abs(StandardNormal.functional(shape, seed=self._seed))

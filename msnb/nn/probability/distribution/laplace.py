@@ -2,8 +2,8 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, given
-from msnb.nn.probability.distribution._formula import at_value, drawn
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_parameters
+from msnb.nn.probability.distribution._formula import at_value, sampling_method
 from msnb.nn.probability.distribution._placed import Placed
 from msnb.ops import functional as F
 
@@ -50,7 +50,7 @@ class Laplace(Placed):
         name: Str = "Laplace",
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._add_place(mean, sd)
 
     @at_value
@@ -69,7 +69,7 @@ class Laplace(Placed):
         beyond = 0.5 * F.exp(-F.abs(z))
         return F.where(z > 0, beyond, 1 - beyond)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, mean, sd):
         share = self._uniform(shape) - 0.5
         return mean - sd * F.sign(share) * F.log1p(-2 * F.abs(share))

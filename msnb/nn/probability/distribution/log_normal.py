@@ -7,7 +7,7 @@ from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed
 from msnb.nn.probability.bijector.exp import Exp
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.normal import Normal, normal_kl
 from msnb.nn.probability.distribution.transformed_distribution import TransformedDistribution
 from msnb.ops import functional as F
@@ -125,7 +125,7 @@ class LogNormal(TransformedDistribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, loc, scale):
         batch = len(loc.shape)
         return F.exp(self._distribution.sample(shape[: len(shape) - batch], loc, scale))

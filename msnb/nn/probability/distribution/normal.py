@@ -5,8 +5,8 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.error_function import _LogNdtr
@@ -66,7 +66,7 @@ class Normal(Distribution):
         name: Str = "Normal",
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._mean_value = self._add_parameter(mean, "mean")
         self._sd_value = self._add_parameter(sd, "sd")
         check_greater_zero(self._sd_value, "Standard deviation")
@@ -114,6 +114,6 @@ class Normal(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, mean, sd):
         return StandardNormal.functional(shape, seed=self._seed) * sd + mean

@@ -5,8 +5,8 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import at_value, drawn
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import at_value, sampling_method
 from msnb.nn.probability.distribution._placed import Placed
 from msnb.ops import functional as F
 from msnb.ops.random.gamma import Gamma as RandomGamma
@@ -57,7 +57,7 @@ class StudentT(Placed):
         name: Str = "StudentT",
     ) -> None:
         parameters = {"df": df, "mean": mean, "sd": sd}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._df_value = self._add_parameter(df, "df")
         check_greater_zero(self._df_value, "Degrees of freedom")
         self._add_place(mean, sd)
@@ -70,10 +70,10 @@ class StudentT(Placed):
     @at_value
     def _log_prob(self, value, df, mean, sd):
         z = (value - mean) / sd
-        whole = F.lgamma(0.5 * (df + 1)) - F.lgamma(0.5 * df) - 0.5 * F.log(math.pi * df) - F.log(sd)
-        return whole - 0.5 * (df + 1) * F.log1p(F.square(z) / df)
+        log_norm = F.lgamma(0.5 * (df + 1)) - F.lgamma(0.5 * df) - 0.5 * F.log(math.pi * df) - F.log(sd)
+        return log_norm - 0.5 * (df + 1) * F.log1p(F.square(z) / df)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, df, mean, sd):
         chi = 2 * RandomGamma.functional(shape, 0.5 * df, F.ones_like(df), seed=self._seed)
         return mean + sd * StandardNormal.functional(shape, seed=self._seed) * F.sqrt(df / chi)

@@ -5,8 +5,8 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater, check_parameters
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.random.uniform import UniformReal
@@ -55,7 +55,7 @@ class Uniform(Distribution):
         name: Str = "Uniform",
     ) -> None:
         parameters = {"low": low, "high": high}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._low = self._add_parameter(low, "low")
         self._high = self._add_parameter(high, "high")
         check_greater(self._low, self._high, "low", "high")
@@ -101,6 +101,6 @@ class Uniform(Distribution):
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, low, high):
         return low + (high - low) * UniformReal.functional(shape, seed=self._seed)

@@ -106,8 +106,8 @@ class TransformToBNN:
             TypeError: If the optimizer is none of `mindspore.nn`.
             ValueError: If its Parameters are in groups.
         """
-        self._replace(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
-        self._replace(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
+        self._replace_layer(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
+        self._replace_layer(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
         return self._training_step()
 
     def transform_to_bnn_layer(
@@ -134,40 +134,40 @@ class TransformToBNN:
             TypeError: If the optimizer is none of `mindspore.nn`.
             ValueError: If a type is another, or the optimizer's Parameters are in groups.
         """
-        for argument, given, known in (
+        for argument, layer_type, allowed in (
             ("dnn_layer_type", dnn_layer_type, (Dense, Conv2d)),
             ("bnn_layer_type", bnn_layer_type, (DenseReparam, ConvReparam)),
         ):
-            if given not in known:
-                names = " or ".join(c.__name__ for c in known)
+            if layer_type not in allowed:
+                names = " or ".join(c.__name__ for c in allowed)
                 raise ValueError(
-                    f"For 'transform_to_bnn_layer', '{argument}' should be {names}, but got {describe(given)}."
+                    f"For 'transform_to_bnn_layer', '{argument}' should be {names}, but got {describe(layer_type)}."
                 )
         usual = _dense_args if dnn_layer_type is Dense else _conv_args
-        self._replace(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
+        self._replace_layer(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
         return self._training_step()
 
-    def _replace(self, net, old, new, get_args, add_args):
+    def _replace_layer(self, net, old, new, get_args, add_args):
         for name, cell in net.name_cells().items():
             if isinstance(cell, old):
                 setattr(net, name, new(**get_args(cell), **(add_args or {})))
             else:
-                self._replace(cell, old, new, get_args, add_args)
+                self._replace_layer(cell, old, new, get_args, add_args)
 
     def _training_step(self):
         for path, param in self.backbone.parameters_and_names():
             param.name = path  # those of the new layers do not know where they stand
-        optimizer = _like(self.optimizer, self.backbone.trainable_params())
+        optimizer = _rebuild_optimizer(self.optimizer, self.backbone.trainable_params())
         loss = WithBNNLossCell(self.backbone, self.loss_fn, self.dnn_factor, self.bnn_factor)
         return TrainOneStepCell(loss, optimizer, self.sens)
 
 
-def _like(optimizer, parameters):
+def _rebuild_optimizer(optimizer, parameters):
     """An optimizer as the given one, for other Parameters: it keeps its settings where its constructor has them."""
     kind = type(optimizer)
     if kind.__name__ not in optim.__all__:
-        known = ", ".join(optim.__all__)
-        raise TypeError(f"For 'TransformToBNN', the optimizer should be one of {known}, but got {kind.__name__}.")
+        names = ", ".join(optim.__all__)
+        raise TypeError(f"For 'TransformToBNN', the optimizer should be one of {names}, but got {kind.__name__}.")
     if optimizer.is_group:
         raise ValueError("For 'TransformToBNN', the optimizer's Parameters should not be in groups: they are replaced.")
     settings = {}

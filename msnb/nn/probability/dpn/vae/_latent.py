@@ -24,7 +24,7 @@ class Latent(Cell):
         decoder: Annotated[Cell, Instance(Cell)],
         hidden_size: PositiveInt,
         latent_size: PositiveInt,
-        given: int,
+        condition_size: int,
     ) -> None:
         super().__init__()
         if hidden_size < latent_size:
@@ -38,7 +38,7 @@ class Latent(Cell):
         self.latent_size: int = latent_size
         self.dense1: Dense = Dense(hidden_size, latent_size, "normal", "zeros")
         self.dense2: Dense = Dense(hidden_size, latent_size, "normal", "zeros")
-        self.dense3: Dense = Dense(latent_size + given, hidden_size, "normal", "zeros")
+        self.dense3: Dense = Dense(latent_size + condition_size, hidden_size, "normal", "zeros")
 
     def _encode(self, *inputs):
         """Mean and logarithm of the variance."""
@@ -63,5 +63,5 @@ class Latent(Cell):
             )
         return generate_nums
 
-    def _drawn(self, generate_nums: int) -> Tensor:
+    def _draw_latent(self, generate_nums: int) -> Tensor:
         return StandardNormal.functional((generate_nums, self.latent_size))

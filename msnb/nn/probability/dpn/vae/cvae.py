@@ -84,7 +84,7 @@ class ConditionalVAE(Latent):
             ValueError: If it is less than 1, or `shape` is another.
         """
         count = self._check_generated(generate_nums, shape)
-        return F.reshape(self._decode(self._with_class(self._drawn(count), sample_y)), shape)
+        return F.reshape(self._decode(self._with_class(self._draw_latent(count), sample_y)), shape)
 
     def reconstruct_sample(self, x: Tensor, y: Tensor) -> Tensor:
         """

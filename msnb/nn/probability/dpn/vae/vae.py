@@ -66,7 +66,7 @@ class VAE(Latent):
             ValueError: If it is less than 1, or `shape` is another.
         """
         count = self._check_generated(generate_nums, shape)
-        return F.reshape(self._decode(self._drawn(count)), shape)
+        return F.reshape(self._decode(self._draw_latent(count)), shape)
 
     def reconstruct_sample(self, x: Tensor) -> Tensor:
         """
