@@ -1,4 +1,4 @@
-"""What layers refuse among their inputs: other numbers of dimensions, element types that do not fit, unlike pairs."""
+"""Checks of layer inputs: number of dimensions, dtypes, and inputs that must be alike."""
 
 from msnb.common import dtype as mstype
 from msnb.core.tensor.tensor import Tensor
@@ -8,21 +8,21 @@ INTS = (mstype.int32, mstype.int64)
 
 
 def check_dims(layer: str, x: Tensor, *dims: int, name: str = "the input") -> None:
-    """Raise ValueError unless `x` has one of the numbers of dimensions."""
+    """Raise ValueError unless the number of dimensions of `x` is in `dims`."""
     if x.ndim not in dims:
         expected = " or ".join(map(str, dims))
         raise ValueError(f"For '{layer}', {name} should have {expected} dims, but got shape {tuple(x.shape)}.")
 
 
 def check_least_dims(layer: str, x: Tensor, least: int, name: str = "the input") -> None:
-    """Raise ValueError if `x` has fewer dimensions."""
+    """Raise ValueError if `x` has fewer than `least` dimensions."""
     if x.ndim < least:
         dims = "1 dim" if least == 1 else f"{least} dims"
         raise ValueError(f"For '{layer}', {name} should have at least {dims}, but got shape {tuple(x.shape)}.")
 
 
 def check_dtypes(layer: str, allowed: tuple, **tensors: Tensor) -> None:
-    """Raise TypeError unless each Tensor's element type is one of `allowed`, and all have the same."""
+    """Raise TypeError unless all Tensors have one dtype, and it is in `allowed`."""
     for name, x in tensors.items():
         if x.dtype not in allowed:
             expected = " or ".join(map(str, allowed))
@@ -31,7 +31,7 @@ def check_dtypes(layer: str, allowed: tuple, **tensors: Tensor) -> None:
 
 
 def check_alike(layer: str, **tensors: Tensor) -> None:
-    """Raise TypeError unless the Tensors have one element type, ValueError unless they have one shape."""
+    """Raise TypeError unless the Tensors have one dtype, ValueError unless they have one shape."""
     _check_equal(layer, TypeError, "one type", {name: x.dtype for name, x in tensors.items()})
     _check_equal(layer, ValueError, "one shape", {name: tuple(x.shape) for name, x in tensors.items()})
 

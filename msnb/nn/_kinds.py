@@ -21,23 +21,23 @@ from msnb.common.kinds import (
 )
 from msnb.core.tensor.tensor import Tensor
 
-# What a Parameter starts as: `initializer` checks it, since it knows the shape as well.
+# Initial value of a Parameter. `initializer` checks it, since it knows the shape as well.
 Initial = Tensor | str | Initializer | float
 
 FIRST_WEIGHTS = "the first weights are drawn from HeUniform(sqrt(5)), the bias from Uniform(1 / sqrt(n)) for sums of n"
 
 
 def first_weight(initial: Any) -> Any:
-    """What the weight of a layer starts as; None is what MindSpore 2 takes where nothing is given."""
+    """Return the initializer of a weight. None means the default of MindSpore 2."""
     return HeUniform(math.sqrt(5)) if initial is None else initial
 
 
 def first_bias(initial: Any, fan_in: int) -> Any:
-    """What the bias of a layer starts as; None is what MindSpore 2 takes where nothing is given.
+    """Return the initializer of a bias. None means the default of MindSpore 2.
 
     Args:
-        given (Any): What was given.
-        fan_in (int): How many numbers each result is a sum of.
+        initial (Any): The argument of the layer.
+        fan_in (int): Number of terms in the sum for each result.
     """
     return Uniform(1 / math.sqrt(fan_in)) if initial is None else initial
 
@@ -49,7 +49,7 @@ def _check_real(value):
 
 
 def _not_nan(kind, expects):
-    """`kind`, but for NaN; an infinite slope or exponent is a strange, but a defined function."""
+    """Return `kind` without NaN. An infinite slope or exponent still defines a function."""
 
     def accept(value):
         value = accept_value(kind, value)
@@ -72,7 +72,8 @@ def _number_type(value):
 
 
 def _sizes_kind(count, word, least=1):
-    """What is no tuple of so many ints is of the wrong type; a bool is an int, and none that is a size."""
+    """Return the kind of a tuple of `count` sizes. A wrong length is a TypeError, a bool a ValueError, as in
+    MindSpore."""
     kind = "positive" if least else "non-negative"
 
     def accept(value):
@@ -99,7 +100,7 @@ def _check_callable(value):
 
 
 CallableKind = Annotated[Callable[..., Any], Kind("a function or a Cell", _check_callable)]
-Real = Annotated[float, Kind("an int or a float", _check_real)]  # as it was given
+Real = Annotated[float, Kind("an int or a float", _check_real)]  # not converted
 NumberNotNan = Annotated[float, _not_nan(Float, "a number other than NaN")]
 FloatNotNan = Annotated[float, _not_nan(StrictFloat, "a float other than NaN")]
 AboveZero = Annotated[float, Between(StrictFloat, 0, None, low_in=False)]

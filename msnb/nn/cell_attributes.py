@@ -1,4 +1,4 @@
-"""`cell_attr_register`: a Cell remembers the arguments it was built with."""
+"""`cell_attr_register`: store the constructor arguments of a Cell."""
 
 import functools
 import inspect
@@ -7,11 +7,11 @@ from typing import Any
 
 
 def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: str | list[str] | None = None) -> Any:
-    """Decorator for a Cell's `__init__` that keeps the arguments as text in `cell_init_args`.
+    """Decorator for a Cell's `__init__` that stores the arguments as text in `cell_init_args`.
 
     Args:
         fn (Callable): The `__init__`. Default: None, returns a decorator.
-        attrs (Union[str, list]): Names of the arguments to keep. Default: None, all of them.
+        attrs (Union[str, list]): Names of the arguments to store. Default: None, all of them.
     """
     if fn is None:
         return functools.partial(cell_attr_register, attrs=attrs)

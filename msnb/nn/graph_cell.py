@@ -1,4 +1,4 @@
-"""`GraphCell`: a graph as a Cell, which runs, shows itself, is differentiated and trained as any other."""
+"""`GraphCell`: a graph as a Cell that runs, is viewed, differentiated and trained like any other."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
@@ -18,31 +18,32 @@ from msnb.nn.cell import Cell
 
 __all__ = ["GraphCell"]
 
-_MAX_NAMES = 8  # operators that cannot run are told of, the others are counted
+_MAX_NAMES = 8  # names listed in an error message; more are counted
 
 
 class GraphCell(Cell):
-    """A Cell that runs a graph which was read from a file.
+    """A Cell that runs a graph, such as one read from a file.
 
-    Its Parameters have the names they have in the graph. What runs are the operators of the graph, each under the scope
-    it stands in there; branches and loops run as those of a `construct` do.
+    Its Parameters keep their names in the graph. It runs the operators of the graph under their scopes. Branches and
+    loops
+    run like those of a `construct`.
 
     Args:
-        graph (FuncGraph): What `mindspore.load` and `msnb.load_onnx` return, or `msnb.ir.graph` of a network.
+        graph (FuncGraph): The result of `mindspore.load`, `msnb.load_onnx` or `msnb.ir.graph`.
         params_init (dict): New values by the names of Parameters: Tensors or Parameters. Default: None, the Parameters
             have the values of the graph.
         obf_random_seed (int): For graphs that were obfuscated, which msnb does not read. Default: None.
 
     Inputs:
-        What the graph takes, in its order; tuples, lists and dicts of Tensors as the network took them.
+        The inputs of the graph, in its order; tuples, lists and dicts of Tensors as in the network.
 
     Outputs:
-        What the graph returns: a Tensor, or a tuple of them.
+        The outputs of the graph: a Tensor, or a tuple of Tensors.
 
     Raises:
         TypeError: If `graph` is no FuncGraph, or `params_init` no dict of Tensors.
-        ValueError: If a Parameter has no value, one of another shape or type, or a name in `params_init` is none of the
-            graph's.
+        ValueError: If a Parameter has no value, or a value of another shape or type, or if a name in `params_init` is
+            not in the graph.
         NotImplementedError: If the graph holds operators that msnb does not have; all of them are named.
 
     Supported Platforms:
@@ -86,7 +87,7 @@ class GraphCell(Cell):
 
     def construct(self, *inputs: Any) -> Any:
         names = self.argument_names
-        if any(isinstance(x, (tuple, list, dict)) for x in inputs):  # the graph takes what is in it
+        if any(isinstance(x, (tuple, list, dict)) for x in inputs):  # the graph takes the leaves
             inputs = tuple(flatten(inputs)[0])
         if len(inputs) != len(names):
             raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
@@ -100,7 +101,7 @@ class GraphCell(Cell):
         return results[0] if len(results) == 1 else tuple(results)
 
     def _writes(self, graph):
-        """The Parameters that a graph writes."""
+        """Return the Parameters that a graph writes."""
         if graph is not self.graph:
             return written_parameters(graph)
         if self._written is None:
@@ -108,7 +109,7 @@ class GraphCell(Cell):
         return self._written
 
     def _graph_for(self, inputs):
-        """The graph that runs: of one with open axes, the one for the shapes of the inputs."""
+        """Return the graph to run. A graph with open axes is built for the shapes of the inputs."""
         if not isinstance(self.graph, OpenGraph) or self.graph.build is None:
             return self.graph
         shapes = tuple(np.shape(x) if not isinstance(x, Tensor) else x.shape for x in inputs)
@@ -122,7 +123,7 @@ _SHAPE_AND_TYPE_MESSAGE = "Only support update parameter by Tensor or Parameter 
 
 
 def _check_params(params_init, graph):
-    """`params_init`, when all of it can be used."""
+    """Return `params_init` as a dict, or raise an error."""
     if params_init is None:
         return {}
     if not isinstance(params_init, dict):
@@ -142,7 +143,7 @@ def _check_params(params_init, graph):
 
 
 def _make_parameter(node, value):
-    """The Parameter of a graph's weight."""
+    """Return the Parameter for a weight of a graph."""
     if value is None:
         raise ValueError(
             f"The Parameter '{node.name}' has no value in the graph; give one: GraphCell(graph, {{name: Tensor}})."
@@ -159,13 +160,13 @@ def _make_parameter(node, value):
 
 # ---------------------------------------------------------------------- running
 def operator_of(node: CNode) -> Operator | None:
-    """The operator that a node of a graph calls, None where msnb has none of that name."""
+    """Return the operator that a node calls, or None if msnb has none of that name."""
     op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS.get(node.op)
     return op if isinstance(op, Operator) else None
 
 
 def written_inputs(node: CNode) -> list[int]:
-    """Which inputs of a node are Parameters that it writes; their new values are its first results."""
+    """Return the indices of inputs that a node writes. Their new values are its first results."""
     op = operator_of(node)
     if op is None or not op.written:
         return []
@@ -174,14 +175,14 @@ def written_inputs(node: CNode) -> list[int]:
 
 
 def written_parameters(graph: FuncGraph) -> list[ParameterNode]:
-    """The Parameters that a graph gives new values, each once."""
+    """Return the Parameters that a graph writes, each once."""
     targets_of_nodes = [node.inputs[i] for node in graph.nodes for i in written_inputs(node)]
     return list(dict.fromkeys(node for node in targets_of_nodes if isinstance(node, ParameterNode)))
 
 
 def prune(graph: FuncGraph) -> None:
-    """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too. The others are
-    numbered in the order of execution, as views and names want it."""
+    """Remove nodes that have no used result and write no Parameter, also in sub-graphs. The other nodes are numbered
+    in the order of execution, which views and names rely on."""
     used: set[AnfNode] = set()
     _mark_used(graph, used)
     for index, node in enumerate(graph.all_nodes()):
@@ -189,7 +190,7 @@ def prune(graph: FuncGraph) -> None:
 
 
 def _mark_used(graph, used):
-    """Add what the outputs of a graph need, from the last node to the first one."""
+    """Add the nodes that the outputs of a graph need, from the last node to the first."""
     used.update(node for node, _ in graph.outputs)
     used_nodes = []
     for node in reversed(graph.nodes):
@@ -203,7 +204,7 @@ def _mark_used(graph, used):
 
 
 def _check_runs(graph):
-    """Tell of all operators at once that cannot run."""
+    """Raise an error that names all operators that cannot run."""
     missing = {}
     for node in graph.all_nodes():
         if node.op not in _CONTROL and operator_of(node) is None:
@@ -218,7 +219,7 @@ def _check_runs(graph):
 
 
 def _run_graph(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> list[Any]:
-    """Results of a graph for the values of its parameters; `env` has the results of nodes around it."""
+    """Return the results of a graph for the values of its parameters. `env` has the results of outer nodes."""
     env = {**{node: (value,) for node, value in zip(graph.parameters, values, strict=True)}, **env}
 
     def value_of(node, slot):
@@ -241,7 +242,7 @@ def _run_graph(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any])
 
 
 def _run_writing_node(op, node, inputs, env):
-    """Run what writes Parameters; its results are their new values."""
+    """Run a node that writes Parameters. Its results are their new values."""
     indices = written_inputs(node)
     parameters = [env[node.inputs[i]][1] for i in indices]
     for i, parameter in zip(indices, parameters):
@@ -251,13 +252,14 @@ def _run_writing_node(op, node, inputs, env):
 
 
 def _named_scope(node):
-    """Where a node stands, below the scope of the GraphCell."""
+    """Return a context with the scope of a node, relative to the scope of the GraphCell."""
     path = node.scope.removeprefix("Default").strip("/")
     return jax.named_scope(path) if path else contextlib.nullcontext()
 
 
 def _constant_value(node):
-    """A number stays one, since it widens nothing; an array is a Tensor."""
+    """Return the value of a constant. A number stays a number, so that it does not widen dtypes; an array becomes a
+    Tensor."""
     value = node.value
     if isinstance(value, (np.ndarray, np.generic, jax.Array)):
         return Tensor(np.asarray(value))
@@ -265,12 +267,13 @@ def _constant_value(node):
 
 
 def _subgraph_inputs(graph, inputs):
-    """What the parameters of a sub-graph are, of the inputs of its call."""
+    """Return the values for the parameters of a sub-graph, from the inputs of its call."""
     return [inputs[i] for i in graph.feeds]
 
 
 def _run_switch(node, inputs, env):
-    """One of the graphs of a node: a Bool chooses among two, the false one first, a number among all."""
+    """Run one of the graphs of a node. A Bool selects one of two, the false branch first; a number selects among
+    all."""
     graphs = node.graphs
 
     def choose(branches: Sequence[FuncGraph], index: Any) -> Any:
@@ -285,7 +288,7 @@ def _run_switch(node, inputs, env):
 
 
 def _run_while(node, inputs, env):
-    """Rounds of the second graph while the first one is true."""
+    """Run the second graph while the first one is true."""
     test, body = node.graphs
     state = [inputs[i] for i in body.feeds[body.free :]]
 

@@ -1,4 +1,4 @@
-"""A Cell as it runs: compiled or operator by operator, under its scope, with mixed precision, hooks and bprop."""
+"""Calls of Cells: compiled or operator by operator, with scope, mixed precision, hooks and bprop."""
 
 import inspect
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -31,13 +31,13 @@ _Output = TypeVar("_Output", covariant=True)
 
 
 class _Constructs(Protocol[_Inputs, _Output]):
-    """What a type checker has to know of a Cell: a call takes and gives what `construct` does."""
+    """A callable with the signature of `construct`, for type checkers."""
 
     def construct(self, *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output: ...
 
 
 def _dispatch_call(cell, args, kwargs):
-    """What `__call__` does once who listens is told."""
+    """Run a Cell as `__call__` does, after observers were notified."""
     if _thread.frame is not None:
         return cell._traced_call(args, kwargs)
     if _state.mode == _GRAPH or cell._compile_always:
@@ -46,7 +46,7 @@ def _dispatch_call(cell, args, kwargs):
 
 
 def _scope_segment(cell):
-    """Part of the scope path that a Cell is; the outermost one goes by its class."""
+    """Return the segment of the scope path for a Cell. The outermost Cell gives its class name."""
     around = events.current()
     while around is not None and around.step is None:
         around = around.around
@@ -54,14 +54,14 @@ def _scope_segment(cell):
 
 
 class CallMixin:
-    """A Cell as something to call; `msnb.nn.Cell` is this, `Tree`, and its settings."""
+    """Mixin of `Cell`: calling and compiling."""
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
-    _pipeline_stage = None  # of a pipeline
-    _shard_strategies = None  # how what goes in and out lies on devices, see core.holding
-    _recomputed = False  # whether a gradient computes what is inside again
-    _layouts: dict[str, Any] | None = None  # what `parameter_layout_dict` was set to
+    _pipeline_stage = None  # stage of a pipeline, see `nn.PipelineCell`
+    _shard_strategies = None  # sharding of inputs and outputs, see core.sharding.constraints
+    _recomputed = False  # True if a gradient recomputes the intermediate values
+    _layouts: dict[str, Any] | None = None  # the value assigned to `parameter_layout_dict`
 
     # ------------------------------------------------------------------ calling
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
@@ -81,14 +81,14 @@ class CallMixin:
             raise
 
     def _graph_call(self, args, kwargs):
-        """(fn, args, kwargs, name, extra) for core.compile."""
+        """Return (fn, args, kwargs, name, extra) for `program_cache.call`."""
         if kwargs:
             args, kwargs = self._positional(args, kwargs)
         return self._trace_root, args, kwargs, type(self).__name__, ()
 
     @runs_eagerly
     def _trace_root(self, *args, **kwargs):
-        """What is traced for a whole program: this Cell under the scope "Default"."""
+        """Run this Cell under the scope "Default"; the root function of a trace."""
         if _thread.frame is None:
             return self._run(args, kwargs)
         self.check_names()
@@ -102,8 +102,8 @@ class CallMixin:
 
     @property
     def parameter_layout_dict(self) -> dict[str, Any]:
-        """How Parameters and arguments lie on the devices by the program that this Cell was compiled to last: for each
-        name (device matrix, tensor map, shape of a slice, 0, True, group); {} where one device computes all."""
+        """The layouts of Parameters and arguments in the last program of this Cell. Each name maps to (device matrix,
+        tensor map, shape of a slice, 0, True, group). The dict is empty on one device."""
         if self._layouts is not None:
             return self._layouts
         entries = [*self._programs.table.values()] if self._programs else ()
@@ -116,14 +116,14 @@ class CallMixin:
 
     @property
     def argument_names(self) -> list[str]:
-        """Names of construct's parameters; a Cell around a network passes them on to what that one calls them."""
+        """Names of construct's parameters. A Cell that wraps a network gives the names of that network."""
         names = program_cache.parameter_names(self.construct)
         if self._holds is not None and names[:1] == ["*inputs"]:
             return getattr(self, self._holds).argument_names
         return names
 
     def _traced_call(self, args, kwargs):
-        """Within a graph: under a scope named after where the calling Cell holds this one."""
+        """Run inside a trace, under a scope named by the attribute of the calling Cell."""
         _thread.frame.cells[id(self)] = self
         outer = _thread.cell
         scope = self._scope_in(outer) if outer is not None else scope_name(self._attr_name, type(self).__name__)
@@ -135,7 +135,7 @@ class CallMixin:
             _thread.cell = outer
 
     def _run_noted(self, args, kwargs):
-        """What a graph gets of `construct`; an error remembers that it passed by here."""
+        """Run inside a trace. A partial trace is attached to an error for the view that draws it."""
         try:
             if _thread.pipeline is not None:
                 pipeline_output = _thread.pipeline.catch(self, args, kwargs)
@@ -144,7 +144,7 @@ class CallMixin:
             if self._shard_strategies is not None and _thread.spread is not None:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
-                run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
+                run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731
                 return constraints.call(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
                 )
@@ -154,11 +154,11 @@ class CallMixin:
             raise
 
     def _scope_in(self, holder):
-        """Segment of the scope path that this Cell is where the Cell `holder` calls it; None for an outermost one."""
+        """Return the segment of the scope path for this Cell when the Cell `holder`, or None, calls it."""
         return scope_name(attribute_name(holder, self) if holder is not None else "", type(self).__name__)
 
     def _run(self, args, kwargs):
-        """`construct` with mixed precision, hooks and custom gradients around it."""
+        """Run `construct` with mixed precision, hooks and custom gradients."""
         if self._compute is not _thread.compute_dtype:
             return self._run_cast(args, kwargs)
         return self._run_plain(args, kwargs)
@@ -169,7 +169,8 @@ class CallMixin:
             args = cast_tensor(tuple(args), dtype)
             kwargs = cast_tensor(kwargs, dtype)
         before = _thread.compute_dtype
-        try:  # not a context manager: a Stop on the way out of one would leave it set
+        # Not a context manager: an interrupt while one exits would leave the dtype set.
+        try:
             _thread.compute_dtype = dtype
             out = self._run_plain(args, kwargs)
         finally:
@@ -185,7 +186,7 @@ class CallMixin:
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:
                 args, kwargs = self._positional(args, kwargs)
-                if kwargs:  # no gradient would belong to it
+                if kwargs:  # bprop returns gradients for positional inputs only
                     raise ValueError(
                         f"construct of {type(self).__name__} takes '{next(iter(kwargs))}' by keyword alone, but its "
                         f"bprop gets inputs by position. Make it a positional parameter."
@@ -201,27 +202,28 @@ class CallMixin:
         return self.construct(*args, **kwargs)
 
     def _positional(self, args, kwargs):
-        """(args, kwargs) with keyword arguments moved to the positions that construct gives them.
+        """Return (args, kwargs) with keyword arguments moved to their positions in `construct`.
 
         Raises:
-            ValueError: If construct takes one of them by keyword only, which r1.1 has not.
+            ValueError: If construct takes one of them by keyword only. r1.1 does not support that.
         """
         bound = inspect.signature(self.construct).bind(*args, **kwargs)
         bound.apply_defaults()
         keyword_only = {name: value for name, value in bound.kwargs.items() if name in kwargs}
         if keyword_only and api_generations.shared == 1:
             raise ValueError(
-                f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; '{next(iter(keyword_only))}' "
-                f"can only be given by keyword. Make it a positional parameter, or run the program with --api 2."
+                f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; "
+                f"'{next(iter(keyword_only))}' can only be given by keyword. Make it a positional "
+                f"parameter, or run the program with --api 2."
             )
         return bound.args, keyword_only
 
     def run_construct(self, cast_inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What `construct` gives for these inputs, with hooks and gradients of the Cell's own around it.
+        """Run `construct` with the hooks and the custom gradient of this Cell.
 
         Args:
             cast_inputs (tuple): The inputs.
-            kwargs (dict): Those by name.
+            kwargs (dict): The keyword inputs.
         """
         return self._run_plain(cast_inputs, kwargs)
 
@@ -230,18 +232,19 @@ class CallMixin:
         program_cache.find(self, *self._graph_call(inputs, {}))
 
     def compile_and_run(self, *inputs: Any) -> Any:
-        """Run as a compiled graph whatever the mode is."""
+        """Run as a compiled graph, also in PYNATIVE mode."""
         return program_cache.call(self, *self._graph_call(inputs, {}))
 
-    # ------------------------------------------------------------------ does a compiled program still fit?
+    # ------------------------------------------------------------------ validity of compiled programs
     def _fingerprint(self):
-        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
+        """Return everything that a graph of this Cell, without sub-Cells, depends on. It is comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
         attributes = {k: comparable_form(v) for k, v in self._own_attributes()}
-        if self._pipeline_stage is not None:  # in no likeness of Cells, but part of this
+        # INTERNAL, so that stages of equal structure stay equal; but it changes the program
+        if self._pipeline_stage is not None:
             attributes["pipeline_stage"] = self._pipeline_stage
         return IdentityKey(construct), attributes
 
     def _own_attributes(self):
-        """(name, value) of the attributes that a graph may depend on."""
+        """Return (name, value) of the attributes that a graph may depend on."""
         return [(k, v) for k, v in self.__dict__.items() if k not in INTERNAL]

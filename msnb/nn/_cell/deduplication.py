@@ -1,10 +1,14 @@
-"""Equal Cells are traced once: the layers of an encoder, the Cell of an unrolled loop.
+"""Tracing equal Cells once: the layers of an encoder, or a Cell in an unrolled loop.
 
-Where a network holds more than a few Cells that differ in nothing but their Parameters, or calls one Cell more often
-than that, what one call traces becomes a call that the others make: JAX traces, differentiates and transposes it once.
-The graph is the same as without (`core.inlining`), but for results of operators that nothing uses. A Cell is traced
-each time where its trace does more than compute: where it prints, checks what may fail as the graph runs, or sets an
-attribute.
+A network may hold more than `_MIN_REPEATS` Cells that differ only in their Parameters, or call one Cell that often.
+The
+first calls are traced as they are. Then one trace becomes a jitted function, and the other calls run that function,
+so
+JAX traces, differentiates and transposes it once. `core.jaxpr.inline_calls` inlines the calls, so the graph is the
+same
+as without deduplication, except for unused results. A Cell is traced each time if its trace has effects: if it
+prints,
+checks values while the graph runs, or sets an attribute.
 """
 
 import functools
@@ -29,32 +33,32 @@ from msnb.nn._cell.tree import CellTree
 _asked = events.asked
 _thread = trace_state.thread
 _PLAIN = frozenset((bool, int, str, type(None)))
-_MIN_REPEATS = 3  # so many like calls are traced as they stand: to make a part of one costs two more traces
-_NOT_SHARED = object()  # in the table: its trace did more than compute
+_MIN_REPEATS = 3  # calls that are traced directly: a shared function costs two more traces
+_NOT_SHARED = object()  # entry of `parts` for a Cell whose trace has effects
 
 
 class _RepeatedCells:
-    """What one trace knows of its Cells: kept with its root frame."""
+    """Counts and shared functions of one trace, stored in its root frame."""
 
     __slots__ = ("classes", "few", "parts", "likes", "busy", "called")
 
     def __init__(self, outermost):
-        self.classes = {}  # class -> the Cells of it that the network holds
+        self.classes = {}  # class -> its Cells in the network
         for _, cell in outermost.cells_and_names() if outermost is not None else ():
             self.classes.setdefault(type(cell), []).append(cell)
-        self.few = {}  # class and signature -> the first few Cells that were called so; most are the only ones
-        self.parts = {}  # likeness and signature -> how many calls there were, _NEVER or a _Part
-        self.likes = WeakIdentityDict()  # Cell -> (when that was, what it is like)
-        self.busy: bool = False  # whether a part is being traced
-        self.called: bool = False  # whether there is a call of one in the graph
+        self.few = {}  # class and signature -> the Cells of the first calls
+        self.parts = {}  # structure key and signature -> number of calls, _NOT_SHARED or a _TracedCell
+        self.likes = WeakIdentityDict()  # Cell -> (epoch, structure key)
+        self.busy: bool = False  # True while a shared function is traced
+        self.called: bool = False  # True if the graph calls a shared function
 
 
 def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a Cell gives in the graph that is being traced."""
+    """Run a Cell inside the current trace, as a call of a shared function if it has one."""
     frame = _thread.frame
     part = (
         _select_part(cell, args, frame) if cell._cells and not kwargs else None
-    )  # a Cell of one operator costs little
+    )  # a Cell without sub-Cells is cheap to trace
     if part is None:
         return cell._run(args, kwargs)
     root = frame.root()
@@ -63,7 +67,7 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _select_part(cell, args, frame):
-    """The `_Part` that a call is, None where it is to be traced."""
+    """Return the `_TracedCell` for a call, or None if the call is to be traced."""
     root = frame.root()
     if root.repeats is None:
         root.repeats = _RepeatedCells(next(iter(root.cells.values()), None))
@@ -76,7 +80,7 @@ def _select_part(cell, args, frame):
     signature += _thread.compute_dtype, _thread.forward_mode
     peers = repeats.classes.get(type(cell), ())
     first_calls = repeats.few.setdefault((type(cell), signature), [])
-    if len(first_calls) < _MIN_REPEATS and len(peers) <= _MIN_REPEATS:  # what it is like is not worth knowing yet
+    if len(first_calls) < _MIN_REPEATS and len(peers) <= _MIN_REPEATS:  # the structure key is not needed yet
         first_calls.append(cell)
         return None
     structure, members = _cached_structure_key(cell, root)
@@ -101,13 +105,13 @@ def _select_part(cell, args, frame):
     return None if part is _NOT_SHARED else part
 
 
-# ---------------------------------------------------------------------- what is alike
+# ---------------------------------------------------------------------- equality of Cells
 class UniqueCell(Exception):
-    """A Cell that is like no other."""
+    """A Cell equals no other: it has hooks, or its own `construct`."""
 
 
 def _signature_of(args):
-    """What has to be equal of the arguments, hashable; None where a call cannot be a part."""
+    """Return a hashable signature of the arguments, or None if the call cannot be shared."""
     leaves, _ = flatten(args)
     signature, first = [structure(args)], {}
     for leaf in leaves:
@@ -115,7 +119,8 @@ def _signature_of(args):
             if isinstance(leaf, Parameter) or not is_tracer(leaf._array):
                 return None
             kind = jax.typeof(leaf._array)
-            position = first.setdefault(id(leaf), len(first))  # one Tensor given twice may be asked for being one
+            # `construct` may test whether two arguments are one Tensor
+            position = first.setdefault(id(leaf), len(first))
             signature.append((position, kind.shape, kind.dtype, kind.weak_type))
         elif type(leaf) in _PLAIN or isinstance(leaf, mstype.Type):
             signature.append((type(leaf), leaf))
@@ -127,7 +132,7 @@ def _signature_of(args):
 
 
 def _cached_structure_key(cell, root):
-    """`likeness_of`, looked up while nothing has changed; (None, None) for a Cell that is like no other."""
+    """Return `structure_key`, cached until the epoch changes; (None, None) for a `UniqueCell`."""
     likes = root.repeats.likes
     now = trace_state.epoch.value, len(root.settings)
     cached = likes.get(cell)
@@ -141,8 +146,7 @@ def _cached_structure_key(cell, root):
 
 
 def structure_key(cell):
-    """(hashable, members): equal for Cells that differ in nothing but which Parameters and Cells, the members, they
-    hold."""
+    """Return (key, members). Keys are equal for Cells that differ only in their members: Parameters and sub-Cells."""
     members, indices = [], {}
 
     def add_member(member):
@@ -194,18 +198,19 @@ def structure_key(cell):
     return key_of_cell(cell), members
 
 
-# ---------------------------------------------------------------------- what is traced once
+# ---------------------------------------------------------------------- shared functions
 class _TracedCell:
-    """What a Cell computes, traced.
+    """The trace of a Cell as a jitted function.
 
     Args:
-        graph (ClosedJaxpr): Takes arrays of Parameters, the random stream's key where it draws from it, and arguments;
-            gives results, new arrays of Parameters, and the new key.
-        reads (list): Which members of the Cell are the Parameters that it takes.
-        writes (list): Which are those that it gives.
-        cells (list): Which are Cells that it calls.
-        draws (bool): Whether it draws random numbers.
-        rebuild (Callable): Puts results together.
+        graph (ClosedJaxpr): Takes arrays of Parameters, the key of the random stream if `draws`, and arguments.
+            Returns
+            results, new arrays of Parameters, and the new key.
+        reads (list): Indices of the members that are input Parameters.
+        writes (list): Indices of the members that are written Parameters.
+        cells (list): Indices of the members that are called Cells.
+        draws (bool): True if it draws random numbers.
+        rebuild (Callable): Restores the structure of the results.
         static (list): Per leaf of the result None for a Tensor, else (the value,).
     """
 
@@ -229,7 +234,7 @@ class _TracedCell:
 
 
 def _name_function(jaxpr):
-    """A function of what a jaxpr closes over and takes, under the name that marks calls of parts."""
+    """Return a function of the constants and inputs of a jaxpr, with the name that marks shared functions."""
     body = jaxpr_as_fun(ClosedJaxpr(jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars]), []))
 
     def part(*arrays):
@@ -240,7 +245,7 @@ def _name_function(jaxpr):
 
 
 def _trace_part(cell, args, members, frame):
-    """Trace a Cell by itself; `_NEVER` where that cannot stand for its calls."""
+    """Trace a Cell separately. Return `_NOT_SHARED` if that trace cannot replace its calls."""
     params = [m for m in members if isinstance(m, Parameter)]
     leaves, rebuild = flatten(args)
     tensor_positions = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
@@ -270,12 +275,12 @@ def _trace_part(cell, args, members, frame):
     )
     try:
         graph = jax.make_jaxpr(traced)(*example_args)
-    except Exception:  # the same comes of tracing it as it stands, and there the error knows where it is
+    except Exception:  # the direct trace raises the same error, with a better location
         root.back_to(state)
         return _NOT_SHARED
     inner, indices = captured["frame"], {id(m): i for i, m in enumerate(members)}
     is_pure = not (graph.effects or inner.error is not None or inner.status is not None or inner.tensors)
-    is_pure = is_pure and not inner.looked_up  # as a part of its own it would have a dense gradient
+    is_pure = is_pure and not inner.looked_up  # a shared function would have a dense gradient
     has_only_members = all(id(m) in indices for m in [*inner.cells.values(), *captured["written"]])
     if not (is_pure and has_only_members and root.same(state)) or any(map(is_tracer, graph.consts)):
         root.back_to(state)
@@ -294,8 +299,7 @@ def _trace_part(cell, args, members, frame):
 
 
 def _drop_unused_inputs(graph, count, draws):
-    """(graph, kept): without those of its first `count` inputs that nothing reads, and without the random stream
-    unless it `draws` from it."""
+    """Drop unused inputs among the first `count`, and the random key unless `draws`. Return (graph, used indices)."""
     jaxpr = graph.jaxpr
     used = {v for eqn in jaxpr.eqns for v in eqn.invars if isinstance(v, Var)}
     used.update(v for v in jaxpr.outvars if isinstance(v, Var))

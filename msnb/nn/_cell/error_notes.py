@@ -1,4 +1,6 @@
-"""An error that leaves a Cell says which one it was, as the user wrote it: a note, so that class and sentence stay.
+"""Notes on errors that leave a Cell: they name the Cell as the user wrote it.
+
+A note leaves class and message of the error unchanged. An example:
 
 in body.2.conv (Conv2d(8, 16, kernel_size=3)), input (2, 16, 8, 8), at In [5] line 7
 """
@@ -13,18 +15,18 @@ from msnb.core.errors.messages import describe, is_machinery, without_footnote
 from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
-_NOTE_ATTRIBUTE = "__msnb_cell__"  # where an error keeps what was told of it
+_NOTE_ATTRIBUTE = "__msnb_cell__"  # attribute of an error: its `_CellNote`, or False if it gets none
 _MOST_INPUTS = 4
-_POSITIONAL = 2  # arguments that people give by position
-# arguments that say how a layer works, and that it keeps as they are given
+_POSITIONAL = 2  # leading constructor arguments that are shown without their name
+# optional constructor arguments that are shown, because errors often depend on them
 _SETTINGS = ("stride", "pad_mode", "padding", "dilation", "group", "activation", "axis", "num_layers", "bidirectional")
 
 
 class _CellNote:
-    """What a note says, and of which Cell: the Cells around it put their attribute in front."""
+    """Text of a note and its Cell. The Cells around it prepend their attribute names to `path`."""
 
     __slots__ = ("cell", "path", "about", "misfit", "note")
 
@@ -33,32 +35,32 @@ class _CellNote:
         self.take(cell, args, error)
 
     def __reduce__(self):
-        return bool, ()  # an error that goes to another process takes its note along, and not the Cell
+        return bool, ()  # an error sent to another process keeps its note, but not the Cell
 
     def take(self, cell, args, error):
-        """Tell of this Cell, not of one inside it."""
+        """Describe `cell` instead of a Cell inside it."""
         self.cell, self.path = cell, ""
         self.about, self.misfit = _describe_call(cell, args, error), _explain_misfit(cell, args, error)
 
 
-_listeners: list[Callable[[Exception], None]] = []  # who is handed each error that leaves a Cell
+_listeners: list[Callable[[Exception], None]] = []  # called with each error that leaves a Cell
 
 
 def on_cell_error(act: Callable[[Exception], None]) -> None:
-    """Hand each error that leaves a Cell to `act`, for hosts that show what an error carries and ask nobody."""
+    """Call `act` with each error that leaves a Cell. Hosts that format errors themselves use it."""
     _listeners[:] = [act]
 
 
 def tensor_expected_error(
     cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> TypeError | None:
-    """What is wrong where a layer of msnb's asked one of its inputs for what only a Tensor has; None elsewhere."""
-    is_own_layer = _is_layer(cell) and cell._holds is None  # what one holds may be the user's, and to blame
+    """Return a TypeError if a layer of msnb used an input as a Tensor that is none, else None."""
+    is_own_layer = _is_layer(cell) and cell._holds is None  # the wrapped Cell may be the user's, and the cause
     if type(error) is not AttributeError or error.name is None or not is_own_layer or not _raised_by_library(error):
         return None
     names = [*inspect.signature(cell.construct).parameters]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # a graph takes a list apart
+        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # in a graph, a list input is rebuilt
             replacement = TypeError(
                 f"For '{type(cell).__name__}', '{name}' should be a Tensor, but got {describe(value)}."
             )
@@ -67,22 +69,22 @@ def tensor_expected_error(
 
 
 def add_note(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
-    """Note on an error that is leaving `cell`, called with `args`, where in the network it came up.
+    """Add a note to an error that leaves `cell`, called with `args`: where in the network it was raised.
 
-    Only errors that msnb or JAX raised get the note: where the user's own code did, the line is all there is to say,
-    and what a graph raises as it runs has its line already.
+    Only errors raised by msnb or JAX get a note. For errors of user code the line is enough, and errors of a running
+    graph have their line already.
     """
     try:
         _update_note(cell, args, error)
-    except Exception:  # the error that is told of matters more than this one
+    except Exception:  # an error in this function must not hide the user's error
         vars(error)[_NOTE_ATTRIBUTE] = False
     for act in _listeners:
         act(error)
 
 
 def summarize_error(error: Exception) -> str:
-    """Return the first line of an error as its reader wants it: in the numbers of the layer where it came up, if that
-    layer takes other inputs, and with the path of the layer."""
+    """Return a one-line summary of an error: the expected input of the layer if that does not fit, else the message,
+    and the path of the layer."""
     message, note = str(error).partition("\n")[0] or type(error).__name__, vars(error).get(_NOTE_ATTRIBUTE)
     if not note:
         return message
@@ -114,7 +116,7 @@ def _update_note(cell, args, error):
 
 def _prepend_attribute(note, cell):
     step = attribute_name(cell, note.cell)
-    if cell._holds is not None:  # what the user wrote begins inside of it
+    if cell._holds is not None:  # a wrapper is not in the user's code: the path begins inside it
         step = "" if step == cell._holds else step.lstrip("_")
     elif not step:
         step = type(note.cell).__name__
@@ -130,7 +132,7 @@ def _attach_note(error, cell_note):
 
 
 def _describe_call(cell, args, error):
-    """(the Cell as it was made, what it was given and where it was called)."""
+    """Return (constructor text of the Cell, its inputs and the location of the call)."""
     shapes = [str(arg.shape) if isinstance(arg, Tensor) else describe(arg) for arg in args[:_MOST_INPUTS]]
     inputs = f"input{'s' * (len(args) != 1)} {', '.join(shapes) or 'none'}{', …' * (len(args) > _MOST_INPUTS)}"
     where = _find_user_line(error)
@@ -138,7 +140,8 @@ def _describe_call(cell, args, error):
 
 
 def constructor_text(cell: "Cell") -> str:
-    """A Cell as its maker wrote it, ``"Conv2d(8, 16, kernel_size=3)"``; a Cell of the user's by its class alone."""
+    """Return a layer as its constructor call, ``"Conv2d(8, 16, kernel_size=3)"``. A user's Cell gives its class
+    name."""
     kind = type(cell)
     if not _is_layer(cell):
         return kind.__name__
@@ -153,8 +156,7 @@ def constructor_text(cell: "Cell") -> str:
 
 
 def _explain_misfit(cell, args, error):
-    """In the layer's own numbers, or in its own inputs, why a call does not fit; None where it does, or the layer does
-    not say."""
+    """Return why the inputs do not fit the layer, in terms of its arguments; None if they fit or it is unknown."""
     if any(hasattr(arg, "create_tuple_iterator") for arg in args):
         return (
             f"A dataset is no input of a Cell; iterate over it: for batch in dataset.create_tuple_iterator(): "
@@ -170,7 +172,7 @@ def _explain_misfit(cell, args, error):
 
 
 def _explain_unbound(cell, args):
-    """Why construct cannot be called with as many inputs; None where it can."""
+    """Return why `construct` cannot take that many inputs, or None if it can."""
     parameters = inspect.signature(cell.construct).parameters
     try:
         inspect.signature(cell.construct).bind(*args)
@@ -186,7 +188,8 @@ def _explain_unbound(cell, args):
 
 
 def _plain_setting(value):
-    """A number, word or tuple that an argument was; one number for a tuple of equal ones; None for anything else."""
+    """Return a number, string or tuple as an argument value; a tuple of equal ints gives one int, other values
+    None."""
     if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):
         return value[0] if len(set(value)) == 1 else value
     return value if isinstance(value, (bool, int, float, str)) else None
@@ -197,7 +200,7 @@ def _is_layer(cell):
 
 
 def _hides_children(cell):
-    """Whether what is inside of a Cell is none of the user's: a layer of msnb's that is made of others."""
+    """Return True for a layer of msnb that is built of other layers, which the user did not write."""
     return _is_layer(cell) and cell._holds is None and not hasattr(cell, "cell_list")
 
 
@@ -206,7 +209,7 @@ def _raised_by_library(error):
 
 
 def _innermost_frame(error):
-    """The frame that raised an error."""
+    """Return the frame that raised an error."""
     tb = error.__traceback__
     while tb.tb_next is not None:
         tb = tb.tb_next
@@ -214,7 +217,7 @@ def _innermost_frame(error):
 
 
 def _find_user_line(error):
-    """The innermost line of the user's on the way to an error: below this Cell, or that which called it."""
+    """Return the innermost user line of a traceback: below this Cell, or else the line that called it."""
     location, tb = None, error.__traceback__
     while tb is not None:
         if not is_machinery(tb.tb_frame.f_code.co_filename):

@@ -1,4 +1,4 @@
-"""What a compiled program depends on of a Cell, in a form that == compares."""
+"""Comparable form of the attributes of a Cell that a compiled program depends on."""
 
 from collections import OrderedDict
 
@@ -9,7 +9,7 @@ from msnb.core.tensor.cell_state import CellState
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 
-# What a Cell keeps for itself: never part of the question whether a compiled program still fits.
+# Bookkeeping attributes of a Cell. They never invalidate a compiled program.
 INTERNAL = frozenset(
     (
         "_params",
@@ -39,7 +39,7 @@ INTERNAL = frozenset(
 
 
 class IdentityKey:
-    """Compares by identity and keeps its object alive, so that the identity stays its own."""
+    """A key that compares by identity. It keeps its object alive, so that the id is not reused."""
 
     __slots__ = ("value",)
 
@@ -53,12 +53,12 @@ class IdentityKey:
 
 
 def comparable_form(value):
-    """An attribute as something that == compares by what a graph sees of it."""
+    """Return an attribute in a form whose == compares everything that a graph depends on."""
     if value is None or isinstance(value, (bool, int, float, str, mstype.Type)):
         return type(value), value
     if isinstance(value, Parameter):
         return IdentityKey(value), value._requires_grad
-    if type(value) is CellState:  # its values are no constant of a program, but an input
+    if type(value) is CellState:  # an input of the program, not a constant
         return IdentityKey(value)
     if isinstance(value, Tensor):
         trace_state.constants[value] = True

@@ -1,4 +1,4 @@
-"""Functions of the user's that a Cell calls around `construct`, and around its gradient."""
+"""Hooks of Cells: user functions that run before and after `construct` and its gradient."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,17 +17,18 @@ _BEFORE, _AFTER, _BACK_BEFORE, _BACK = "before", "after", "back_before", "back"
 
 
 class HookMixin:
-    """A Cell's hooks. In GRAPH mode they are traced with it, so they have to be pure functions of Tensors."""
+    """Mixin of `Cell`: hooks. In GRAPH mode they are traced, so they must be pure functions of Tensors."""
 
     _hooks: dict[str, dict[int, Any]] | None = None
 
     def register_forward_pre_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
-        """Call `hook_fn(cell, args)` before `construct`. What it returns, unless that is None, are the inputs instead:
-        a tuple, or one value. In GRAPH mode the hook is traced once, so it has to be a pure function.
+        """Call `hook_fn(cell, args)` before `construct`. A result other than None, a tuple or one value, replaces the
+        inputs. In GRAPH mode the hook is traced once, so it must be a pure function.
 
         Args:
             hook_fn (Callable): The hook.
-            with_kwargs (bool): Whether it is called as `hook_fn(cell, args, kwargs)`, and returns both. Default: False.
+            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs)` and returns both. Default:
+                False.
 
         Returns:
             HookHandle, whose `remove()` takes the hook back.
@@ -38,12 +39,12 @@ class HookMixin:
         return self._add_hook(_BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
 
     def register_forward_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
-        """Call `hook_fn(cell, args, output)` after `construct`. What it returns, unless that is None, is the output
-        instead. In GRAPH mode the hook is traced once, so it has to be a pure function.
+        """Call `hook_fn(cell, args, output)` after `construct`. A result other than None replaces the output. In
+        GRAPH mode the hook is traced once, so it must be a pure function.
 
         Args:
             hook_fn (Callable): The hook.
-            with_kwargs (bool): Whether it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
+            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
 
         Returns:
             HookHandle, whose `remove()` takes the hook back.
@@ -54,8 +55,8 @@ class HookMixin:
         return self._add_hook(_AFTER, "register_forward_hook", hook_fn, with_kwargs)
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """Call `hook_fn(cell, grad_output)` in every backward pass before it goes through this Cell: with the tuple of
-        the gradients of its outputs, for which a returned gradient, or tuple of them, stands in.
+        """Call `hook_fn(cell, grad_output)` in every backward pass before that of this Cell. `grad_output` is the
+        tuple of the gradients of its outputs. A returned gradient, or tuple of gradients, replaces it.
 
         Args:
             hook_fn (Callable): The hook.
@@ -69,10 +70,10 @@ class HookMixin:
         return self._add_hook(_BACK_BEFORE, "register_backward_pre_hook", hook_fn)
 
     def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
-        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass through this Cell. As in r1.1 `grad_input`
-        is what comes in, the gradients of the outputs, and `grad_output` what goes on, those of the inputs; a returned
-        gradient replaces the latter. A second hook takes the place of the first. In GRAPH mode the hook is traced once,
-        so it has to be a pure function.
+        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass of this Cell. As in r1.1, `grad_input`
+        holds the gradients of the outputs, and `grad_output` those of the inputs. A returned gradient replaces the
+        latter. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be a pure
+        function.
 
         In MindSpore 2 (``--api 2``) it is `fn(cell, grad_input, grad_output)`, with the gradients of the inputs first,
         and hooks follow each other.
@@ -91,7 +92,8 @@ class HookMixin:
         return self._add_hook(_BACK, "register_backward_hook", fn, option=True)
 
     def _add_hook(self, point, method, function, option=False, replaces=False):
-        """`form` goes with the function: whether it takes keyword arguments, or the gradients of the inputs first."""
+        """Add a hook. `option` is stored with it: True if it takes keyword arguments, or the gradients of inputs
+        first."""
         if not callable(function):
             name = "fn" if point == _BACK else "hook_fn"
             raise TypeError(f"For '{method}', '{name}' should be callable, but got {describe(function)}.")
@@ -112,7 +114,7 @@ class HookMixin:
 
 
 def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a Cell with hooks gives."""
+    """Run a Cell with its hooks."""
     hooks = cell._hooks
     args, kwargs = _run_pre_hooks(cell, hooks[_BEFORE], args, kwargs)
     has_backward_hooks = hooks[_BACK] or hooks[_BACK_BEFORE]
@@ -154,12 +156,12 @@ def _run_forward_hooks(cell, hooks, args, kwargs, output):
 
 
 def _convert_hook(hook):
-    """A hook as it is to be called: within a graph its control flow is the graph's."""
+    """Return the hook, with its control flow converted if a graph is traced."""
     return script.call(hook) if _thread.frame is not None else hook
 
 
 class _BackwardHooks:
-    """One way back through a Cell: its hooks see the gradients of outputs and then those of inputs."""
+    """Backward hooks of one call: they get the gradients of the outputs, then those of the inputs."""
 
     def __init__(self, cell, hooks):
         self.cell, self.seen = cell, None
@@ -168,7 +170,7 @@ class _BackwardHooks:
         self.tag = f"{type(cell).__name__}({cell._id})"
 
     def through(self, value, hook):
-        """`value`, whose Tensors' cotangents pass through `hook`."""
+        """Return `value` with `hook` applied to the cotangents of its Tensors."""
         leaves, rebuild = flatten(value)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         if not tensors:
@@ -177,7 +179,7 @@ class _BackwardHooks:
         return rebuild([next(hooked) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
 
     def at_outputs(self, grads):
-        """What the gradients of the outputs become."""
+        """Run the pre-hooks on the gradients of the outputs."""
         gradients = tuple(grads)
         for hook in self.early:
             gradients = self._check_gradients(hook(self.cell, gradients), gradients)
@@ -185,7 +187,7 @@ class _BackwardHooks:
         return list(gradients)
 
     def at_inputs(self, grads):
-        """What the gradients of the inputs become."""
+        """Run the hooks on the gradients of the inputs."""
         gradients = tuple(grads)
         for hook, inputs_first in self.hooks:
             new = hook(self.cell, gradients, self.seen) if inputs_first else hook(self.tag, self.seen, gradients)

@@ -1,7 +1,8 @@
-"""What r1.1's layers hold beyond what these need: operators and numbers that code derived from a layer reaches for.
+"""Attributes of r1.1's layers that msnb's layers do not need: operators and numbers that derived code reads.
 
-Such a part is made when it is first asked for. It belongs to one Cell, which may shard it; a Cell's own attribute of
-the name comes first.
+Such an attribute is created at the first access. It belongs to one Cell, which may shard it. An attribute of that
+name in
+the Cell's `__dict__` comes first.
 """
 
 from collections.abc import Callable
@@ -14,14 +15,14 @@ from msnb.nn.loss import loss
 from msnb.nn.wrap import loss_scale
 from msnb.ops import operations as P
 
-_CACHE = "_parts"  # no attribute that a graph depends on: what it uses of a part, it has traced
+_CACHE = "_parts"  # not in the fingerprint of a Cell: the values are constants
 
 
 class LazyAttribute:
-    """An attribute of a Cell that is made when it is first asked for.
+    """An attribute of a Cell that is created at the first access.
 
     Args:
-        make (Callable): Of the Cell: makes it.
+        make (Callable): Function of the Cell that creates the value.
     """
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
@@ -40,7 +41,7 @@ class LazyAttribute:
 
 
 def _add_attributes(cls, **attributes):
-    """Give a class parts: classes of operators that are made without attributes, or functions of the Cell."""
+    """Add lazy attributes to a class. A value is an operator class without arguments, or a function of the Cell."""
     for name, make in attributes.items():
         attribute = LazyAttribute(make if not isinstance(make, type) else lambda cell, operator=make: operator())
         attribute.__set_name__(cls, name)

@@ -1,8 +1,10 @@
-"""A network whose equal blocks are stages, each on a device of its own, and that gets a batch in parts.
+"""Pipeline parallelism: equal blocks of a network are stages on separate devices, and a batch is split into
+micro-batches.
 
-What stands before the blocks is computed for each part, then all parts go through the stages, and what stands behind
-them is computed for each part again: the network is traced twice for each, up to its first block and as a whole. What
-is computed twice XLA computes once; what is printed before the first block is printed twice.
+The operators before the blocks run for each micro-batch. Then all micro-batches go through the stages. Then the
+operators
+behind the blocks run for each micro-batch. The network is traced twice per micro-batch: up to its first block, and
+completely. XLA removes the duplicate computation; a print before the first block happens twice.
 """
 
 import contextlib
@@ -22,14 +24,15 @@ _thread = trace_state.thread
 
 
 class _FirstBlockReached(BaseException):
-    """The first block is called; none of the network's own `except` is to see this."""
+    """Raised when the first block is called. A BaseException, so that `except Exception` of the network does not
+    catch it."""
 
     def __init__(self, array):
         self.array = array
 
 
 class _BlockInterceptor:
-    """Stands for the blocks of a network while it is traced."""
+    """Replaces the calls of the blocks while a network is traced."""
 
     def __init__(self, blocks):
         self.numbers = {id(block): i for i, block in enumerate(blocks)}
@@ -38,7 +41,7 @@ class _BlockInterceptor:
         self.at: int = 0
 
     def catch(self, cell, args, kwargs):
-        """What the call of a Cell gives, None where it is no block."""
+        """Return the output for a call of a block, or None for another Cell."""
         number = self.numbers.get(id(cell))
         if number is None:
             return None
@@ -61,12 +64,12 @@ class _BlockInterceptor:
 
 
 class _StagePartitioner:
-    """How operators within a stage are spread: not at all; see `core.spreading`."""
+    """Partitioner inside a stage: operators are not sharded. See `core.sharding.partitioner`."""
 
     devices, stages, axes = 1, 1, []
 
     def run(self, kernel: Any, arrays: Any) -> Any:
-        """Trace a call of a kernel."""
+        """Trace a call of a kernel without sharding."""
         if kernel.name.meaning.strategy is not None:
             raise NotImplementedError(
                 f"'{kernel.name.meaning.operator}' has a strategy and stands in a stage of a pipeline; a stage is "
@@ -75,19 +78,19 @@ class _StagePartitioner:
         return kernel.run(*arrays)
 
     def hold(self, array: Any, _strategy: Any, what: str) -> Any:
-        """Refused: see `run`."""
+        """Raise NotImplementedError: see `run`."""
         raise NotImplementedError(f"The {what} has a strategy and stands in a stage of a pipeline.")
 
 
 def run(network: Any, parts: list[Any]) -> Any:
-    """The sum of what a network gives for the parts of a batch, its blocks on devices of their own.
+    """Return the sum of the outputs of a network over micro-batches, its blocks on separate devices.
 
     Args:
         network (Cell): The network.
-        parts (list): The inputs of each part.
+        parts (list): The inputs of each micro-batch.
 
     Raises:
-        NotImplementedError: If its stages are not equal.
+        NotImplementedError: If the stages are not equal.
     """
     frame, partitioner = _thread.frame, _thread.spread
     blocks = blocks_of(network, partitioner.stages)
@@ -114,13 +117,13 @@ def run(network: Any, parts: list[Any]) -> Any:
 
 
 class _MicroBatchInterceptor:
-    """Has a network that is called get its batch in parts, as within `nn.PipelineCell`."""
+    """Splits the batch of a network into micro-batches, as in `nn.PipelineCell`."""
 
     def __init__(self, network, parts):
         self.network, self.parts = network, parts
 
     def catch(self, cell, args, kwargs):
-        """What the call of a Cell gives, None where it is not the network."""
+        """Return the output for a call of the network, or None for another Cell."""
         if cell is not self.network:
             return None
         if kwargs:
@@ -130,7 +133,7 @@ class _MicroBatchInterceptor:
 
 @contextlib.contextmanager
 def divided(network: Any, parts: int) -> Iterator[None]:
-    """While it is open, a trace in which `network` is called is one of a pipeline of so many parts."""
+    """Context in which calls of `network` in a trace run as a pipeline of that many micro-batches."""
     outer, _thread.pipeline = _thread.pipeline, _MicroBatchInterceptor(network, parts)
     try:
         yield
@@ -139,10 +142,10 @@ def divided(network: Any, parts: int) -> Iterator[None]:
 
 
 def part(value: Any, parts: int, number: int, name: str = "PipelineCell") -> Any:
-    """One of the equal parts of a Tensor of a batch; what is no Tensor is of all parts.
+    """Return one of the equal parts of a batch. A value that is no Tensor belongs to every part.
 
     Raises:
-        ValueError: If there are none.
+        ValueError: If the batch cannot be split evenly.
     """
     if not isinstance(value, Tensor):
         return value
@@ -175,12 +178,12 @@ def _run_to_first_block(network, part, blocks):
 
 
 def blocks_of(network: Any, stages: int) -> list[Any]:
-    """The equal Cells of a network, in the order of their stages, of which each stage has as many.
+    """Return the equal Cells of a network in the order of their stages. Each stage has the same number.
 
-    They are those with a `pipeline_stage`, as far as they are equal, or else the Cells of the longest list of such.
+    They are the equal Cells that have a `pipeline_stage`, or else the equal Cells of the longest list.
 
     Raises:
-        NotImplementedError: If there are none.
+        NotImplementedError: If there are no such Cells.
     """
     cells = [cell for _, cell in network.cells_and_names()]
     marked = [cell for cell in cells if cell.pipeline_stage is not None]
@@ -204,7 +207,7 @@ def blocks_of(network: Any, stages: int) -> list[Any]:
 
 
 def _largest_equal_group(cells):
-    """The largest group of Cells that have Parameters and are alike."""
+    """Return the largest group of equal Cells that have Parameters."""
     groups: dict[Any, list[Any]] = {}
     for cell in cells:
         try:
@@ -217,7 +220,7 @@ def _largest_equal_group(cells):
 
 
 def _build_stage(blocks, frame, stages):
-    """(what one stage computes, for each Parameter of a stage the arrays of all stages)."""
+    """Return the function of one stage, and for each of its Parameters the arrays of all stages."""
     blocks_per_stage = len(blocks) // stages
     params = []
     for number in range(stages):
@@ -244,7 +247,7 @@ def _build_stage(blocks, frame, stages):
 
 
 def _check_stage(inner, out, part, block):
-    """What one stage makes is what the next one takes, and it does nothing else."""
+    """Raise an error if the output of a stage is not like its input, or the stage has effects."""
     name = type(block).__name__
     if not isinstance(out, Tensor) or (out._array.shape, out._array.dtype) != (part.shape, part.dtype):
         raise NotImplementedError(

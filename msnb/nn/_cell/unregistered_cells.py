@@ -1,4 +1,4 @@
-"""Cells in a plain list: Python finds them when `construct` loops over it, and nobody else does."""
+"""Warning about Cells in a plain list, tuple or dict: their Parameters are not in the tree of Cells."""
 
 from itertools import islice
 
@@ -6,14 +6,14 @@ from msnb import log
 from msnb.nn._cell.fingerprint import INTERNAL
 
 _PLAIN = frozenset((list, tuple, dict))
-_MAX_ITEMS = 1000  # items of one list that are looked at; what is longer holds numbers
+_MAX_ITEMS = 1000  # items of one list that are checked; longer lists hold numbers
 
 
 def warn_unregistered_cells(root):
-    """Say once of each plain list, tuple or dict below a Cell that it holds Cells whose Parameters nobody trains.
+    """Warn once about each plain list, tuple or dict with Cells whose Parameters are not trained.
 
     Args:
-        root (Cell): Whose Parameters are asked for. Lists that hold what the tree below it has anyway are fine.
+        root (Cell): Root of the tree. A list whose Cells are in the tree as well gives no warning.
     """
     registered = None
     for _, cell in root.cells_and_names():

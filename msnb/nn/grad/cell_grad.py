@@ -1,4 +1,4 @@
-"""Derivatives of a network as Cells; `mindspore.ops.jvp` and `vjp` are the functions for it."""
+"""Derivatives of a network as Cells. The functions are `mindspore.ops.jvp` and `vjp`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,16 +25,17 @@ class _Derivative(Cell):
 
 class Jvp(_Derivative):
     """
-    What a network gives, and how that changes as its inputs move (forward mode).
+    The output of a network and its directional derivative (forward mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.
 
     Inputs:
-        - **args** (Tensor) - the inputs of the network, and last the direction: a Tensor, or a tuple of as many.
+        - **args** (Tensor) - the inputs of the network, and last the direction: a Tensor, or a tuple with one Tensor
+            per input.
 
     Outputs:
-        Tuple of the network's output, and of the change.
+        Tuple of the output and the directional derivative.
 
     Raises:
         TypeError: If `fn` cannot be called.
@@ -50,14 +51,14 @@ class Jvp(_Derivative):
     """
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
-        """(output, change)."""
+        """Return (output, directional derivative)."""
         inputs, direction = self._split_inputs(args)
         return jvp(self.fn, inputs, direction)
 
 
 class Vjp(_Derivative):
     """
-    What a network gives, and the gradient of its product with a vector (reverse mode).
+    The output of a network, and the gradient of its product with a vector (reverse mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.
@@ -66,7 +67,7 @@ class Vjp(_Derivative):
         - **args** (Tensor) - the inputs of the network, and last the vector, like its output.
 
     Outputs:
-        Tuple of the network's output, and of the gradient: a Tensor for one input, a tuple for several.
+        Tuple of the output and the gradient: a Tensor for one input, a tuple for several.
 
     Raises:
         TypeError: If `fn` cannot be called.
@@ -82,7 +83,7 @@ class Vjp(_Derivative):
     """
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
-        """(output, gradient)."""
+        """Return (output, gradient)."""
         inputs, vector = self._split_inputs(args)
         out, pull = vjp(self.fn, *inputs)
         gradients = pull(vector)

@@ -75,8 +75,8 @@ class TimeDistributed(Cell):
         out = self.layer(x.reshape((*x.shape[:position], many[0] * many[1], *x.shape[position + 2 :])))
         if out.ndim <= position or out.shape[position] != many[0] * many[1]:
             raise ValueError(
-                f"For '{self.cls_name}', 'layer' should leave axis {position} as long as it is, {many[0] * many[1]}, but "
-                f"gave shape {tuple(out.shape)}; try without 'reshape_with_axis'."
+                f"For '{self.cls_name}', 'layer' should leave axis {position} as long as it is, {many[0] * many[1]}, "
+                f"but gave shape {tuple(out.shape)}; try without 'reshape_with_axis'."
             )
         out = out.reshape((*out.shape[:position], *many, *out.shape[position + 1 :]))
         rest = [axis for axis in range(out.ndim) if axis != position]
