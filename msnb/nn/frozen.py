@@ -31,10 +31,8 @@ def frozen(network: Cell) -> Frozen:
     """Return `network` for inference, with its weights compiled into the program.
 
     XLA then lays out each weight once, at compile time, and not in each call. The program is as large as the weights
-    and
-    takes longer to compile. It is compiled in both modes. A changed weight is detected: the next call compiles again,
-    with
-    a message.
+    and takes longer to compile. It is compiled in both modes. A changed weight is detected: the next call compiles
+    again, with a message.
 
     Args:
         network (Cell): The network in evaluation mode, `network.set_train(False)`.

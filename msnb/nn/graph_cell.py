@@ -25,8 +25,7 @@ class GraphCell(Cell):
     """A Cell that runs a graph, such as one read from a file.
 
     Its Parameters keep their names in the graph. It runs the operators of the graph under their scopes. Branches and
-    loops
-    run like those of a `construct`.
+    loops run like those of a `construct`.
 
     Args:
         graph (FuncGraph): The result of `mindspore.load`, `msnb.load_onnx` or `msnb.ir.graph`.

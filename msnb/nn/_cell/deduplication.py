@@ -1,14 +1,10 @@
 """Tracing equal Cells once: the layers of an encoder, or a Cell in an unrolled loop.
 
 A network may hold more than `_MIN_REPEATS` Cells that differ only in their Parameters, or call one Cell that often.
-The
-first calls are traced as they are. Then one trace becomes a jitted function, and the other calls run that function,
-so
-JAX traces, differentiates and transposes it once. `core.jaxpr.inline_calls` inlines the calls, so the graph is the
-same
-as without deduplication, except for unused results. A Cell is traced each time if its trace has effects: if it
-prints,
-checks values while the graph runs, or sets an attribute.
+The first calls are traced as they are. Then one trace becomes a jitted function, and the other calls run that
+function, so JAX traces, differentiates and transposes it once. `core.jaxpr.inline_calls` inlines the calls, so the
+graph is the same as without deduplication, except for unused results. A Cell is traced each time if its trace has
+effects: if it prints, checks values while the graph runs, or sets an attribute.
 """
 
 import functools
