@@ -10,7 +10,7 @@ from msnb.core.operator.autocast import register_cell_tensor
 from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 _EXTRA = "_extra_state"

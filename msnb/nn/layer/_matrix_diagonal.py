@@ -17,7 +17,7 @@ def _check_axes(layer, x, least):
 
 class Tril(Cell):
     """
-    The lower triangle: what stands above a diagonal becomes 0.
+    The lower triangle: elements above a diagonal become 0.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -46,7 +46,7 @@ class Tril(Cell):
 
 class Triu(Cell):
     """
-    The upper triangle: what stands below a diagonal becomes 0.
+    The upper triangle: elements below a diagonal become 0.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).

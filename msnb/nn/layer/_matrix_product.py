@@ -18,8 +18,8 @@ class MatMul(Cell):
     axes broadcast.
 
     Args:
-        transpose_x1 (bool): Whether rows and columns of x1 change places before. Default: False.
-        transpose_x2 (bool): Whether those of x2 do. Default: False.
+        transpose_x1 (bool): Whether x1 is transposed. Default: False.
+        transpose_x2 (bool): Whether x2 is transposed. Default: False.
 
     Inputs:
         - **x1** (Tensor) - the left factor.

@@ -111,7 +111,7 @@ class LayerNormExt(Cell):
 
     Args:
         normalized_shape (Union[int, tuple[int], list[int]]): The shape of the last axes.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         elementwise_affine (bool): Whether w and b are there. Default: True.
         bias (bool): Whether b is. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
@@ -165,17 +165,17 @@ class LayerNormExt(Cell):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extend_repr(self) -> str:
-        """Shape, epsilon, and whether there are Parameters."""
+        """Return shape, epsilon and `elementwise_affine` for `repr`."""
         return f"normalized_shape={self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
 class PReLUExt(Cell):
     """
-    A rectifier with a learned share of negative numbers, one for all channels or one for each (He et al., 2015).
+    A rectifier with a learned slope for negative numbers, one for all channels or one per channel (He et al., 2015).
 
     Args:
         num_parameters (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
-        init (float): What they are at first. Default: 0.25.
+        init (float): Their initial value. Default: 0.25.
         dtype (mindspore.dtype): Element type of the Parameter. Default: None, float32.
 
     Inputs:
@@ -276,7 +276,7 @@ class DropoutExt(Cell):
         self.inplace = inplace
 
     def construct(self, input: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout(input, self.p, self.training)
 
 
@@ -308,13 +308,13 @@ class Dropout2dExt(DropoutExt):
     """
 
     def construct(self, input: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout2d(input, self.p, self.training)
 
 
 class EmbeddingExt(Cell):
     """
-    A table of vectors that are looked up by number.
+    An embedding table: a vector for each index.
 
     Args:
         num_embeddings (int): How many vectors there are.
@@ -325,7 +325,7 @@ class EmbeddingExt(Cell):
         scale_grad_by_freq (bool): Only False. Default: False.
         sparse (bool): Only False. Default: False.
         _weight (Tensor): The first table. Default: None, of a normal distribution.
-        _freeze (bool): Whether it learns nothing at all. Default: False.
+        _freeze (bool): Whether the table is not trained. Default: False.
         dtype (mindspore.dtype): Element type of the table. Default: None, float32.
 
     Inputs:

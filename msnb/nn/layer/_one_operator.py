@@ -1,4 +1,4 @@
-"""Layers without Parameters that do what one operator does."""
+"""Layers without Parameters that call one operator."""
 
 from typing import Any, ClassVar
 
@@ -8,7 +8,7 @@ from msnb.nn.cell import Cell
 
 
 class OneOperator(Cell):
-    """A layer that is one operator, made with what the constructor hands on.
+    """A layer that calls one operator, created from the constructor arguments.
 
     A subclass names the operator's class and the attribute that holds it: ``class ReLU(OneOperator, operator=P.ReLU,
     attribute_name="relu")``. Libraries on MindSpore reach for that attribute, to shard the operator.
@@ -30,7 +30,7 @@ class OneOperator(Cell):
         setattr(self, self._attribute_name, operator)
 
     def construct(self, x: Tensor) -> Tensor:
-        """What the operator gives for `x`."""
+        """Return the result of the operator for `x`."""
         return getattr(self, self._attribute_name)(x)
 
 

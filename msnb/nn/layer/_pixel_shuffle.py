@@ -46,7 +46,7 @@ class PixelShuffle(Cell):
 
 class PixelUnshuffle(Cell):
     """
-    Gathers pixels in the channels of a smaller image: what PixelShuffle did, back again.
+    Move pixels to the channels of a smaller image: the inverse of PixelShuffle.
 
     Args:
         downscale_factor (int): By how much height and width shrink, r.

@@ -117,7 +117,7 @@ _Ints = Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or
 
 class Roll(Cell):
     """
-    Moves elements along axes; those that leave at one end come in at the other.
+    Shift elements along axes with wrap-around.
 
     Args:
         shift (Union[int, tuple[int], list[int]]): By how many places, for each axis.

@@ -28,7 +28,7 @@ _BY_NAME = {"relu": F.relu, "gelu": F.gelu}
 
 
 def _activation_function(value):
-    """An activation by its name; what can be called stands for itself."""
+    """Return an activation by name, or the callable itself."""
     if isinstance(value, str) and value not in _BY_NAME or not isinstance(value, str) and not callable(value):
         raise ValueError
     return value
@@ -41,7 +41,8 @@ Dropped = Annotated[float, Between(Float, 0, 1, high_in=False)]
 
 
 class _Layer(Cell):
-    """Attention, then two dense layers; each is added to what it was given, and normalised before or after."""
+    """Base of Transformer layers: attention and two dense layers, with residual connections and normalisation before
+    or after."""
 
     d_model: int
     norm_first: bool
@@ -73,7 +74,7 @@ class _Layer(Cell):
 
 class TransformerEncoderLayer(_Layer):
     """
-    A layer of an encoder: every place attends to every other, then two dense layers.
+    A Transformer encoder layer: self-attention, then two dense layers.
 
     Args:
         d_model (int): Length of a vector.
@@ -82,7 +83,7 @@ class TransformerEncoderLayer(_Layer):
         dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
         activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
             "relu".
-        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
         batch_first (bool): Whether N comes before S. Default: False.
         norm_first (bool): Whether is normalised before, not after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -149,7 +150,7 @@ class TransformerEncoderLayer(_Layer):
 
 class TransformerDecoderLayer(_Layer):
     """
-    A layer of a decoder: every place attends to every other, then to what an encoder made, then two dense layers.
+    A Transformer decoder layer: self-attention, attention to the encoder output, then two dense layers.
 
     Args:
         d_model (int): Length of a vector.
@@ -158,14 +159,14 @@ class TransformerDecoderLayer(_Layer):
         dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
         activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
             "relu".
-        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
         batch_first (bool): Whether N comes before T. Default: False.
         norm_first (bool): Whether is normalised before, not after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) of one sequence.
-        - **memory** (Tensor) - what an encoder made, of length S in place of T.
+        - **memory** (Tensor) - the encoder output, of length S instead of T.
         - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): True, or a number that is added, for pairs
           that do not count. Default: None.
         - **memory_mask** (Tensor, optional) - (T, S): likewise. Default: None.
@@ -241,7 +242,7 @@ class TransformerDecoderLayer(_Layer):
 
 class TransformerEncoder(Cell):
     """
-    Encoder layers one after the other.
+    Encoder layers in sequence.
 
     Args:
         encoder_layer (TransformerEncoderLayer): Copies of it are the layers.
@@ -286,7 +287,7 @@ class TransformerEncoder(Cell):
 
 class TransformerDecoder(Cell):
     """
-    Decoder layers one after the other.
+    Decoder layers in sequence.
 
     Args:
         decoder_layer (TransformerDecoderLayer): Copies of it are the layers.
@@ -341,7 +342,7 @@ class TransformerDecoder(Cell):
 
 class Transformer(Cell):
     """
-    An encoder, and a decoder that reads what it makes.
+    A Transformer: an encoder, and a decoder that reads its output.
 
     Args:
         d_model (int): Length of a vector. Default: 512.
@@ -354,7 +355,7 @@ class Transformer(Cell):
             "relu".
         custom_encoder (Cell): The encoder. Default: None, a TransformerEncoder with a LayerNorm behind.
         custom_decoder (Cell): The decoder. Default: None, a TransformerDecoder with a LayerNorm behind.
-        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
         batch_first (bool): Whether N comes before S and T. Default: False.
         norm_first (bool): Whether is normalised before, not after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.

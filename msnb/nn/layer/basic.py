@@ -33,7 +33,7 @@ from msnb.nn.layer._reshape import Flatten, Roll, Unflatten
 from msnb.nn.layer.activation import get_activation
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     pass
 
 __all__ = [
@@ -149,7 +149,7 @@ class Dense(Cell):
         return self.activation(y) if self.activation_flag else y
 
     def extend_repr(self) -> str:
-        """Sizes, and what follows the product."""
+        """Return sizes, bias and activation for `repr`."""
         settings = {"input_channels": self.in_channels, "output_channels": self.out_channels}
         if self.has_bias:
             settings["has_bias"] = True
@@ -159,7 +159,7 @@ class Dense(Cell):
 
 
 def _keep_prob(value):
-    """That a number is out of range is said first, that it is no float afterwards."""
+    """Check `keep_prob`: the range first, the type afterwards, in MindSpore's order."""
     if not 0 < accept_value(Float, value) <= 1:
         raise ValueError
     return accept_value(StrictFloat, value)
@@ -175,7 +175,7 @@ class Dropout(Cell):
         keep_prob (float): How probable it is that an element STAYS, in (0, 1]. Default: 0.5.
         dtype (:class:`mindspore.dtype`): Without effect: the result has the type of the input. Default:
             mindspore.float32.
-        p (float): How probable it is that an element becomes 0, in [0, 1): what newer versions have for `keep_prob`.
+        p (float): Probability that an element becomes 0, in [0, 1). It replaces `keep_prob` in newer versions.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -212,13 +212,13 @@ class Dropout(Cell):
 
     @property
     def dropout_gen_mask(self) -> P.Dropout:
-        """What r1.1's networks give a strategy to: here one operator draws what stays, and makes it."""
+        """The dropout operator, under the name that r1.1's networks set a strategy on."""
         return self.dropout
 
     dropout_do_mask = dropout_gen_mask
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         if self.training and self.keep_prob != 1:
             return self.dropout(x)[0]
         return x
@@ -230,7 +230,7 @@ class Dropout(Cell):
 
 class Identity(Cell):
     """
-    What comes in goes out.
+    Return the input unchanged.
 
     Inputs:
         - **x** (Any) - anything.
@@ -253,7 +253,7 @@ class Identity(Cell):
 
 class OneHot(Cell):
     """
-    A vector for each number: `off_value` everywhere but at that place, where `on_value` stands.
+    One-hot vectors: `on_value` at the index, `off_value` elsewhere.
 
     Args:
         axis (int): Which axis of the output the vectors are; -1 is the last. Default: -1.

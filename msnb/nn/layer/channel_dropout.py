@@ -1,4 +1,4 @@
-"""Dropout of whole channels."""
+"""Dropout of complete channels."""
 
 from msnb.common.kinds import checked
 from msnb.core.tensor.tensor import Tensor
@@ -48,7 +48,7 @@ class Dropout1d(_ChannelDropout):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout1d(x, self.p, self.training)
 
 
@@ -80,7 +80,7 @@ class Dropout2d(_ChannelDropout):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout2d(x, self.p, self.training)
 
 
@@ -112,5 +112,5 @@ class Dropout3d(_ChannelDropout):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout3d(x, self.p, self.training)

@@ -1,4 +1,5 @@
-"""A convolution or a Dense, then batch normalisation, then an activation: what quantisation-aware training replaces."""
+"""Conv2d or Dense, then batch normalisation, then an activation. Quantisation-aware training replaces these
+layers."""
 
 from msnb.common.kinds import Bool, check, checked
 from msnb.core.operator.primitive import Primitive
@@ -17,7 +18,7 @@ Follower = str | Cell | Primitive | None
 
 
 class _WithNormAndActivation(Cell):
-    """A layer, and what follows it."""
+    """Base of a layer that is followed by batch normalisation and an activation."""
 
     def _add_norm_and_activation(self, norm, activation, alpha, after_fake):
         self.has_bn = norm is not None
@@ -37,7 +38,7 @@ class _WithNormAndActivation(Cell):
 
 class Conv2dBnAct(_WithNormAndActivation):
     """
-    Conv2d, with BatchNorm2d and an activation after it if wanted.
+    Conv2d with optional BatchNorm2d and activation.
 
     Args:
         in_channels (int): How many channels come in.
@@ -122,7 +123,7 @@ class Conv2dBnAct(_WithNormAndActivation):
 
 class DenseBnAct(_WithNormAndActivation):
     """
-    Dense, with BatchNorm1d and an activation after it if wanted.
+    Dense with optional BatchNorm1d and activation.
 
     Args:
         in_channels (int): How many features come in.

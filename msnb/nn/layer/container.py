@@ -25,10 +25,11 @@ def _prefix_parameters(cell, prefix):
 
 
 def _named_place(cells):
-    """(what the names of Parameters in `cells` begin with before the name of their Cell, at which part that stands).
+    """Return (prefix of the Parameter names in `cells`, index of the name component that is the name of the Cell).
 
-    MindSpore 2 reads it off the names that there are, so that what joins a list that is an attribute already is called
-    like what was there; where a position occurs more than once in a name, it takes the last. r1.1 begins anew.
+    MindSpore 2 derives the prefix from the names of existing Parameters, so that a Cell that is added to a list that
+    is an attribute already gets the same prefix. If a position occurs more than once in a name, the last one counts.
+    r1.1 starts without a prefix.
     """
     match = "", 0
     if api_generations.shared == 1:
@@ -46,7 +47,7 @@ def _named_place(cells):
 
 
 def _rename_moved_parameters(cells, prefix, place):
-    """Name the Parameters of `cells`, {position: Cell}, by where these stand now; only MindSpore 2 does."""
+    """Rename the Parameters of `cells`, {position: Cell}, by the current positions. Only MindSpore 2 does so."""
     for position, cell in cells.items() if api_generations.shared == 2 else ():
         for param in cell.get_parameters():
             param.name = ".".join([f"{prefix}{position}", *param.name.split(".")[place + 1 :]])
@@ -66,7 +67,7 @@ class _Ordered(Cell):
             super().__setattr__(name, value)
 
     def _hold(self, named):
-        """Make the pairs `named` (name, Cell) the content."""
+        """Replace the content by the pairs `named` (name, Cell)."""
         named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
             delattr(self, name)
@@ -75,7 +76,7 @@ class _Ordered(Cell):
         self.cell_list = [cell for _, cell in named]
 
     def _place(self, index):
-        """`index` as one that counts from the start."""
+        """Return `index` as a non-negative index."""
         if isinstance(index, bool) or not isinstance(index, int):
             raise TypeError(f"An index of {self.cls_name} should be an int, but got {index!r}.")
         count = len(self)
@@ -84,7 +85,7 @@ class _Ordered(Cell):
         return index % count
 
     def _rest(self, index):
-        """The pairs that stay when those at `index` go."""
+        """Return the pairs that remain without those at `index`."""
         named = list(self._cells.items())
         if isinstance(index, slice):
             del named[index]
@@ -103,7 +104,7 @@ class _Ordered(Cell):
         Say whether gradients are wanted, here and in all Cells inside.
 
         Args:
-            requires_grad (bool): Whether they are. Default: True.
+            requires_grad (bool): The new value. Default: True.
 
         Returns:
             Cell, itself.
@@ -116,17 +117,17 @@ class _Ordered(Cell):
 
 class SequentialCell(_Ordered):
     """
-    Cells one after the other: each gets what the one before returns.
+    Cells in sequence: each takes the output of the previous one.
 
     Args:
         args (Union[list[Cell], OrderedDict[str, Cell], Cell]): The Cells: as arguments, as one list, or as one
             OrderedDict, which names them.
 
     Inputs:
-        - **x** (Tensor) - what the first Cell takes.
+        - **x** (Tensor) - the input of the first Cell.
 
     Outputs:
-        Tensor, what the last Cell returns.
+        Tensor, the output of the last Cell.
 
     Raises:
         TypeError: If there is something else than Cells.
@@ -188,7 +189,7 @@ class SequentialCell(_Ordered):
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
-        """What the last Cell returns."""
+        """Return the output of the last Cell."""
         for cell in self.cell_list:
             input_data = cell(input_data)
         return input_data
@@ -196,12 +197,12 @@ class SequentialCell(_Ordered):
 
 class CellList(_Ordered):
     """
-    A list of Cells whose Parameters belong to the Cell that has the list as an attribute. It is not called itself.
+    A list of Cells. Their Parameters belong to the Cell that has the list as an attribute. It cannot be called.
 
     Args:
         args (list[Cell]): The Cells, or nothing.
-        auto_prefix (bool): Whether Parameters of Cells that join later, when the list is an attribute already, are
-            called after their place in it. Default: True.
+        auto_prefix (bool): Whether Parameters of Cells that are added after the list became an attribute are named by
+            their index. Default: True.
 
     Raises:
         TypeError: If there is something else than a list of Cells.
@@ -244,7 +245,8 @@ class CellList(_Ordered):
         _rename_moved_parameters(self._cells, *where)
 
     def _rename_joining_cell(self, cell, name):
-        """`cell`, whose Parameters are called after `name` unless the list stands in a network and does not name."""
+        """Return `cell` with its Parameters prefixed by `name`, unless the list is in a network and has no
+        `auto_prefix`."""
         return _prefix_parameters(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
 
     def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
@@ -309,8 +311,8 @@ class CellList(_Ordered):
 
 class CellDict(Cell):
     """
-    Cells by their names, whose Parameters belong to the Cell that has the dictionary as an attribute. It is not called
-    itself.
+    A dictionary of Cells. Their Parameters belong to the Cell that has the dictionary as an attribute. It cannot be
+    called.
 
     Args:
         args (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell); or nothing.

@@ -18,7 +18,7 @@ __all__ = ["BiDense"]
 
 class BiDense(Cell):
     r"""
-    Numbers that are linear in each of two inputs: :math:`y_k = x_1^T W_k x_2 + b_k`.
+    Bilinear layer of two inputs: :math:`y_k = x_1^T W_k x_2 + b_k`.
 
     Args:
         in1_channels (int): How many features the first has.

@@ -20,7 +20,7 @@ from msnb.nn.layer.pooling import AvgPool2d
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     pass
 
 __all__ = ["ImageGradients", "SSIM", "MSSSIM", "PSNR", "CentralCrop", "PixelShuffle", "PixelUnshuffle"]
@@ -33,7 +33,7 @@ def _check_pair(layer, img1, img2):
 
 
 def _max_value(dtype):
-    """What 1.0 is in images of `dtype`: the greatest integer, or 1.0 for floats."""
+    """Return the greatest pixel value of a dtype: the greatest integer, or 1.0 for floats."""
     np_dtype = np.dtype(mstype.dtype_to_nptype(dtype))
     return float(np.iinfo(np_dtype).max) if np_dtype.kind in "iu" else 1.0
 
@@ -105,7 +105,8 @@ class _Similarity(Cell):
         return window
 
     def _compare_images(self, img1, img2, unit, window):
-        """How much two (N, C, H, W) are alike in brightness and structure, and in structure alone: two (N, C)."""
+        """Compare two batches (N, C, H, W). Return the similarity of brightness and structure, and of structure only,
+        as (N, C)."""
         channels = img1.shape[:2]
         if min(img1.shape[2:]) < self.filter_size:
             raise ValueError(
@@ -196,7 +197,7 @@ def _check_numbers(value):
 class MSSSIM(_Similarity):
     """
     SSIM at several scales (Wang et al., 2003), each half as fine as the one before: the product of powers of the
-    structural parts, and at the last scale of the whole.
+    structural terms, and at the last scale of the full SSIM.
 
     Args:
         max_val (Union[int, float]): The range of pixels: 1.0 for floats, 255 for bytes. Default: 1.0.
@@ -268,8 +269,7 @@ class MSSSIM(_Similarity):
 
 class PSNR(Cell):
     r"""
-    How far an image stands out of its error, in decibels: :math:`10 \log_{10}(max\_val^2 / MSE)`, the peak
-    signal-to-noise ratio.
+    Peak signal-to-noise ratio of two images, in decibels: :math:`10 \log_{10}(max\_val^2 / MSE)`.
 
     Args:
         max_val (Union[int, float]): The range of pixels: 1.0 for floats, 255 for bytes. Default: 1.0.

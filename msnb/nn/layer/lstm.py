@@ -27,7 +27,7 @@ class _OverTime(Cell):
         self._lstm_of_lengths = _LSTMOfLengths(*settings)
 
     def _swap_time_and_batch(self, x):
-        """`x` with time and batch in the other order, where the batch comes first outside."""
+        """Return `x` with time and batch swapped if `batch_first`."""
         return self.transpose(x, (1, 0, 2)) if self.batch_first else x
 
 
@@ -52,7 +52,7 @@ class LSTM(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         dtype (mindspore.dtype): Element type of the Parameter. Default: mstype.float32.

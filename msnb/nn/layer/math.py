@@ -173,7 +173,8 @@ class DiGamma(Cell):
 
 class IGamma(Cell):
     r"""
-    How much of the gamma integral lies below x: :math:`\int_0^x t^{a-1} e^{-t} dt / \Gamma(a)`.
+    Regularized lower incomplete gamma function, the gamma integral up to x: :math:`\int_0^x t^{a-1} e^{-t} dt /
+    \Gamma(a)`.
 
     Inputs:
         - **a** (Tensor) - float32.

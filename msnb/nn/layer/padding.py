@@ -1,4 +1,4 @@
-"""Layers that widen what they are given at its borders. r1.1 has `nn.Pad` alone; these are MindSpore 2's."""
+"""Padding layers of MindSpore 2. r1.1 has only `nn.Pad`."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -23,7 +23,8 @@ __all__ = [
 
 
 def _padding_kind(axes, side, some=False):
-    """A number for every side, or a (before, after) for each of so many last axes, the last one first."""
+    """Return the kind of a padding: a number for every side, or (before, after) for each of the last axes, the last
+    one first."""
 
     def accept(value):
         if not isinstance(value, tuple):
@@ -48,7 +49,7 @@ _ThreeInside = Annotated[int | tuple[int, ...], _padding_kind(3, NonNegInt)]
 
 
 class _Widened(Cell):
-    """What is put at the borders, and how wide."""
+    """Base of padding layers: the widths and the padding values."""
 
     padding: tuple[int, ...]
 
@@ -233,7 +234,7 @@ class ZeroPad2d(_Constant):
 
 class ReflectionPad1d(_Reflection):
     """
-    Continues the last axis as in a mirror that stands on the last element.
+    Pad the last axis by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right).
@@ -264,7 +265,7 @@ class ReflectionPad1d(_Reflection):
 
 class ReflectionPad2d(_Reflection):
     """
-    Continues the last two axes as in a mirror that stands on the last elements.
+    Pad the last two axes by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom).
@@ -297,7 +298,7 @@ class ReflectionPad2d(_Reflection):
 
 class ReflectionPad3d(_Reflection):
     """
-    Continues the last three axes as in a mirror that stands on the last elements.
+    Pad the last three axes by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back).

@@ -1,4 +1,4 @@
-"""Pooling layers: a number for each window. Those to a given size are re-exported."""
+"""Pooling layers. The adaptive ones are re-exported."""
 
 from typing import Annotated, Any
 
@@ -163,7 +163,7 @@ class MaxPool2d(_MaxPool):
         padding (Union[int, tuple[int]]): For "pad", how many pixels are added above and below, left and right.
             Default: 0.
         dilation (Union[int, tuple[int]]): For "pad", the spacing of the pixels that a window looks at. Default: 1.
-        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
@@ -174,7 +174,7 @@ class MaxPool2d(_MaxPool):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, a word unknown, or something for "pad" is given without it.
+        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -220,7 +220,7 @@ class MaxPool1d(_Row, _MaxPool):
         pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
         padding (int): For "pad", how many places are added at each end. Default: 0.
         dilation (int): For "pad", the spacing of the places that a window looks at. Default: 1.
-        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
@@ -231,8 +231,8 @@ class MaxPool1d(_Row, _MaxPool):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If one is less than 1, `pad_mode` unknown, something for "pad" given without it, or the input has
-            other dimensions.
+        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
+            input has other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -301,7 +301,7 @@ class AvgPool2d(_AvgPool):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, a word unknown, or something for "pad" is given without it.
+        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -358,8 +358,8 @@ class AvgPool1d(_Row, _AvgPool):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If one is less than 1, `pad_mode` unknown, something for "pad" given without it, or the input has
-            other dimensions.
+        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
+            input has other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

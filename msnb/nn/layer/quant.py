@@ -23,5 +23,5 @@ __all__ = [
     "TensorAddQuant",
     "MulQuant",
 ]
-# For those who import them from here.
+# for programs that import them from here
 _ = BatchNormFoldCell, QuantBlock, QuantConfig, QuantMindirBlock, UniformQuantObserver, quant_config_default

@@ -22,14 +22,14 @@ Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
 
 
 def _uniform_parameter(name, shape, hidden_size, dtype):
-    """A Parameter of numbers in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
+    """Return a Parameter drawn from (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
     reach = 1 / math.sqrt(hidden_size)
     return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
 
 
 class _OverTime(Cell):
     """Layers and directions of a cell over a sequence; each has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
-    ``bias_ih_l0``, ``bias_hh_l0``, with ``_reverse`` behind them for the way back."""
+    ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward direction."""
 
     def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype):
         ways = ("", "_reverse")[: 1 + bidirectional]
@@ -96,7 +96,7 @@ class RNN(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
@@ -166,7 +166,7 @@ class GRU(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -244,7 +244,7 @@ class _OneStep(Cell):
 
 class RNNCellBase(_OneStep):
     """
-    Weights of one step, from which programs derive cells of their own.
+    Base class with the weights of one step, for user-defined recurrent cells.
 
     Args:
         input_size (int): How many features come in.
@@ -270,7 +270,7 @@ class RNNCellBase(_OneStep):
         self._make(num_chunks, input_size, hidden_size, has_bias, dtype)
 
     def construct(self, *inputs: Any) -> Any:
-        """What a class that is derived computes.
+        """The computation of a derived class.
 
         Raises:
             NotImplementedError: Always.

@@ -29,8 +29,9 @@ class TimeDistributed(Cell):
     Args:
         layer (Union[Cell, Primitive]): The layer.
         time_axis (int): The axis of the times.
-        reshape_with_axis (int): An axis that the times are joined with, so that the layer is called once: right where
-            it treats what lies along that axis one by one, such as the batch. Default: None, once for each time.
+        reshape_with_axis (int): An axis that the time axis is merged into, so that the layer is called once. It is
+            correct if the layer treats elements along that axis independently, such as the batch. Default: None, one
+            call per time.
 
     Inputs:
         - **inputs** (Tensor) - of at least 3 dimensions.
@@ -67,7 +68,7 @@ class TimeDistributed(Cell):
         joined = self.reshape_with_axis % inputs.ndim
         if joined == times:
             raise ValueError(f"For '{self.cls_name}', the times cannot be joined with their own axis {joined}.")
-        position = joined - (times < joined)  # where the other axis is once the times are taken out
+        position = joined - (times < joined)  # position of the other axis after the time axis is removed
         order = [axis for axis in range(inputs.ndim) if axis != times]
         order.insert(position, times)  # the times come right before it
         x = F.transpose(inputs, tuple(order))

@@ -22,8 +22,8 @@ _Width = Annotated[int | None, Optional(PositiveInt)]
 
 class MultiheadAttention(Cell):
     r"""
-    Attention with several heads (Vaswani et al., 2017): each projects queries, keys and values, and gives
-    :math:`\text{softmax}(q k^T / \sqrt{d}) v`; what all give is projected once more.
+    Multi-head attention (Vaswani et al., 2017): each head projects queries, keys and values, and computes
+    :math:`\text{softmax}(q k^T / \sqrt{d}) v`; the results of all heads are projected once more.
 
     Args:
         embed_dim (int): Length of a query, and of an output.
@@ -176,12 +176,12 @@ class MultiheadAttention(Cell):
         return projected
 
     def _split_heads(self, x):
-        """(N, L, E) as (N, heads, L, E / heads)."""
+        """Reshape (N, L, E) to (N, heads, L, E / heads)."""
         return x.reshape((x.shape[0], x.shape[1], self.num_heads, self.head_dim)).transpose(0, 2, 1, 3)
 
 
 def _apply_mask(scores, mask, extra, fitted):
-    """`scores` with what a mask adds, -inf where it is True; keys that were put behind always count."""
+    """Return masked scores: -inf where a bool mask is True. Appended keys are never masked."""
     if mask is None:
         return scores
     if mask.dtype == mstype.bool_:

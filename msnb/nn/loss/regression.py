@@ -31,7 +31,7 @@ class L1Loss(LossBase):
 
     Inputs:
         - **base** (Tensor) - the prediction x, of any shape.
-        - **target** (Tensor) - what it should be.
+        - **target** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the distances.
@@ -62,7 +62,7 @@ class L1LossExt(L1Loss):
 
     Inputs:
         - **logits** (Tensor) - the prediction, of any shape.
-        - **labels** (Tensor) - what it should be.
+        - **labels** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the distances.
@@ -90,7 +90,7 @@ class MAELoss(L1Loss):
 
     Inputs:
         - **base** (Tensor) - the prediction, of any shape.
-        - **target** (Tensor) - what it should be.
+        - **target** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the distances.
@@ -114,7 +114,7 @@ class MSELoss(LossBase):
 
     Inputs:
         - **base** (Tensor) - the prediction x, of any shape.
-        - **target** (Tensor) - what it should be.
+        - **target** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the squares.
@@ -142,7 +142,7 @@ class RMSELoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - the prediction, of any shape.
-        - **label** (Tensor) - what it should be.
+        - **label** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar.
@@ -177,7 +177,7 @@ class SmoothL1Loss(LossBase):
 
     Inputs:
         - **base** (Tensor) - the prediction x, float16 or float32.
-        - **target** (Tensor) - what it should be, of the same shape and type.
+        - **target** (Tensor) - the target values, of the same shape and type.
 
     Outputs:
         Tensor of the shape of `base`; a scalar for "mean" and "sum".
@@ -217,7 +217,7 @@ class HuberLoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - the prediction x, of any shape.
-        - **labels** (Tensor) - what it should be.
+        - **labels** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the losses of all elements.

@@ -11,7 +11,7 @@ from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     pass
 
 __all__ = ["SampledSoftmaxLoss"]

@@ -127,7 +127,7 @@ class ShareOfTruePositives(EvaluationBase):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._class_num = 0
         self._right = self._counted = np.zeros(0)
 

@@ -13,7 +13,7 @@ class Mean(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._sum, self._number = 0.0, 0
 
     def _add_to_mean(self, total, number):

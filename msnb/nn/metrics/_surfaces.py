@@ -16,7 +16,7 @@ class SurfaceMetric(Metric):
     distance_metric = "euclidean"
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._surfaces: Any = None
 
     @rearrange_inputs

@@ -36,7 +36,7 @@ class Accuracy(Mean, EvaluationBase):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         super().clear()
         self._class_num = 0
 

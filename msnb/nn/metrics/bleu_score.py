@@ -39,7 +39,7 @@ class BleuScore(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._right, self._all = np.zeros(self.n_gram), np.zeros(self.n_gram)
         self._length = self._reference_length = self._accumulated = 0
 

@@ -43,7 +43,7 @@ class ConfusionMatrix(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self.confusion_matrix = np.zeros((self.num_classes, self.num_classes))
 
     @rearrange_inputs
@@ -223,7 +223,7 @@ class ConfusionMatrixMetric(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._total: Any = np.zeros(4)
         self._number: Any = 0
         self._accumulated = 0

@@ -41,7 +41,7 @@ class CosineSimilarity(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self.sqr_mtx_res: Any = None
 
     @rearrange_inputs

@@ -35,7 +35,7 @@ class Fbeta(ClassMetric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._class_num = 0
         self._accumulated: Any = None
 

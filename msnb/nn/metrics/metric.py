@@ -134,7 +134,7 @@ class Metric(ABC):
 
     @abstractmethod
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         raise NotImplementedError(f"'{type(self).__name__}' should define clear().")
 
     @abstractmethod

@@ -48,7 +48,7 @@ class OcclusionSensitivity(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._fallen: Any = None
 
     def _box_bounds(self, shape):

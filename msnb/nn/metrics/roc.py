@@ -36,7 +36,7 @@ class ROC(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._accumulated: Any = None
 
     @rearrange_inputs

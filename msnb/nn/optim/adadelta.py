@@ -26,12 +26,12 @@ class Adadelta(DeclaredOptimizer):
     and ``accum_update.`` + its name) and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 1.0.
         rho (float): Decay rate of both means, in [0, 1]. Default: 0.9.
         epsilon (float): Added to both means, at least 0. Default: 1e-6.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (Union[float, Cell]): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
     Inputs:

@@ -31,7 +31,7 @@ class AdaFactor(DeclaredOptimizer):
     `clip_threshold`, r `decay_rate`, :math:`\lambda` `weight_decay` and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate. Default: None, it follows
             from the number of the step.
         eps (tuple[float]): Added to the squares, and the least size of a Parameter. Default: (1e-30, 1e-3).
@@ -44,7 +44,7 @@ class AdaFactor(DeclaredOptimizer):
         relative_step (bool): Whether the learning rate follows from the number of the step. Default: True.
         warmup_init (bool): Whether it then begins small. Default: False.
         compression (bool): Whether squares of Parameters that are no matrices are kept in float16. Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.

@@ -77,7 +77,7 @@ class Adam(AdamBase):
     :math:`\eta` the learning rate. Epsilon stands outside the bias correction, as in MindSpore.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 1e-3.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
@@ -86,7 +86,7 @@ class Adam(AdamBase):
         use_locking (bool): Accepted; updates never race here. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         use_amsgrad (bool): Whether the largest v so far (named ``vhat.`` + the name) takes the place of v. Default:
             False.
         use_lazy (bool): Whether a sparse gradient leaves the moments of other rows as they are, see `LazyAdam`.
@@ -162,7 +162,7 @@ class AdamOffload(AdamBase):
     """Adam whose update MindSpore computes on the host; here XLA computes it where the Parameters are, as in `Adam`.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate. Default: 1e-3.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
@@ -170,7 +170,7 @@ class AdamOffload(AdamBase):
         use_locking (bool): Accepted; updates never race here. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -205,7 +205,7 @@ class AdamWeightDecay(DeclaredOptimizer):
     :math:`\lambda` `weight_decay` and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 1e-3.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.

@@ -28,14 +28,14 @@ class AdaMax(DeclaredOptimizer):
     :math:`\eta` is the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.001.
         beta1 (float): Decay rate of the mean, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the maximum, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
         weight_decay (Union[float, Cell]): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.

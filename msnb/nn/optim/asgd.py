@@ -29,7 +29,7 @@ class ASGD(DeclaredOptimizer):
     rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.1.
         lambd (float): Decay of the Parameters. Default: 1e-4.

@@ -24,15 +24,15 @@ class FTRL(DeclaredOptimizer):
     the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`; groups share the learning
-            rate.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`; groups share the
+            learning rate.
         initial_accum (float): First value of a, at least 0. Default: 0.1.
         learning_rate (float): Learning rate, the same in all steps. Default: 0.001.
         lr_power (float): Power q of the accumulated squares, at most 0. Default: -0.5.
         l1 (float): L1 regularization, at least 0. Default: 0.0.
         l2 (float): L2 regularization, at least 0. Default: 0.0.
         use_locking (bool): Accepted; updates never race here. Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty of all Parameters. Default: 0.0.
 
     Inputs:

@@ -11,7 +11,7 @@ from msnb.nn.optim._groups import Trained
 from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.ops import functional as F
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import ParameterTuple
 
 __all__ = ["Lamb"]
@@ -32,7 +32,7 @@ class Lamb(DeclaredOptimizer):
     is `weight_decay` and :math:`\eta` the learning rate. The ratio is 1 where p or its gradient is zero.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.

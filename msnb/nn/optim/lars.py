@@ -13,7 +13,7 @@ from msnb.nn.optim._learning_rate import of_this_step
 from msnb.nn.optim.optimizer import Gradients, Optimizer
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import ParameterTuple
     from msnb.nn.layer.container import CellList
     from msnb.nn.learning_rate_schedule import LearningRateSchedule

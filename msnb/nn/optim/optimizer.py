@@ -81,7 +81,7 @@ class Optimizer(Cell):
         learning_rate (Union[int, float, Tensor, Iterable, LearningRateSchedule]): A number or a 0-D Tensor is used in
             every step. Of an Iterable or a 1-D Tensor, step i uses element i (the last one when there are no more). A
             LearningRateSchedule computes the rate from the step's number.
-        parameters (Union[list[Parameter], list[dict]]): What to train. The dicts of a list describe groups:
+        parameters (Union[list[Parameter], list[dict]]): Parameters to train. The dicts of a list describe groups:
 
             - params: list[Parameter]. Required.
             - lr: the group's own learning rate. Default: `learning_rate`.
@@ -92,7 +92,7 @@ class Optimizer(Cell):
 
         weight_decay (Union[int, float, Cell]): Factor of the L2 penalty, at least 0; a Cell computes it from the number
             of the step. Without groups, Parameters with "beta" or "gamma" in their names are left out. Default: 0.0.
-        loss_scale (Union[int, float]): What the loss was multiplied by, greater than 0; gradients are divided by it.
+        loss_scale (Union[int, float]): Factor that multiplied the loss, greater than 0; gradients are divided by it.
             Default: 1.0.
 
     Raises:

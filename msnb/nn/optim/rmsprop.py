@@ -23,7 +23,7 @@ class RMSProp(DeclaredOptimizer):
     :math:`\beta` `momentum` and :math:`\eta` the learning rate; s begins with 1.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.1.
         decay (float): Decay rate of the means, at least 0. Default: 0.9.
@@ -31,7 +31,7 @@ class RMSProp(DeclaredOptimizer):
         epsilon (float): Keeps the root from zero, positive. Default: 1e-10.
         use_locking (bool): Accepted; updates never race here. Default: False.
         centered (bool): Whether the mean gradient is subtracted. Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
     Inputs:

@@ -20,7 +20,7 @@ class Rprop(DeclaredOptimizer):
     of the Parameter), which grows while the sign stays and shrinks where it changes.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): First step size. Default: 0.1.
         etas (tuple[float, float]): What a step size is multiplied by where the sign has changed, below 1, and where it
             has not, above 1. Default: (0.5, 1.2).

@@ -29,7 +29,7 @@ class SGD(DeclaredOptimizer):
     g.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.1.
         momentum (float): Momentum u, at least 0. Default: 0.0.
@@ -37,7 +37,7 @@ class SGD(DeclaredOptimizer):
         weight_decay (float): L2 penalty of all Parameters, those of normalization layers too. Default: 0.0.
         nesterov (bool): Whether to use Nesterov's momentum; then `momentum` is positive and `dampening` 0.
             Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.

@@ -17,7 +17,7 @@ class PipelineGradReducer(Cell):
 
     Args:
         parameters (Sequence[Parameter]): What they are gradients of.
-        scale_sense (float): What the loss was multiplied with, by which they are divided. Default: 1.0.
+        scale_sense (float): Factor that multiplied the loss; the gradients are divided by it. Default: 1.0.
         opt_shard (bool): Without effect: what an optimizer keeps is cut as the context says. Default: None.
 
     Inputs:

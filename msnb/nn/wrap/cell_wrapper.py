@@ -22,7 +22,7 @@ from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import functional as F
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.optim.optimizer import Optimizer
 
 __all__ = [
@@ -57,7 +57,7 @@ class WithLossCell(Cell):
 
     Inputs:
         - **data** (Tensor) - Input of the network.
-        - **label** (Tensor) - What it should say.
+        - **label** (Tensor) - The target of the network.
 
     Outputs:
         Tensor, the loss.
@@ -320,7 +320,7 @@ class WithEvalCell(Cell):
 
     Inputs:
         - **data** (Tensor) - Input of the network.
-        - **label** (Tensor) - What it should say.
+        - **label** (Tensor) - The target of the network.
 
     Outputs:
         tuple[Tensor], loss, output and label.

@@ -107,11 +107,12 @@ Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tens
 @differs_in_api2("the learned shares may be negative, and training leaves them as they are")
 class PReLU(Cell):
     """
-    LeakyReLU with a learned share, one for all channels or one for each (He et al., 2015); it does not get negative.
+    LeakyReLU with a learned slope, one for all channels or one per channel (He et al., 2015); it does not get
+    negative.
 
     Args:
         channel (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
-        w (Union[float, list, Tensor]): What they are at first. Default: 0.25.
+        w (Union[float, list, Tensor]): Initial slopes. Default: 0.25.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of shape (N, C, ...).
@@ -149,7 +150,7 @@ class PReLU(Cell):
 
 class RReLU(Cell):
     """
-    LeakyReLU whose share is drawn for each element and each call (Xu et al., 2015).
+    LeakyReLU whose slope is drawn for each element and each call (Xu et al., 2015).
 
     Args:
         lower (Union[int, float]): The least share. Default: 1 / 8.

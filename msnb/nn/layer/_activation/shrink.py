@@ -1,4 +1,4 @@
-"""Activations that cut: what is beyond a bound, or near 0, becomes a constant."""
+"""Activations with thresholds: values beyond a bound, or near 0, become a constant."""
 
 from typing import Annotated
 
@@ -50,7 +50,7 @@ class Hardtanh(Cell):
         self.max_val: float = max_val
 
     def construct(self, x: Tensor) -> Tensor:
-        """What is left between the bounds."""
+        """Return the clipped input."""
         return F.hardtanh(x, self.min_val, self.max_val)
 
 
@@ -115,7 +115,7 @@ class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink
 
 class Threshold(Cell):
     """
-    What exceeds a threshold, and a constant for everything else.
+    Values above a threshold, and a constant for all others.
 
     Args:
         threshold (Union[int, float]): The threshold.
@@ -145,5 +145,5 @@ class Threshold(Cell):
         self.value: float = value
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """What is left."""
+        """Return the thresholded input."""
         return F.threshold(input_x, self.threshold, self.value)

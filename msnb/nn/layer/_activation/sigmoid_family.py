@@ -1,4 +1,4 @@
-"""Smooth activations: those that saturate on both sides, and those that pass the input through such a gate."""
+"""Smooth activations: sigmoid-shaped functions, and products of the input with such a gate."""
 
 from msnb.common.kinds import Bool, Int, checked
 from msnb.core.tensor.tensor import Tensor
@@ -185,7 +185,7 @@ class GELU(OneOperator, operator=P.Gelu, attribute_name="gelu"):
     below it, by the tanh approximation :math:`0.5 x (1 + \tanh(\sqrt{2/\pi} (x + 0.044715 x^3)))`.
 
     Args:
-        approximate (bool): MindSpore 2's: whether it is approximated so, and not exact. Default: True.
+        approximate (bool): In MindSpore 2: use the tanh approximation instead of the exact function. Default: True.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -233,7 +233,7 @@ class FastGelu(PlainOperator, operator=P.FastGelu, attribute_name="fast_gelu"):
 
 class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     """
-    What tanh leaves of a number: x - tanh(x).
+    Difference of a number and its tanh: x - tanh(x).
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -286,5 +286,5 @@ class GLU(Cell):
         self.dim: int = axis
 
     def construct(self, x: Tensor) -> Tensor:
-        """What is let through."""
+        """Return the gated half."""
         return F.glu(x, self.dim)

@@ -1,4 +1,4 @@
-"""What convolutions have in common: their arguments, weight, bias and printing."""
+"""Base of convolutions: arguments, weight, bias and `repr`."""
 
 import math
 from typing import Annotated, Any
@@ -37,21 +37,21 @@ PadMode = Annotated[str, OneOf("valid", "same", "pad")]
 
 
 class Filtered(Cell):
-    """A bank of filters with its bias, and what its arguments have to keep to together; a subclass has the operator."""
+    """Base of convolutions: a weight, a bias and checks of the arguments. A subclass has the operator."""
 
     _transposed = False
     weight: Parameter
     bias: Parameter | None
 
     def _set_attributes(self, data_format: str, **attributes: Any) -> None:
-        """Take what MindSpore's layer has as attributes, sizes as tuples, if they fit together."""
+        """Check the arguments together and set the attributes of MindSpore's layer, sizes as tuples."""
         self.format = data_format
         for name, value in attributes.items():
             setattr(self, name, value)
         self._check_together()
 
     def _create_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
-        """Make the Parameters, and the operators."""
+        """Create the Parameters and the operators."""
         shape = self._weight_shape()
         self.weight_init = weight_init = first_weight(weight_init)
         self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
@@ -92,7 +92,7 @@ class Filtered(Cell):
         return [there, *self.kernel_size, here] if self.format == "NHWC" else [there, here, *self.kernel_size]
 
     def _window(self):
-        """The attributes that operators of every kind have."""
+        """Return the attributes that all convolution operators share."""
         return {
             "kernel_size": self.kernel_size,
             "pad_mode": self.pad_mode,
@@ -157,7 +157,7 @@ class Convolution(Filtered):
         self._say_unused(bias_init, "zeros")
 
     def _operate(self):
-        """Make the operator. That of the transpose is the gradient with respect to the input: its channels come out."""
+        """Create the operator. A transposed convolution uses the gradient with respect to the input."""
         if self._transposed:
             self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._window())
         else:
@@ -172,14 +172,14 @@ class Convolution(Filtered):
         return self.bias_add(image, self.bias) if self.has_bias else image
 
     def _shape_from(self, shape):
-        """The shape that a transposed convolution makes of `shape`."""
+        """Return the output shape of a transposed convolution for an input of `shape`."""
         sides = self.padding if isinstance(self.padding, tuple) else (self.padding,) * 4
         axes = zip(shape[2:], self.kernel_size, self.stride, self.dilation, sides[::2], sides[1::2], strict=False)
         return (shape[0], self.out_channels, *(transposed_length(self.pad_mode, *axis) for axis in axes))
 
 
 def along(axes, size):
-    """A size for each of so many axes, where it was given once for all."""
+    """Return a tuple with one size per axis; a single number counts for all axes."""
     return size if isinstance(size, tuple) else (size,) * axes
 
 

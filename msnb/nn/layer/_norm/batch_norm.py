@@ -1,4 +1,4 @@
-"""Normalisation with the statistics of a batch, which are kept for later use."""
+"""Batch normalisation with running statistics."""
 
 from typing import Annotated, Any
 
@@ -68,7 +68,8 @@ class _BatchNorm(FeatureNorm):
     """Batch normalisation of inputs whose axis 1 are the features, or the last for another layout."""
 
     def _repr_value(self, name: str) -> Any:
-        """MindSpore 2 shows the momentum as it was given, r1.1 the weight of what is new."""
+        """Return a value for `repr`. MindSpore 2 shows the momentum argument, r1.1 the weight of the new
+        statistics."""
         is_api2_momentum = name == "momentum" and api_generations.shared == 2
         return round(1 - self.momentum, 12) if is_api2_momentum else super()._repr_value(name)
 
@@ -127,7 +128,7 @@ class BatchNorm1d(_BatchNorm):
 
     Args:
         num_features (int): The number of features C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -168,7 +169,7 @@ class BatchNorm2d(_BatchNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -207,7 +208,7 @@ class BatchNorm3d(Cell):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -286,7 +287,7 @@ _WORLD = "hccl_world_group"
 
 
 class _OfAll(_BatchNorm):
-    """Batch normalisation whose statistics in training are those of several devices' batches, where there are such."""
+    """Batch normalisation with statistics over the batches of several devices in training."""
 
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""
@@ -305,13 +306,13 @@ class _OfAll(_BatchNorm):
 
 class GlobalBatchNorm(_OfAll):
     """
-    Batch normalisation with the statistics of several devices' batches; on one device those of its own.
+    Batch normalisation with statistics over the batches of a group of devices.
 
     Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): The number of features C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -378,13 +379,13 @@ class GlobalBatchNorm(_OfAll):
 
 class SyncBatchNorm(_OfAll):
     """
-    Batch normalisation with the statistics of all devices' batches; on one device those of its own.
+    Batch normalisation with statistics over the batches of all devices.
 
     Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): The number of features C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".

@@ -1,4 +1,4 @@
-"""Normalisation of each sample by itself: over a layer, over groups of channels, over each channel."""
+"""Normalisation per sample: over a layer, over groups of channels, over each channel."""
 
 from typing import Annotated, Any
 
@@ -30,7 +30,7 @@ class LayerNorm(Cell):
         begin_params_axis (int): The first of the axes that gamma and beta have. Default: -1.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        epsilon (float): What keeps the root from 0. Default: 1e-7.
+        epsilon (float): Added under the root for numerical stability. Default: 1e-7.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -88,7 +88,7 @@ class GroupNorm(Cell):
     Args:
         num_groups (int): The number of groups.
         num_channels (int): The number of channels, which `num_groups` divides.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         affine (bool): Whether scale and shift are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
@@ -152,7 +152,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(FeatureNorm):
-    """The statistics of each channel of each sample by itself, and the running ones of each channel."""
+    """Base of instance normalisation: statistics per channel and sample, and running statistics per channel."""
 
     def _begin(
         self, use_batch_statistics: bool, num_features: int, eps: float, momentum: float, **initial: Any
@@ -215,7 +215,7 @@ class InstanceNorm2d(_InstanceNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How far the running statistics move towards the new ones; in batch normalisation it is how
             much of them stays. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
@@ -283,7 +283,7 @@ class InstanceNorm1d(_NewerInstanceNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
@@ -317,7 +317,7 @@ class InstanceNorm3d(_NewerInstanceNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".

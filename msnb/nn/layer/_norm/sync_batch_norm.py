@@ -18,7 +18,7 @@ def normalised(
 ) -> Tensor:
     """`x` normalised by mean and variance over the batches of all devices of a group, which have as many rows each.
 
-    The gradient goes back through what the devices have told each other: that of each is of the sum of all losses.
+    The gradient includes the communication: on each device it is the gradient of the sum of all losses.
 
     Args:
         x (Tensor): (N, C, ...), the batch of this device.
@@ -26,7 +26,7 @@ def normalised(
         shift (Tensor): (C,), or None, 0.
         running (tuple): Running mean and variance, Parameters (C,), which move; or two None.
         share (Union[float, Tensor]): By how much these move towards those of the batches.
-        eps (float): What keeps the root from 0.
+        eps (float): Added under the root for numerical stability.
         group (str): Name of the group.
 
     Returns:

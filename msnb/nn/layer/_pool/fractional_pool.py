@@ -23,13 +23,13 @@ class _FractionalPool(Cell):
         return pool(x, *sizes, self.return_indices, self._samples)
 
     def extend_repr(self) -> str:
-        """The window and the size of what comes out."""
+        """Return window and output size for `repr`."""
         return f"kernel_size={self.kernel_size}, output_size={self.output_size}, output_ratio={self.output_ratio}"
 
 
 class FractionalMaxPool2d(_FractionalPool):
     """
-    The largest elements of windows of images that stand at distances that vary from call to call (arXiv:1412.6071).
+    Fractional max pooling of images: the distances of the windows are random (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
@@ -76,7 +76,7 @@ class FractionalMaxPool2d(_FractionalPool):
 
 class FractionalMaxPool3d(_FractionalPool):
     """
-    The largest elements of windows of volumes that stand at distances that vary from call to call (arXiv:1412.6071).
+    Fractional max pooling of volumes: the distances of the windows are random (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.

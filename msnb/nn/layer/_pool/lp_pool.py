@@ -25,7 +25,7 @@ Power = Annotated[float, Kind("a number other than 0", _not_zero)]
 
 
 class _PowerPool(Cell):
-    """The p-th root of the sum of p-th powers: of their mean, times how many there are."""
+    """Base of power-average pooling: the p-th root of the sum of p-th powers, computed as mean times count."""
 
     def _begin(self, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> None:
         self.norm_type = norm_type

@@ -46,7 +46,7 @@ class _MaxUnpool(Cell):
 
 class MaxUnpool1d(_MaxUnpool):
     """
-    Puts what MaxPool1d found back where it was, and 0 everywhere else.
+    Inverse of MaxPool1d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Length of the stretch.
@@ -79,7 +79,7 @@ class MaxUnpool1d(_MaxUnpool):
 
 class MaxUnpool2d(_MaxUnpool):
     """
-    Puts what MaxPool2d found back where it was, and 0 everywhere else.
+    Inverse of MaxPool2d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
@@ -113,7 +113,7 @@ class MaxUnpool2d(_MaxUnpool):
 
 class MaxUnpool3d(_MaxUnpool):
     """
-    Puts what MaxPool3d found back where it was, and 0 everywhere else.
+    Inverse of MaxPool3d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.

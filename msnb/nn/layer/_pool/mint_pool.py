@@ -199,7 +199,7 @@ class MaxPool2dExt(Cell):
         stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): How many pixels are added on both sides. Default: 0.
         dilation (Union[int, tuple[int]]): The spacing of the pixels that a window looks at. Default: 1.
-        return_indices (bool): Whether places of the maxima come as well. Default: False.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
 
     Inputs:

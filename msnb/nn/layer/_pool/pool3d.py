@@ -105,7 +105,7 @@ class MaxPool3d(_VolumePool):
         pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
         padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
         dilation (Union[int, tuple[int]]): For "pad", the spacing of the places that a window looks at. Default: 1.
-        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
@@ -116,8 +116,8 @@ class MaxPool3d(_VolumePool):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, a word unknown, something for "pad" given without it, or the input has other
-            dimensions.
+        ValueError: If a size is less than 1, a mode is unknown, an argument for "pad" is given without it, or the
+            input has other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -19,7 +19,7 @@ class QuantBlock(Cell):
         weight (Tensor): The weight, int8; for MatMul of shape (in, out).
         quant_op (Quant): Makes integers of the input.
         dequant_op (Dequant): Makes floats of the sums.
-        dequant_scale (Tensor): What it is given: a step of the input times one of the weight.
+        dequant_scale (Tensor): Product of the quantisation steps of input and weight.
         bias (Tensor): The bias in such steps, int32. Default: None.
         activation (Union[Cell, Primitive]): What comes last. Default: None.
         weight_offset (Tensor): The integers that stand for 0 in the weight, one or one a channel. Default: None, 0.

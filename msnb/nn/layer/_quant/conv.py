@@ -1,4 +1,4 @@
-"""Convolutions whose weight is quantised on its way in."""
+"""Convolutions with a quantised weight."""
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt, readable
@@ -13,7 +13,7 @@ from msnb.ops import operations as P
 
 
 class QuantConvolution(Convolution):
-    """A convolution with an observer of its weight. The weight itself stays in floating point, and is trained so."""
+    """A convolution with an observer of its weight. The weight stays in floating point and is trained."""
 
     quant_config: QuantConfig
     quant_dtype: QuantDtype
@@ -53,7 +53,7 @@ class Conv2dQuant(QuantConvolution):
         has_bias (bool): As in Conv2d. Default: False.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -132,7 +132,7 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         momentum (float): How much of the running statistics stays at each step. Default: 0.997.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 

@@ -22,7 +22,7 @@ class DenseQuant(Dense):
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         activation (Union[str, Cell, Primitive]): As in Dense. Default: None.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 

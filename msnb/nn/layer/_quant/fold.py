@@ -20,7 +20,7 @@ class BatchNormFoldCell(Cell):
 
     Args:
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
-        epsilon (float): What keeps the roots from 0. Default: 1e-5.
+        epsilon (float): Added under the roots for numerical stability. Default: 1e-5.
         freeze_bn (int): The step from which on the running statistics stay. Default: 0.
 
     Inputs:
@@ -99,7 +99,7 @@ class Conv2dBnFoldQuantOneConv(_Folded):
         mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -170,7 +170,7 @@ class Conv2dBnFoldQuantOneConv(_Folded):
     def construct(self, x: Tensor) -> Tensor:
         """The convolved and normalised images."""
         factor = self.gamma / self.sqrt(self.moving_variance + self.eps)
-        # A channel whose gamma is 0 comes out as beta; its image must not be divided by 0 before.
+        # A channel with gamma 0 gives beta; its output must not be divided by 0.
         factor = self.select(factor == 0, self.ones_like(factor), factor)
         weight = self._quantize_weight(self.weight * self.reshape(factor, (-1, 1, 1, 1)))
         y = self.conv(x, weight) / self.reshape(factor, (1, -1, 1, 1))
@@ -204,7 +204,7 @@ class Conv2dBnFoldQuant(_Folded):
         mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
         freeze_bn (int): The step from which on the running statistics stay, and are used. Default: 100000.

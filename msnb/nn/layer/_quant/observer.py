@@ -1,4 +1,4 @@
-"""Observers: they watch the range of what passes, and round it to what a few bits can stand for."""
+"""Observers: they record the range of values, and round them to a quantised grid."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,13 +34,13 @@ class Prepared:
         return f"Prepared({self.make!r})"
 
     def partial_init(self, **options: Any) -> "Prepared":
-        """The same with more arguments given; those of a call win over them."""
+        """Return a copy with more bound arguments. Arguments of a call override them."""
         return Prepared(partial(self.make, **options))
 
 
 class UniformQuantObserver(Cell):
     """
-    What observers of uniform grids have in common.
+    Base of observers with a uniform grid.
 
     Args:
         quant_dtype (QuantDtype): The type whose number of bits is simulated. Default: QuantDtype.INT8.
@@ -69,7 +69,7 @@ class UniformQuantObserver(Cell):
 
     @classmethod
     def partial_init(cls, **options: Any) -> Prepared:
-        """The class with these arguments given, for a QuantConfig."""
+        """Return the class with these arguments bound, for a QuantConfig."""
         return Prepared(partial(cls, **options))
 
 
@@ -181,11 +181,11 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
 
 
 class QuantConfig(NamedTuple):
-    """What makes the observers of a layer.
+    """Factories of the observers of a layer.
 
     Attributes:
-        weight (Callable): Makes that of the weight.
-        activation (Callable): Makes that of what flows through the network.
+        weight (Callable): Creates the observer of the weight.
+        activation (Callable): Creates the observer of activations.
     """
 
     weight: Callable[..., Any]
@@ -196,12 +196,12 @@ quant_config_default: QuantConfig = QuantConfig(FakeQuantWithMinMaxObserver, Fak
 
 
 def weight_observer(quant_config: QuantConfig, quant_dtype: QuantDtype, num_channels: int) -> Cell:
-    """The observer of a weight whose axis 0 are the channels that go out."""
+    """Return the observer of a weight whose axis 0 is the output channels."""
     return quant_config.weight(
         min_init=-6, max_init=6, ema=False, channel_axis=0, num_channels=num_channels, quant_dtype=quant_dtype
     )
 
 
 def flow_observer(quant_config: QuantConfig, quant_dtype: QuantDtype, ema: bool, ema_decay: float) -> Cell:
-    """The observer of what flows through the network."""
+    """Return the observer of activations."""
     return quant_config.activation(min_init=-6, max_init=6, ema=ema, ema_decay=ema_decay, quant_dtype=quant_dtype)

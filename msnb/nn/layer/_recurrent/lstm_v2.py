@@ -15,10 +15,11 @@ _GATES = 4
 
 
 def _pack_weights(layers, dtype):
-    """Weights of layers and directions, each a list of two matrices and perhaps two biases, as P.LSTM takes them.
+    """Pack the weights of layers and directions, each a list of two matrices and optional biases, for P.LSTM.
 
-    Where there are no biases zeros of `dtype` stand for them: how P.LSTM packs a network without depends on the device.
-    It is the type of the input: `to_float` casts Parameters on their way into an operator, so they do not tell it.
+    Missing biases become zeros of `dtype`, because the packing of P.LSTM without biases depends on the device.
+    `dtype` is that of the input: with `to_float` Parameters are cast when an operator reads them, so their own dtype
+    may differ.
     """
     matrices = [P.Reshape()(matrix, (-1,)) for weights in layers for matrix in weights[:2]]
     none = [P.Zeros()((2 * weights[0].shape[0],), dtype) for weights in layers if len(weights) == 2]
@@ -42,7 +43,7 @@ class LSTM(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.

@@ -28,7 +28,7 @@ class WithBNNLossCell(Cell):
 
     Inputs:
         - **x** (Tensor) - Input of the network.
-        - **label** (Tensor) - What it should say.
+        - **label** (Tensor) - The target of the network.
 
     Outputs:
         Tensor, of the shape of the loss.

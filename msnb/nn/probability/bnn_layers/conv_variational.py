@@ -30,10 +30,10 @@ class ConvReparam(Convolution, Variational):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_prior_fn (Union[Cell, Callable]): What is believed of the weight: a Cell like NormalPrior, or a function
-            that makes one. Default: NormalPrior.
-        weight_posterior_fn (Callable): A function of `name` and `shape` that makes what is learnt of it, a Cell like
-            NormalPosterior. Default: one that makes a NormalPosterior.
+        weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
+            returns one. Default: NormalPrior.
+        weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
+            Cell like NormalPosterior. Default: it returns a NormalPosterior.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
         bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
 
@@ -45,8 +45,8 @@ class ConvReparam(Convolution, Variational):
 
     Raises:
         TypeError: If an argument is of another type, or a prior or posterior is not normal.
-        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
-            divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
+            not divide the channels.
 
     Note:
         The Parameters `weight` and `bias` of a Conv2d are there, and are neither used nor trained, as in MindSpore.

@@ -82,10 +82,10 @@ class DenseReparam(_DenseVariational):
         out_channels (int): How many go out.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
         has_bias (bool): Whether b is there. Default: True.
-        weight_prior_fn (Union[Cell, Callable]): What is believed of the weight: a Cell like NormalPrior, or a function
-            that makes one. Default: NormalPrior.
-        weight_posterior_fn (Callable): A function of `name` and `shape` that makes what is learnt of it, a Cell like
-            NormalPosterior. Default: one that makes a NormalPosterior.
+        weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
+            returns one. Default: NormalPrior.
+        weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
+            Cell like NormalPosterior. Default: it returns a NormalPosterior.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
         bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
 
@@ -124,10 +124,10 @@ class DenseLocalReparam(_DenseVariational):
         out_channels (int): How many go out.
         activation (Union[str, Cell, Primitive]): The function that follows; None is none. Default: None.
         has_bias (bool): Whether a bias is added, which is drawn. Default: True.
-        weight_prior_fn (Union[Cell, Callable]): What is believed of the weight: a Cell like NormalPrior, or a function
-            that makes one. Default: NormalPrior.
-        weight_posterior_fn (Callable): A function of `name` and `shape` that makes what is learnt of it, a Cell like
-            NormalPosterior. Default: one that makes a NormalPosterior.
+        weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
+            returns one. Default: NormalPrior.
+        weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
+            Cell like NormalPosterior. Default: it returns a NormalPosterior.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
         bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
 

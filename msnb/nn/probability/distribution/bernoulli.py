@@ -28,7 +28,7 @@ class Bernoulli(Distribution):
         ValueError: If a probability is not between 0 and 1.
 
     Note:
-        Each method takes `probs`, by name `probs1`, behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `probs`, by name `probs1`, after its own arguments, as a Tensor; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -44,8 +44,8 @@ class Beta(Distribution):
         ValueError: If a parameter is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `concentration1` and `concentration0` behind its own arguments,
-        as Tensors; see `Distribution`.
+        Each method takes `concentration1` and `concentration0` after its own arguments, as Tensors; see
+        `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -41,7 +41,7 @@ class Categorical(Distribution):
         ValueError: If `probs` is a scalar, a probability is not between 0 and 1, or they do not add up to 1.
 
     Note:
-        Each method takes `probs` behind its own arguments, as a Tensor; see `Distribution`. A value is rounded down.
+        Each method takes `probs` after its own arguments, as a Tensor; see `Distribution`. A value is rounded down.
         `mean` and `var` keep the axis of the classes, with length 1; `entropy` and `kl_loss` keep no axis
         of length 1.
 

@@ -31,7 +31,7 @@ class Cauchy(Distribution):
             `var`: always, for there are none.
 
     Note:
-        Each method takes `loc` and `scale` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

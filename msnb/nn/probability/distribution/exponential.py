@@ -28,7 +28,7 @@ class Exponential(Distribution):
         ValueError: If `rate` is not positive.
 
     Note:
-        Each method takes `rate` behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `rate` after its own arguments, as a Tensor; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

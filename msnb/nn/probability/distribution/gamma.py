@@ -41,8 +41,7 @@ class Gamma(Distribution):
         ValueError: If a parameter is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `concentration` and `rate` behind its own arguments, as Tensors;
-        see `Distribution`.
+        Each method takes `concentration` and `rate` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

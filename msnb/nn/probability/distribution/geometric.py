@@ -31,7 +31,7 @@ class Geometric(Distribution):
         ValueError: If a probability is not between 0 and 1.
 
     Note:
-        Each method takes `probs`, by name `probs1`, behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `probs`, by name `probs1`, after its own arguments, as a Tensor; see `Distribution`.
         A value is rounded down.
 
     Supported Platforms:

@@ -40,7 +40,7 @@ class Gumbel(TransformedDistribution):
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `loc` and `scale` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -31,7 +31,7 @@ class HalfNormal(Placed):
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
         MindSpore 2.7.1 has a density from 0 on, whatever the mean; here it begins at the mean.
 
     Supported Platforms:

@@ -26,7 +26,7 @@ class Laplace(Placed):
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

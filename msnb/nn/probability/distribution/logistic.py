@@ -30,7 +30,7 @@ class Logistic(Distribution):
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `loc` and `scale` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
         `kl_loss` and `cross_entropy` are not implemented: there is no closed form.
 
     Supported Platforms:

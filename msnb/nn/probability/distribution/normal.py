@@ -40,7 +40,7 @@ class Normal(Distribution):
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -40,7 +40,7 @@ class Poisson(Distribution):
         ValueError: If `rate` is not positive.
 
     Note:
-        Each method takes `rate` behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `rate` after its own arguments, as a Tensor; see `Distribution`.
         `entropy`, `kl_loss` and `cross_entropy` are not implemented.
 
     Supported Platforms:

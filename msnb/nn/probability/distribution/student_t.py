@@ -32,7 +32,7 @@ class StudentT(Placed):
         ValueError: If `df` or `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `df`, `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `df`, `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -30,7 +30,7 @@ class Uniform(Distribution):
         ValueError: If `low` is not less than `high`, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `low` and `high` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `low` and `high` after its own arguments, as Tensors; see `Distribution`.
         There is no single most probable value, so `mode` is not implemented.
 
     Supported Platforms:
