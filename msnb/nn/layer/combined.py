@@ -55,7 +55,7 @@ class Conv2dBnAct(_WithNormAndActivation):
         has_bn (bool): Whether BatchNorm2d follows. Default: False.
         momentum (float): Its momentum. Default: 0.997.
         eps (float): Its eps. Default: 1e-5.
-        activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
+        activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
         alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
         after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
 
@@ -134,7 +134,7 @@ class DenseBnAct(_WithNormAndActivation):
         has_bn (bool): Whether BatchNorm1d follows. Default: False.
         momentum (float): Its momentum. Default: 0.9.
         eps (float): Its eps. Default: 1e-5.
-        activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
+        activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
         alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
         after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
 

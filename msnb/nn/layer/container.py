@@ -101,7 +101,7 @@ class _Ordered(Cell):
 
     def set_grad(self, requires_grad: bool = True) -> "_Ordered":
         """
-        Say whether gradients are wanted, here and in all Cells inside.
+        Set `requires_grad` of this container and of all Cells inside.
 
         Args:
             requires_grad (bool): The new value. Default: True.
@@ -375,7 +375,7 @@ class CellDict(Cell):
 
     def pop(self, key: str) -> Cell:
         """
-        Take a Cell out.
+        Remove a Cell and return it.
 
         Args:
             key (str): Its name.
@@ -404,7 +404,7 @@ class CellDict(Cell):
 
     def update(self, cells: "Mapping[str, Cell] | CellDict | Iterable[tuple[str, Cell]]") -> None:
         """
-        Put Cells in; one that is there under a name makes room.
+        Add Cells. A Cell of an existing name is replaced.
 
         Args:
             cells (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell).

@@ -174,7 +174,7 @@ class CrossEntropyLoss(LossBase):
 
 class FocalLoss(LossBase):
     r"""
-    Cross entropy in which what is known already counts little (Lin et al., 2017):
+    Cross entropy that gives well-classified samples a small weight (Lin et al., 2017):
     :math:`-w_y (1 - p_y)^\gamma \log p_y` for :math:`p = softmax(x)`.
 
     Args:
@@ -283,7 +283,7 @@ class BCEWithLogitsLoss(LossBase):
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
         weight (Tensor): The w of each element; None is 1. Default: None.
-        pos_weight (Tensor): The p of what is true; None is 1. Default: None.
+        pos_weight (Tensor): The weight p of positive labels; None is 1. Default: None.
 
     Inputs:
         - **logits** (Tensor) - x, float16 or float32, of any shape.
@@ -324,15 +324,15 @@ def _divergence_reduction(value):
 
 class KLDivLoss(LossBase):
     r"""
-    Divergence of a predicted distribution from a given one (Kullback and Leibler, 1951): :math:`y (\log y - x)`, which
-    is 0 where y is.
+    Kullback-Leibler divergence of a predicted distribution from a target distribution (1951): :math:`y (\log y - x)`,
+    which is 0 where y is.
 
     Args:
         reduction (str): "mean", "sum", "none", or "batchmean", the sum divided by the size of axis 0. Default: "mean".
 
     Inputs:
         - **logits** (Tensor) - logarithms x of the predicted probabilities.
-        - **labels** (Tensor) - the given probabilities y, of the same shape and type.
+        - **labels** (Tensor) - the target probabilities y, of the same shape and type.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.
@@ -362,6 +362,6 @@ class KLDivLoss(LossBase):
         """The loss."""
         if not self.batch_mean:
             return F.kl_div(logits, labels, self.reduction)
-        # The sum alone may be too large for half precision.
+        # The sum may overflow in half precision.
         total = F.kl_div(widen(logits), widen(labels), "sum")
         return round_to_inputs(total / logits.shape[0], logits, labels)

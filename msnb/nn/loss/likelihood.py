@@ -1,4 +1,4 @@
-"""Losses of what a model finds probable: negative logarithms of likelihoods. They are MindSpore 2's."""
+"""Negative log-likelihood losses of MindSpore 2."""
 
 import math
 
@@ -24,7 +24,7 @@ class PoissonNLLLoss(LossBase):
         log_input (bool): Whether the input is the logarithm of the rate. Default: True.
         full (bool): Whether Stirling's term of y > 1 is added, :math:`y \log y - y + \log(2 \pi y) / 2`. Default:
             False.
-        eps (float): What is added to a rate before its logarithm is taken. Default: 1e-8.
+        eps (float): Added to a rate before its logarithm is computed. Default: 1e-8.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -111,10 +111,11 @@ class GaussianNLLLoss(LossBase):
 
 class CTCLoss(LossBase):
     """
-    How improbable a sequence of classes is where it is not known when each of them comes (Graves et al., 2006).
+    Connectionist temporal classification: negative log-likelihood of a class sequence with unknown alignment (Graves
+    et al., 2006).
 
     Args:
-        blank (int): The class that stands for nothing. Default: 0.
+        blank (int): The index of the blank class. Default: 0.
         reduction (str): "mean", of each loss by the length of its sequence, "sum" or "none". Default: "mean".
         zero_infinity (bool): Whether an infinite loss becomes 0, with its gradient. Default: False.
 

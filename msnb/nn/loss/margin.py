@@ -1,4 +1,4 @@
-"""Losses of sides and distances: a pair or a triplet costs what it lacks of a margin. They are MindSpore 2's."""
+"""Margin losses of MindSpore 2."""
 
 from typing import Annotated, Any
 
@@ -27,7 +27,8 @@ __all__ = [
 
 class HingeEmbeddingLoss(LossBase):
     r"""
-    Distances that should be small (label 1) or at least the margin (label -1): :math:`x`, or :math:`\max(0, m - x)`.
+    Hinge loss of distances that should be small (label 1) or at least the margin (label -1): :math:`x`, or
+    :math:`\max(0, m - x)`.
 
     Args:
         margin (Union[int, float]): The m. Default: 1.0.
@@ -65,7 +66,7 @@ class HingeEmbeddingLoss(LossBase):
 
 class MarginRankingLoss(LossBase):
     r"""
-    Whether the first of two numbers is greater (target 1) or less (target -1) by a margin:
+    Margin loss of pairs: the first number should be greater (target 1) or less (target -1) by a margin:
     :math:`\max(0, m - y (x_1 - x_2))`.
 
     Args:
@@ -105,7 +106,7 @@ class MarginRankingLoss(LossBase):
 
 class MultiMarginLoss(LossBase):
     r"""
-    Whether the number of the true class exceeds those of all others by a margin:
+    Multi-class hinge loss: the score of the true class should exceed all others by a margin:
     :math:`\frac{1}{C} \sum_{c \ne y} w_y \max(0, m - x_y + x_c)^p`.
 
     Args:
@@ -154,7 +155,7 @@ class MultiMarginLoss(LossBase):
 
 class MultilabelMarginLoss(LossBase):
     r"""
-    Whether the numbers of all true classes exceed those of all others by 1:
+    Multi-label hinge loss: the scores of all true classes should exceed all others by 1:
     :math:`\frac{1}{C} \sum_{y} \sum_{c} \max(0, 1 - x_y + x_c)`.
 
     Args:
@@ -162,7 +163,7 @@ class MultilabelMarginLoss(LossBase):
 
     Inputs:
         - **x** (Tensor) - of shape (N, C) or (C,).
-        - **target** (Tensor) - true classes, int32, of that shape; -1 stands behind the last one.
+        - **target** (Tensor) - true classes, int32, of that shape; -1 follows the last one.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
@@ -191,7 +192,7 @@ class MultilabelMarginLoss(LossBase):
 
 class MultiLabelSoftMarginLoss(LossBase):
     r"""
-    Binary cross entropy of each class by itself, of logits:
+    Binary cross entropy per class, of logits:
     :math:`-\frac{1}{C} \sum_c w_c (y_c \log \sigma(x_c) + (1 - y_c) \log \sigma(-x_c))`.
 
     Args:
@@ -229,7 +230,7 @@ class MultiLabelSoftMarginLoss(LossBase):
 
 class SoftMarginLoss(LossBase):
     r"""
-    Whether numbers have the sign of their labels: :math:`\log(1 + \exp(-y x))`.
+    Logistic loss of the signs of numbers: :math:`\log(1 + \exp(-y x))`.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -259,13 +260,13 @@ class SoftMarginLoss(LossBase):
 
 class TripletMarginLoss(LossBase):
     r"""
-    Whether a vector is nearer to one of its kind than to another, by a margin (Balntas et al., 2016):
-    :math:`\max(0, \|x - x_+\|_p - \|x - x_-\|_p + m)`.
+    Triplet loss: a vector should be nearer to a positive than to a negative example by a margin (Balntas et al.,
+    2016): :math:`\max(0, \|x - x_+\|_p - \|x - x_-\|_p + m)`.
 
     Args:
         p (int): The degree of the norm. Default: 2.
         swap (bool): Whether the other may be measured from the one of its kind, where it is nearer. Default: False.
-        eps (float): What is added to differences. Default: 1e-6.
+        eps (float): Added to differences. Default: 1e-6.
         reduction (str): "mean", "sum" or "none". Default: "mean".
         margin (Union[Tensor, float]): The m. Default: 1.0.
 
@@ -318,7 +319,7 @@ class TripletMarginLoss(LossBase):
 
 class TripletMarginWithDistanceLoss(LossBase):
     r"""
-    TripletMarginLoss with a distance of one's own: :math:`\max(0, d(x, x_+) - d(x, x_-) + m)`.
+    TripletMarginLoss with a user-defined distance: :math:`\max(0, d(x, x_+) - d(x, x_-) + m)`.
 
     Args:
         distance_function (Callable): The d. Default: None, the Euclidean distance along axis 1.

@@ -1,4 +1,4 @@
-"""Losses of numbers: functions of how far a prediction is from what it should be."""
+"""Regression losses: functions of the distance between prediction and target."""
 
 from typing import Annotated
 
@@ -168,7 +168,7 @@ class RMSELoss(LossBase):
 @differs_in_api2("prediction and target may be of two float types; the loss has the wider one")
 class SmoothL1Loss(LossBase):
     r"""
-    The distance of each element with a round bottom (Girshick, 2015): for :math:`d = |x - y|`,
+    L1 distance that is quadratic near 0 (Girshick, 2015): for :math:`d = |x - y|`,
     :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on.
 
     Args:
@@ -208,7 +208,7 @@ class SmoothL1Loss(LossBase):
 
 class HuberLoss(LossBase):
     r"""
-    The squared distance that grows like the distance far away (Huber, 1964): for :math:`d = |x - y|`,
+    Squared distance near 0 and linear farther away (Huber, 1964): for :math:`d = |x - y|`,
     :math:`d^2 / 2` up to :math:`\delta` and :math:`\delta (d - \delta / 2)` from there on.
 
     Args:

@@ -18,8 +18,8 @@ __all__ = ["CosineEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss"]
 
 class CosineEmbeddingLoss(LossBase):
     r"""
-    Whether vectors point the same way as they should: :math:`1 - \cos(x_1, x_2)` for pairs that belong together
-    (y = 1), :math:`\max(0, \cos(x_1, x_2) - margin)` for others (y = -1).
+    Cosine loss: :math:`1 - \cos(x_1, x_2)` for similar pairs (y = 1), :math:`\max(0, \cos(x_1, x_2) - margin)` for
+    dissimilar pairs (y = -1).
 
     Args:
         margin (float): Up to which cosine others cost nothing, in [-1, 1]. Default: 0.0.
@@ -70,7 +70,7 @@ class CosineEmbeddingLoss(LossBase):
 
 class DiceLoss(LossBase):
     r"""
-    How far two sets are from being the same (Milletari et al., 2016):
+    Dice loss of two masks (Milletari et al., 2016):
     :math:`1 - 2 \sum x y / (\sum x^2 + \sum y^2 + s)`.
 
     Args:
@@ -134,14 +134,14 @@ class MultiClassDiceLoss(LossBase):
     The mean of DiceLoss over classes.
 
     Args:
-        weights (Tensor): By what each class's loss is multiplied, of shape (C, dim). Default: None, by 1.
+        weights (Tensor): Weights of the classes, of shape (C, dim). Default: None, 1.
         ignore_indiex (int): A class that does not count. Default: None.
-        activation (Union[str, Cell]): What is done to the input first: "softmax", "logsoftmax", "relu", "relu6",
-            "tanh", "sigmoid" or a Cell; None is nothing. Default: "softmax".
+        activation (Union[str, Cell]): Activation applied to the input: "softmax", "logsoftmax", "relu", "relu6",
+            "tanh", "sigmoid", a Cell, or None. Default: "softmax".
 
     Inputs:
         - **logits** (Tensor) - of shape (N, C, ...).
-        - **label** (Tensor) - how much each place belongs to each class, of that shape.
+        - **label** (Tensor) - degree of membership of each element in each class, of that shape.
 
     Outputs:
         Tensor, a scalar; with `weights` of shape (dim,).

@@ -1,4 +1,4 @@
-"""What the metrics of classification share: predictions and labels that fit, and counts of both."""
+"""Base of classification metrics: checks of predictions and labels, and counts of both."""
 
 from abc import abstractmethod
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ class ClassMetric(Metric):
     _class_num = 0
 
     def _scores_and_numbers(self, inputs):
-        """Scores and class numbers; says once what is no class."""
+        """Return scores and class numbers. A warning is logged once for labels that are no class."""
         scores, true = self._to_arrays(inputs, "y_pred", "y")
         one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
         return scores, np.argmax(true, axis=1) if one_hot else true
@@ -56,7 +56,8 @@ class ClassMetric(Metric):
             )
 
     def _count_predictions(self, scores, true):
-        """How often each class was predicted rightly, was predicted, and was there: an array of shape (3, C)."""
+        """Return the counts of correct predictions, predictions and labels of each class: an array of shape (3,
+        C)."""
         if true.size and not 0 <= true.min() <= true.max() < self._class_num:
             raise ValueError(
                 f"For '{type(self).__name__}', 'y' should hold class numbers from 0 to {self._class_num - 1}, "
@@ -67,7 +68,7 @@ class ClassMetric(Metric):
         return np.array([np.bincount(row, minlength=self._class_num) for row in rows])
 
     def _average_classes(self, values, average):
-        """`values`, or their mean."""
+        """Return `values`, or their mean."""
         if not check(Bool, average, "average", type(self).__name__):
             return values
         return float(values.mean()) if values.size else 0.0
@@ -94,7 +95,7 @@ class EvaluationBase(ClassMetric):
         return self._type == "multilabel"
 
     def _check_inputs(self, inputs):
-        """Predictions and labels that fit; of "classification" the labels are class numbers."""
+        """Return checked predictions and labels. For "classification" the labels are class numbers."""
         predicted, true = (
             self._to_arrays(inputs, "y_pred", "y") if self._is_multilabel else self._scores_and_numbers(inputs)
         )
@@ -133,11 +134,11 @@ class ShareOfTruePositives(EvaluationBase):
 
     @abstractmethod
     def _select_counted(self, predicted, true) -> np.ndarray:
-        """Which of the two is counted."""
+        """Return the one of the two that is counted."""
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, each a Tensor, a list or an array. For "classification" y_pred is of shape
@@ -159,7 +160,7 @@ class ShareOfTruePositives(EvaluationBase):
 
     def eval(self, average: bool = False) -> Any:
         """
-        The value over all that was seen since `clear`.
+        Return the value over all batches since `clear`.
 
         Args:
             average (bool): Whether to average. Default: False.

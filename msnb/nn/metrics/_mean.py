@@ -4,7 +4,7 @@ from msnb.nn.metrics.metric import Metric
 
 
 class Mean(Metric):
-    """Base of metrics whose `update` hands `_add` a sum, and how many were summed."""
+    """Base of metrics that are a mean: `update` calls `_add_to_mean` with a sum and a count."""
 
     _over = "samples"
 

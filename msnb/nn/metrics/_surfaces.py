@@ -1,4 +1,4 @@
-"""What metrics of segmentation share: the surfaces of two masks, and how far one is from the other."""
+"""Base of segmentation metrics: surfaces of two masks, and the distances between them."""
 
 from typing import Annotated, Any
 
@@ -51,8 +51,8 @@ class SurfaceMetric(Metric):
         return tuple(map(_surface_of, (predicted, true)))
 
     def _surface_distances(self, there):
-        """Of each element of one surface (`there`: of the predicted one) the distance to the other."""
-        import scipy.ndimage as ndimage  # spares it to who measures no surfaces
+        """Return the distance of each element of one surface (`there`: of the predicted one) to the other surface."""
+        import scipy.ndimage as ndimage  # spares the import to programs without these metrics
 
         near, far = self._surfaces if there else self._surfaces[::-1]
         if not near.any():

@@ -12,7 +12,7 @@ __all__ = ["Accuracy"]
 
 class Accuracy(Mean, EvaluationBase):
     r"""
-    The share of samples whose class ("multilabel": all of whose labels) is predicted right.
+    The share of samples with the correct class ("multilabel": with all labels correct).
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".
@@ -42,7 +42,7 @@ class Accuracy(Mean, EvaluationBase):
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, each a Tensor, a list or an array. For "classification" y_pred is of shape

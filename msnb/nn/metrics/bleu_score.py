@@ -13,8 +13,8 @@ __all__ = ["BleuScore"]
 
 class BleuScore(Metric):
     """
-    BLEU (Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002): which share of the
-    runs of words of a translation the references have too, times a penalty for short ones.
+    BLEU (Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002): the share of n-grams
+        of a translation that occur in the references, times a penalty for short translations.
 
     Args:
         n_gram (int): The longest run that counts, from 1 to 4. Default: 4.

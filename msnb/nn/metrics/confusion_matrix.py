@@ -1,4 +1,4 @@
-"""Confusion matrices, and what is computed of the four numbers of a class."""
+"""Confusion matrices and the measures computed from them."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ __all__ = ["ConfusionMatrix", "ConfusionMatrixMetric"]
 
 class ConfusionMatrix(Metric):
     """
-    How often samples of one class, by rows, were taken for one of another, by columns.
+    Confusion matrix: counts of samples by true class (rows) and predicted class (columns).
 
     Args:
         num_classes (int): Number of classes.
@@ -49,7 +49,7 @@ class ConfusionMatrix(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred`, class numbers, scores of two classes (N, ...) or scores (N, C, ...), and `y`, numbers
@@ -151,7 +151,7 @@ _NAMES = {
 }
 _BY_NAME = {name: short for short, names in _NAMES.items() for name in (short, *names.split())}
 
-# how a chart of samples by classes becomes less: along which axes, one after another, and whether by the mean
+# reductions of a chart of samples by classes: the axes in order, and True for the mean
 _DECREASES = {
     "none": ((), False),
     "mean": ((1, 0), True),
@@ -164,7 +164,7 @@ _DECREASES = {
 
 
 def _reduce_counts(chart, how):
-    """(the chart with less, how many of its numbers were there)."""
+    """Return (reduced chart, number of values that are not NaN)."""
     there = (~np.isnan(chart)).astype(float)
     chart = np.nan_to_num(chart)
     axes, by_mean = _DECREASES[how]
@@ -231,7 +231,7 @@ class ConfusionMatrixMetric(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, of one shape (N, C, ...), one-hot over axis 1.

@@ -12,12 +12,12 @@ __all__ = ["CosineSimilarity"]
 
 class CosineSimilarity(Metric):
     """
-    The cosines of the angles between all rows of a matrix, or their products.
+    Cosine similarity, or dot products, between all rows of a matrix.
 
     Args:
         similarity (str): "cosine" or "dot". Default: "cosine".
         reduction (str): "none" for the matrix, "sum" or "mean" of its rows. Default: "none".
-        zero_diagonal (bool): Whether each row's own is set to zero. Default: True.
+        zero_diagonal (bool): Whether the diagonal is set to zero. Default: True.
 
     Raises:
         TypeError: If an argument is of another type.

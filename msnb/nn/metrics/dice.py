@@ -14,7 +14,7 @@ __all__ = ["Dice"]
 
 class Dice(Mean):
     """
-    The Dice coefficient of two masks, twice what they share over what both have; over batches, by samples.
+    The Dice coefficient of two masks: twice their intersection over the sum of their sizes, averaged over samples.
 
     Args:
         smooth (float): Added to the denominator, positive. Default: 1e-5.
@@ -37,7 +37,7 @@ class Dice(Mean):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, of one shape; each a Tensor, a list or an array.

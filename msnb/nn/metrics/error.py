@@ -15,11 +15,11 @@ class _MeanError(Mean):
 
     @abstractmethod
     def _elementwise_error(self, difference):
-        """What is summed."""
+        """Return the elementwise error."""
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, of one size; each a Tensor, a list or an array.

@@ -41,7 +41,7 @@ class Fbeta(ClassMetric):
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred`, of shape (N, C), and `y`, of class numbers (N,) or one-hot vectors (N, C); each a Tensor,
@@ -58,7 +58,7 @@ class Fbeta(ClassMetric):
 
     def eval(self, average: bool = False) -> Any:
         """
-        The value over all that was seen since `clear`.
+        Return the value over all batches since `clear`.
 
         Args:
             average (bool): Whether to average over classes. Default: False.

@@ -13,13 +13,13 @@ __all__ = ["HausdorffDistance"]
 
 class HausdorffDistance(SurfaceMetric):
     """
-    How far the surface of a mask is from that of another at most.
+    Hausdorff distance: the maximum distance between the surfaces of two masks.
 
     Args:
         distance_metric (str): "euclidean", "chessboard" or "taxicab". Default: "euclidean".
         percentile (float): Take this percentile of the distances, from 0 to 100, instead of the largest. Default: None.
-        directed (bool): Whether distances from the predicted mask to the true one alone count. Default: False.
-        crop (bool): Whether what lies around both masks is cut off first. Default: True.
+        directed (bool): Whether only distances from the predicted mask to the true one count. Default: False.
+        crop (bool): Whether the background around both masks is cropped first. Default: True.
 
     Raises:
         TypeError: If an argument is of another type.

@@ -22,7 +22,7 @@ class Loss(Mean):
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: The loss, a scalar or 1-D; a Tensor, a list or an array.

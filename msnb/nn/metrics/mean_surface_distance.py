@@ -10,7 +10,7 @@ __all__ = ["MeanSurfaceDistance", "RootMeanSquareDistance"]
 
 class MeanSurfaceDistance(SurfaceMetric):
     """
-    How far the surface of a predicted mask is from that of the true one on average.
+    Mean distance from the surface of a predicted mask to that of the true mask.
 
     Args:
         symmetric (bool): Whether the mean of both directions is taken. Default: False.
@@ -52,8 +52,8 @@ class MeanSurfaceDistance(SurfaceMetric):
 
 class RootMeanSquareDistance(MeanSurfaceDistance):
     """
-    The mean of the squares of the distances from the surface of a predicted mask to that of the true one; with
-    `symmetric` the root of the mean of both directions, as in MindSpore.
+    Mean squared distance from the surface of a predicted mask to that of the true mask; with `symmetric` the root of
+    the mean of both directions, as in MindSpore.
 
     Args:
         symmetric (bool): Whether the mean of both directions is taken, and its root. Default: False.

@@ -25,7 +25,7 @@ Function = Annotated[Callable[..., Any], Kind("a function", _check_callable)]
 @checked
 def rearrange_inputs(func: Function) -> Callable[..., Any]:
     """
-    Decorator for `update` of a metric: its inputs are those that `set_indexes` chose.
+    Decorator for `update` of a metric: select the inputs by `set_indexes`.
 
     Args:
         func (Callable): The method.
@@ -77,7 +77,7 @@ class Metric(ABC):
 
     def set_indexes(self, indexes: list[int]) -> Self:
         """
-        Choose the inputs of `update`, where that stands under `rearrange_inputs`.
+        Choose the inputs of an `update` with the decorator `rearrange_inputs`.
 
         Args:
             indexes (list[int]): Places of the inputs, in the order that `update` wants them.
@@ -107,11 +107,11 @@ class Metric(ABC):
         )
 
     def _check_onehot_data(self, data):
-        """Whether `data` holds one-hot vectors along axis 1."""
+        """Return True if `data` contains one-hot vectors along axis 1."""
         return data.ndim > 1 and np.isin(data, (0, 1)).all() and bool((data.sum(axis=1) == 1).all())
 
     def _to_arrays(self, inputs, *names):
-        """The inputs as arrays, one for each of `names`."""
+        """Return the inputs as arrays, one for each of `names`."""
         if len(inputs) != len(names):
             raise ValueError(
                 f"For '{type(self).__name__}', there should be {len(names)} inputs ({', '.join(names)}), "
@@ -127,7 +127,7 @@ class Metric(ABC):
             )
 
     def __call__(self, *inputs: Any) -> Any:
-        """The value of one batch alone."""
+        """Return the value for one batch."""
         self.clear()
         self.update(*inputs)
         return self.eval()
@@ -139,13 +139,13 @@ class Metric(ABC):
 
     @abstractmethod
     def eval(self) -> Any:
-        """The value over all that was seen since `clear`."""
+        """Return the value over all batches since `clear`."""
         raise NotImplementedError(f"'{type(self).__name__}' should define eval().")
 
     @abstractmethod
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: What the metric compares, as a rule predictions and labels.

@@ -15,11 +15,11 @@ __all__ = ["OcclusionSensitivity"]
 
 class OcclusionSensitivity(Metric):
     """
-    By how much the score of a class falls when a part of the input is covered (Zeiler and Fergus, Visualizing and
-    Understanding Convolutional Networks, 2014): one number for each place that is covered.
+    Decrease of the score of a class when a region of the input is covered (Zeiler and Fergus, Visualizing and
+        Understanding Convolutional Networks, 2014): one number per region.
 
     Args:
-        pad_val (float): What covers. Default: 0.0.
+        pad_val (float): The value of a covered region. Default: 0.0.
         margin (Union[int, list[int]]): How far it reaches from its place, along each axis. Default: 2.
         n_batch (int): Inputs that the network gets at once. Default: 128.
         b_box (list[int]): Places that are covered: of each axis the first and the last, -1 for that of the input.
@@ -52,7 +52,7 @@ class OcclusionSensitivity(Metric):
         self._fallen: Any = None
 
     def _box_bounds(self, shape):
-        """First and last place of each axis."""
+        """Return the first and last index of each axis."""
         if self.b_box is None:
             return np.zeros_like(shape), shape - 1
         if len(self.b_box) != 2 * len(shape):

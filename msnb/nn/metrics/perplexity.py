@@ -36,7 +36,7 @@ class Perplexity(Mean):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `preds`, probabilities (N, C), and `labels`, class numbers (N,); each a Tensor, a list or an array.

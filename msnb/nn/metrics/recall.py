@@ -7,7 +7,7 @@ __all__ = ["Recall"]
 
 class Recall(ShareOfTruePositives):
     r"""
-    For each class, the share of its samples that are found: TP / (TP + FN).
+    Recall of each class: TP / (TP + FN).
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".

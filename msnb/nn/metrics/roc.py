@@ -103,10 +103,10 @@ def _roc_curve(scores, positive):
 @checked
 def auc(x: np.ndarray, y: np.ndarray, reorder: Bool = False) -> float:
     """
-    The area under a curve, by trapezoids.
+    Return the area under a curve, by the trapezoidal rule.
 
     Args:
-        x (numpy.ndarray): Where the points stand; ascending or descending, unless `reorder`.
+        x (numpy.ndarray): Coordinates of the points; ascending or descending, unless `reorder`.
         y (numpy.ndarray): How high they are.
         reorder (bool): Whether to sort the points by x. Default: False.
 

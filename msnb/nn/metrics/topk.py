@@ -1,4 +1,4 @@
-"""Whether the true class is among the best k."""
+"""Top-k categorical accuracy."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred`, of shape (N, C), and `y`, of class numbers (N,) or one-hot vectors (N, C); each a Tensor,

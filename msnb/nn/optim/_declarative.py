@@ -1,4 +1,4 @@
-"""`DeclaredOptimizer`: an optimizer as the state beside each Parameter and the step of one Parameter."""
+"""`DeclaredOptimizer`: an optimizer declared by the state of each Parameter and the step of one Parameter."""
 
 from msnb.common import dtype as mstype
 from msnb.core.eager.tape import dense
@@ -11,15 +11,15 @@ from msnb.ops import functional as F
 class DeclaredOptimizer(Optimizer):
     """Base of msnb's own optimizers: it prepares the gradients and takes one step for each Parameter.
 
-    A subclass calls :meth:`_keep` in its constructor and defines :meth:`_step`, one call of an operator as a rule. It
-    may define :meth:`_sparse_step`, and :meth:`_of_step` for what all Parameters share in a step.
+    A subclass calls :meth:`_declare_state` in its constructor and defines :meth:`_apply_step`, usually one call of an
+    operator. It may define :meth:`_sparse_step`, and :meth:`_of_step` for values that all Parameters share in a step.
     """
 
-    _penalised = True  # whether the gradients get the L2 penalty; if not, `_step` decays the weights itself
+    _penalised = True  # True if the L2 penalty is added to gradients; else `_apply_step` decays the weights
     _columns = ()
 
     def _declare_state(self, *others, **state):
-        """Declare what a step gets for each Parameter.
+        """Declare the values that a step gets for each Parameter.
 
         Args:
             others (str): Attributes that have one element per Parameter already; they come last.
@@ -31,7 +31,7 @@ class DeclaredOptimizer(Optimizer):
         self._columns = (*state, *others)
 
     def _count_step(self):
-        """Count steps, whether learning rate or weight decay change by them or not."""
+        """Count steps, even if neither learning rate nor weight decay depend on the step."""
         if self.global_step is None:
             self.global_step = counter()
 
@@ -43,7 +43,7 @@ class DeclaredOptimizer(Optimizer):
         return step
 
     def _of_step(self):
-        """What all Parameters share in this step, as a tuple that follows the other arguments of `_step`."""
+        """Return the values that all Parameters share in this step: the last arguments of `_apply_step`."""
         return ()
 
     def _apply_step(self, param, gradient, rate, *own):
@@ -51,7 +51,7 @@ class DeclaredOptimizer(Optimizer):
         raise NotImplementedError
 
     def _sparse_step(self, param, gradient, rate, *own):
-        """`_step` for a RowTensor; that of the dense gradient where the optimizer has no other."""
+        """Apply a RowTensor. By default it is converted to a dense gradient."""
         self._apply_step(param, dense(gradient), rate, *own)
 
     def construct(self, gradients: Gradients) -> bool:

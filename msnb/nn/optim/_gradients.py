@@ -1,4 +1,4 @@
-"""What is done to one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
+"""Preparation of one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
 
 from msnb.core.tensor.sparse import RowTensor, on_values
 from msnb.core.tensor.tensor import Tensor

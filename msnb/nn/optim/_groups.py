@@ -25,7 +25,7 @@ def _check_parameters(params):
 
 
 def _check_trained(params):
-    """Parameters, or dicts: all of one sort, at least one."""
+    """Return the Parameters, or the dicts, as a list. Raise an error if it is empty or mixed."""
     if params is None:
         raise ValueError("does the network have Parameters that require gradients?")
     if isinstance(params, Parameter) or not isinstance(params, Iterable):
@@ -48,8 +48,7 @@ Trained = Annotated[
 
 
 class Group:
-    """Some Parameters, and what is set for them alone: `lr`, `weight_decay`, `grad_centralization`, None where nothing
-    is."""
+    """A parameter group: Parameters with their own `lr`, `weight_decay` and `grad_centralization`, or None."""
 
     def __init__(self, number, options, owner):
         if "params" not in options:

@@ -1,4 +1,4 @@
-"""Learning rates: what counts as one, and what becomes of it inside an optimizer."""
+"""Learning rates: accepted values, and their form inside an optimizer."""
 
 import numbers
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from msnb.ops import functional as F
 
 
 def _accept_rate(rate):
-    """A float, a float32 Tensor without axes or with one of steps, or a LearningRateSchedule."""
+    """Accept a float, a float32 Tensor that is a scalar or has one value per step, or a LearningRateSchedule."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if isinstance(rate, numbers.Real):
@@ -76,7 +76,7 @@ class FixedRate(LearningRateSchedule):
 
 
 class ListedRates(LearningRateSchedule):
-    """One rate for each step; the last one when there are no more."""
+    """One rate per step; the last rate holds for later steps."""
 
     def __init__(self, rates, name):
         super().__init__()
@@ -88,12 +88,12 @@ class ListedRates(LearningRateSchedule):
 
 
 def by_step(rate):
-    """Whether a learning rate, as the Kind gives it, changes by step."""
+    """Return True if a learning rate depends on the step."""
     return isinstance(rate, LearningRateSchedule) or isinstance(rate, Tensor) and rate.ndim == 1
 
 
 def installed(rate, name, scheduled):
-    """What a learning rate becomes: a Parameter called `name`, or a schedule if it is one or `scheduled` says so."""
+    """Return a learning rate as a Parameter called `name`, or as a schedule if it is one or `scheduled` is True."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if by_step(rate):
@@ -103,7 +103,7 @@ def installed(rate, name, scheduled):
 
 
 def in_cell_list(schedules):
-    """A CellList of schedules whose Parameters keep their names."""
+    """Return a CellList of schedules whose Parameters keep their names."""
     names = {param: param.name for schedule in schedules for param in schedule.get_parameters()}
     cells = CellList(schedules)
     for param, name in names.items():

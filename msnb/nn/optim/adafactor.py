@@ -18,8 +18,8 @@ __all__ = ["AdaFactor"]
 
 
 class AdaFactor(DeclaredOptimizer):
-    r"""Adafactor (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018): of the
-    squares of a matrix's gradients it keeps the means of rows and of columns alone.
+    r"""Adafactor (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018): for a
+    matrix it stores only the row and column means of the squared gradients.
 
     .. math::
         u = \frac{g}{\sqrt{v}}, \quad
@@ -42,8 +42,8 @@ class AdaFactor(DeclaredOptimizer):
         scale_parameter (bool): Whether a learning rate that is a number is multiplied by the root mean square of the
             Parameter. Default: True.
         relative_step (bool): Whether the learning rate follows from the number of the step. Default: True.
-        warmup_init (bool): Whether it then begins small. Default: False.
-        compression (bool): Whether squares of Parameters that are no matrices are kept in float16. Default: False.
+        warmup_init (bool): Whether that learning rate begins small. Default: False.
+        compression (bool): Whether squares of Parameters that are no matrices are stored in float16. Default: False.
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:

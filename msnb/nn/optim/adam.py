@@ -21,10 +21,11 @@ __all__ = ["Adam", "AdamWeightDecay", "AdamOffload"]
 
 
 class AdamBase(DeclaredOptimizer):
-    """What the forms of Adam with bias correction share. They differ in what a sparse gradient does to other rows."""
+    """Base of the variants of Adam with bias correction. They differ in the effect of a sparse gradient on other
+    rows."""
 
     _sparse = P.FusedSparseAdam
-    _remark = None  # what is said once when one is made
+    _remark = None  # message logged once per class
 
     @checked
     def __init__(
@@ -74,7 +75,7 @@ class Adam(AdamBase):
         \frac{m_{t+1}}{\sqrt{v_{t+1}} + \epsilon}
 
     where p is a Parameter, g its gradient, m and v its moments (named ``moment1.`` and ``moment2.`` + its name) and
-    :math:`\eta` the learning rate. Epsilon stands outside the bias correction, as in MindSpore.
+    :math:`\eta` the learning rate. Epsilon is added outside the bias correction, as in MindSpore.
 
     Args:
         params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
@@ -89,7 +90,7 @@ class Adam(AdamBase):
         loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         use_amsgrad (bool): Whether the largest v so far (named ``vhat.`` + the name) takes the place of v. Default:
             False.
-        use_lazy (bool): Whether a sparse gradient leaves the moments of other rows as they are, see `LazyAdam`.
+        use_lazy (bool): Whether a sparse gradient leaves the moments of other rows unchanged, see `LazyAdam`.
             Default: False.
         use_offload (bool): Whether MindSpore computes the update on the host; without effect here. Default: False.
 

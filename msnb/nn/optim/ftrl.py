@@ -91,7 +91,7 @@ class FTRL(DeclaredOptimizer):
         self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
 
     def _sparse_step(self, param, gradient, rate, moment, linear):
-        # Made only here: it takes no learning rate of 0, which has its uses for dense gradients.
+        # Created only here: it refuses a learning rate of 0, which dense gradients allow.
         numbers = self.lr, self.l1, self.l2, self.lr_power
         update = P.FusedSparseFtrl(*numbers, self.use_locking)
         update(param, moment, linear, gradient.values, gradient.indices)

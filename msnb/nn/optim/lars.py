@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # used in annotations only
 
 __all__ = ["LARS"]
 
-# What LARS takes over from the optimizer: it prepares the gradients in its place.
+# LARS prepares the gradients in place of the optimizer, with these attributes.
 _ADOPTED = ("parameters", "param_length", "is_group", "decay_flags", "loss_scale", "need_scale", "reciprocal_scale")
 _ADOPTED_FOR_CLIPPING = ("is_group_lr", "dynamic_lr", "global_step")
 
@@ -94,7 +94,7 @@ class LARS(Optimizer):
         )
         self.lars_flag: tuple[bool, ...] = tuple(bool(lars_filter(param)) for param in self.parameters)
         self.square_sum, self.lars = P.SquareSumAll(), P.LARSUpdate(epsilon, coefficient, use_clip)
-        # Decay and loss scale are dealt with here, before the optimizer sees the gradients.
+        # Decay and loss scale are applied here, before the optimizer gets the gradients.
         decays = tuple(decay / optimizer.loss_scale for decay in optimizer._decays)
         self.weight_decay = decays if self.is_group else decays[0]
         optimizer.weight_decay = (0.0,) * self.param_length if self.is_group else 0.0
@@ -110,7 +110,7 @@ class LARS(Optimizer):
         return self.opt(tuple(self._scale_by_trust(*row) if scaled else row[1] for row, scaled in chosen))
 
     def _scale_by_trust(self, param, gradient, decay, decays, rate):
-        """The gradient times the rate that its layer is trusted with."""
+        """Return the gradient multiplied by the trust ratio of its layer."""
         gradient = dense(gradient)
         squares = self.square_sum(param, gradient)
         return self.lars(param, gradient, *squares, decay if decays else 0.0, rate)

@@ -1,4 +1,4 @@
-"""LazyAdam: Adam that leaves the rows alone which a sparse gradient does not mention."""
+"""LazyAdam: Adam that updates only the rows of a sparse gradient."""
 
 from msnb.common.kinds import Bool, checked
 from msnb.nn._hyperparameter_kinds import Fraction, NonNegativeFloat, PositiveFloat, PositiveNumber

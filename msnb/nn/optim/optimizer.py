@@ -1,4 +1,4 @@
-"""`Optimizer`: what all optimizers share: learning rates, weight decay, loss scale, parameter groups."""
+"""`Optimizer`: base class with learning rates, weight decay, loss scale and parameter groups."""
 
 import functools
 import inspect
@@ -86,9 +86,10 @@ class Optimizer(Cell):
             - params: list[Parameter]. Required.
             - lr: the group's own learning rate. Default: `learning_rate`.
             - weight_decay: the group's own weight decay. Default: `weight_decay`.
-            - grad_centralization: bool, whether the mean over all axes but the first is taken off its gradients.
+            - grad_centralization: bool, whether the mean over all axes but the first is subtracted from its
+            gradients.
               Default: False.
-            - order_params: list[Parameter], alone in its dict: the order in which all Parameters are kept.
+            - order_params: list[Parameter], the only key of its dict: the order of all Parameters.
 
         weight_decay (Union[int, float, Cell]): Factor of the L2 penalty, at least 0; a Cell computes it from the number
             of the step. Without groups, Parameters with "beta" or "gamma" in their names are left out. Default: 0.0.
@@ -106,7 +107,7 @@ class Optimizer(Cell):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    _has_target = False  # whether `target` may be set
+    _has_target = False  # True if `target` may be set
 
     # With groups a tuple, one for each Parameter; with rates that change by step a schedule, or a list of them.
     learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList
@@ -156,7 +157,7 @@ class Optimizer(Cell):
         self._check_parallel()
 
     def _install_rates(self, learning_rate, groups, members):
-        """Keep the learning rate, or one for each of the Parameters whose groups are `members`."""
+        """Set the learning rate, or one per Parameter of the groups `members`."""
         rates = [learning_rate] + [group.lr for group in groups if group.lr is not None]
         lengths = {rate.size for rate in rates if by_step(rate) and isinstance(rate, Tensor)}
         if len(lengths) > 1:
@@ -191,7 +192,7 @@ class Optimizer(Cell):
         own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
         own = own if self.is_group else [weight_decay]
         self._decay_schedules: list[Cell | None] = [decay if isinstance(decay, Cell) else None for decay in own]
-        # where a schedule says it, 1 stands for it
+        # 1 is a placeholder where a schedule computes it
         numbers = tuple(self.loss_scale * (1.0 if isinstance(decay, Cell) else decay) for decay in own)
         if self.is_group:
             self.weight_decay = numbers
@@ -248,7 +249,7 @@ class Optimizer(Cell):
             self._check_dividing()
 
     def _check_dividing(self):
-        """Refuse what r1.1 refuses in "data_parallel" mode, where each device updates some of the Parameters.
+        """Raise the errors of r1.1 for "data_parallel" mode, in which each device updates some of the Parameters.
 
         Raises:
             RuntimeError: If the optimizer is not one of those, or there are fewer Parameters than devices.
@@ -324,7 +325,7 @@ class Optimizer(Cell):
     # ------------------------------------------------------------------ gradients
     @property
     def _decays(self) -> tuple[float, ...]:
-        """Weight decay of each Parameter, whether it is one that decays or not."""
+        """Weight decay of each Parameter, including those that are exempt."""
         decay = self.weight_decay
         decays = decay if isinstance(decay, tuple) else (decay,) * self.param_length
         if not self.dynamic_weight_decay:
@@ -385,7 +386,7 @@ class Optimizer(Cell):
         return tuple(times(g, 1.0 / self.loss_scale) for g in gradients) if self.need_scale else gradients
 
     def _check_gradients(self, gradients):
-        """`gradients`, when there is one per Parameter; RuntimeError otherwise."""
+        """Return `gradients`. Raise RuntimeError unless there is one per Parameter."""
         count = len(gradients) if isinstance(gradients, (tuple, list)) else type(gradients).__name__
         if count != self.param_length:
             raise RuntimeError(
@@ -395,7 +396,7 @@ class Optimizer(Cell):
         return gradients
 
     def broadcast_params(self, optim_result: object) -> object:
-        """Send updated Parameters to the devices that did not update them: to none, as each updates what it has.
+        """Do nothing: each device updates its own Parameters, so nothing is broadcast.
 
         Args:
             optim_result (object): Result of the update.

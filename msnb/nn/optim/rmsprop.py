@@ -18,9 +18,9 @@ class RMSProp(DeclaredOptimizer):
         m_{t+1} = \beta\, m_t + \frac{\eta\, g}{\sqrt{s_{t+1} + \epsilon}}, \quad
         p_{t+1} = p_t - m_{t+1}
 
-    When centered, the mean gradient :math:`a_{t+1} = \rho\, a_t + (1 - \rho)\, g` is kept as well and
-    :math:`s_{t+1} - a_{t+1}^2` stands under the root. p is a Parameter, g its gradient, :math:`\rho` `decay`,
-    :math:`\beta` `momentum` and :math:`\eta` the learning rate; s begins with 1.
+    When centered, the mean gradient :math:`a_{t+1} = \rho\, a_t + (1 - \rho)\, g` is stored as well and
+    :math:`s_{t+1} - a_{t+1}^2` replaces :math:`s_{t+1}` under the root. p is a Parameter, g its gradient,
+    :math:`\rho` `decay`, :math:`\beta` `momentum` and :math:`\eta` the learning rate; s begins with 1.
 
     Args:
         params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.

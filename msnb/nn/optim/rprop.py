@@ -22,8 +22,8 @@ class Rprop(DeclaredOptimizer):
     Args:
         params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): First step size. Default: 0.1.
-        etas (tuple[float, float]): What a step size is multiplied by where the sign has changed, below 1, and where it
-            has not, above 1. Default: (0.5, 1.2).
+        etas (tuple[float, float]): Factors of the step size: below 1 if the sign has changed, above 1 if not.
+            Default: (0.5, 1.2).
         step_sizes (tuple[float, float]): The least and the largest step size. Default: (1e-6, 50.0).
         weight_decay (Union[float, Cell]): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 

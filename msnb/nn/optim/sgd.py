@@ -19,7 +19,7 @@ __all__ = ["SGD"]
     given="weight_decay",
 )
 class SGD(DeclaredOptimizer):
-    r"""Stochastic gradient descent, with momentum if wanted.
+    r"""Stochastic gradient descent with optional momentum.
 
     .. math::
         v_{t+1} = u\, v_t + (1 - d)\, g, \qquad p_{t+1} = p_t - \eta\, v_{t+1}

@@ -36,14 +36,14 @@ def _set_to_zero(sum_of_shares):
 
 class GradientAccumulation(Cell):
     """
-    Hands an optimizer the mean of the gradients of several steps, once in so many: large batches by small ones.
+    Gradient accumulation: every `accumulate_step` steps, an optimizer gets the mean of their gradients.
 
     Args:
         max_accumulation_step (int): Over how many steps the mean is taken.
-        optimizer (Optimizer): What the mean is applied by.
+        optimizer (Optimizer): The optimizer that applies the mean.
 
     Inputs:
-        - **loss** (Tensor) - what the step returns.
+        - **loss** (Tensor) - the loss of the step, which is returned.
         - **grads** (tuple[Tensor]) - gradients of the optimizer's Parameters, in their order.
 
     Outputs:

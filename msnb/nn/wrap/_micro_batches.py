@@ -18,7 +18,7 @@ _CONFIG = Optional(Instance(dict))
 
 
 class _MicroBatched(Cell):
-    """Base of Cells that give a network the parts of a batch, and take the sum of what it returns."""
+    """Base of Cells that run a network on micro-batches and sum its results."""
 
     _holds = "network"
 
@@ -77,14 +77,14 @@ class GradAccumulationCell(_MicroBatched):
 
 class PipelineCell(_MicroBatched):
     """
-    A network that gets a batch in parts; the sum of what it returns comes out.
+    Run a network on micro-batches, and return the sum of its results.
 
-    In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on devices
-    of their own: while one computes a part, the one before computes the next. Blocks are the Cells with a
-    `pipeline_stage`, as far as they are equal, or those of the longest SequentialCell or CellList; each takes one
-    Tensor and gives one of the same shape, and writes nothing. What stands around them is computed by all devices, and
-    those that a stage has besides its first compute rows of each part. Dropout draws other masks in each of these, in
-    each block and for each part. Blocks that are not so raise NotImplementedError.
+    In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on
+    separate devices: while one stage computes a micro-batch, the previous stage computes the next one. Blocks are the
+    equal Cells with a `pipeline_stage`, or the equal Cells of the longest SequentialCell or CellList. Each takes one
+    Tensor, returns one of the same shape, and writes no Parameter; other blocks raise NotImplementedError. All
+    devices compute the operators outside the blocks. The devices of one stage each compute some examples of a
+    micro-batch. Dropout draws separate masks for each device, block and micro-batch.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -145,7 +145,7 @@ class PipelineCell(_MicroBatched):
 
 class MicroBatchInterleaved(_MicroBatched):
     """
-    A network that gets a batch in parts; the mean of what it returns comes out.
+    Run a network on micro-batches, and return the mean of its results.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -179,13 +179,13 @@ class MicroBatchInterleaved(_MicroBatched):
 
 class ForwardValueAndGrad(Cell):
     """
-    What a network returns, and gradients of it; the network runs once.
+    The output of a network and its gradients, from one run.
 
     Args:
         network (Union[Cell, Callable]): The network.
         weights (Union[ParameterTuple, list]): Parameters that gradients are taken for. Default: None.
         get_all (bool): Whether gradients are taken for all inputs; else for the first. Default: False.
-        get_by_list (bool): Whether gradients are taken for `weights`: alone, or behind those of all inputs.
+        get_by_list (bool): Whether gradients are taken for `weights`: only these, or after those of all inputs.
             Default: False.
         sens_param (bool): Whether the last input is the cotangent of the output; else it is ones. Default: False.
 
@@ -196,8 +196,7 @@ class ForwardValueAndGrad(Cell):
         tuple, the output and the gradients, shaped as those of `ops.GradOperation`.
 
     Raises:
-        TypeError: If `network` cannot be called, an option is no bool, or `weights` are none although they are asked
-            for.
+        TypeError: If `network` cannot be called, an option is no bool, or `weights` are missing with `get_by_list`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

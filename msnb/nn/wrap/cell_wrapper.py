@@ -44,7 +44,7 @@ def _return_input(x):
 
 
 def title_of(cell: Cell) -> str:
-    """What a person calls the program of a Cell."""
+    """Return the display name of the program of a Cell."""
     return cell._title() if hasattr(type(cell), "_title") else type(cell).__name__
 
 
@@ -140,7 +140,7 @@ class TrainOneStepCell(Cell):
         network (Cell): The network, which returns its loss.
         optimizer (Optimizer): Updates the Parameters.
         sens (float): Cotangent of the loss, the loss scale. Default: 1.0.
-        return_grad (bool): Whether the gradients come out as well. Default: False.
+        return_grad (bool): Whether to return the gradients too. Default: False.
 
     Inputs:
         - ***inputs** (Tensor) - Inputs of the network.
@@ -352,10 +352,10 @@ class WithEvalCell(Cell):
 
 
 class ParameterUpdate(Cell):
-    """Assigns its input to a Parameter, for example to change a learning rate between steps.
+    """Assign the input to a Parameter, for example to change a learning rate between steps.
 
     Args:
-        param (Parameter): What is written.
+        param (Parameter): The Parameter to write.
 
     Inputs:
         - **x** (Tensor) - New value, of the same shape and dtype.

@@ -27,16 +27,16 @@ def _check_degree(value):
 
 
 class DistributedGradReducer(Cell):
-    """Gradients as the mean (or sum) over all devices that train together.
+    """Mean (or sum) of gradients over all devices that train together.
 
-    In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own rows, and
-    this adds them up, float16 in float32. Elsewhere they are those of the whole batch already, and pass through
-    unchanged.
+    In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own examples,
+    and this Cell adds them, float16 in float32. In other modes they are gradients of the full batch already and are
+    returned unchanged.
 
     Args:
         parameters (list): The Parameters that the gradients belong to.
         mean (bool): Whether the mean is taken rather than the sum. Default: True.
-        degree (int): What the mean divides by: the number of devices that train together. Default: None, all of them.
+        degree (int): Divisor of the mean: the number of devices that train together. Default: None, all of them.
         fusion_type (int): How many gradients travel together; no effect. Default: 1.
         group (str): Name of the group of devices, see `create_group`. Default: "hccl_world_group", all.
 
@@ -87,7 +87,7 @@ class DistributedGradReducer(Cell):
         return tuple([self._reduce_gradient(g, degree) if reduced else g for g, reduced in filtered])
 
     def _reduce_gradient(self, grad, degree):
-        """Sums of 16 bits overflow, so that these are of 32."""
+        """Reduce one gradient. float16 is summed in float32, because sums of float16 overflow."""
         if isinstance(grad, RowTensor):
             values = self._join_shards(self._gather, grad.values, degree)
             return RowTensor(self._gather(grad.indices), values, grad.dense_shape)

@@ -33,7 +33,7 @@ grad_overflow = P.FloatStatus()
 @_grad_scale.register("Tensor", "RowTensor")
 @_grad_scale.register("Tensor", "Tensor")
 def _unscale_gradient(scale, gradient):
-    """`gradient` divided by `scale`, in its own dtype."""
+    """Return `gradient` divided by `scale`, in its own dtype."""
     return on_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
 
 
@@ -44,12 +44,13 @@ def _has_overflow(gradient):
 
 
 def _current_value(param):
-    """What `param` holds now, whatever is written to it later."""
+    """Return the current value of `param`, unaffected by later writes."""
     return box(param._array) if trace_state.tracing() else Tensor(param)
 
 
 class DynamicLossScaleUpdateCell(Cell):
-    """Moves a loss scale: down by `scale_factor` on overflow (never below 1), up after `scale_window` steps without.
+    """Update a loss scale: divide by `scale_factor` on overflow (never below 1), multiply after `scale_window` steps
+    without overflow.
 
     Args:
         loss_scale_value (float): First loss scale.
@@ -97,7 +98,7 @@ class DynamicLossScaleUpdateCell(Cell):
 
 
 class FixedLossScaleUpdateCell(Cell):
-    """Leaves the loss scale as it is.
+    """Keep the loss scale constant.
 
     Args:
         loss_scale_value (float): The loss scale.
@@ -131,7 +132,7 @@ class FixedLossScaleUpdateCell(Cell):
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
-    """One training step with a scaled loss, which leaves everything as it is when a gradient is infinite or NaN.
+    """One training step with a scaled loss. If a gradient is infinite or NaN, nothing is updated.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -195,11 +196,11 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return loss, cond, scale
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Any, Any]:
-        """Begin to watch for overflow, after `pre_cond`; nothing has to be set up here.
+        """Start the overflow check after `pre_cond`. msnb needs no setup for it.
 
         Args:
-            pre_cond (Tensor): What has to be computed before.
-            compute_input (Union[Tensor, tuple[Tensor]]): Input of what is watched.
+            pre_cond (Tensor): A value that is computed before.
+            compute_input (Union[Tensor, tuple[Tensor]]): Input of the computation to check.
 
         Returns:
             tuple, False as the status for `get_overflow_status`, and `compute_input`.
@@ -207,12 +208,12 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return F.depend(False, pre_cond), compute_input
 
     def get_overflow_status(self, status: Any, compute_output: Any) -> Tensor:
-        """Whether there was an overflow already, or a Tensor of `compute_output` holds an infinite value or NaN.
+        """Return True if an overflow was detected, or `compute_output` contains infinity or NaN.
 
         Args:
             status (Union[bool, Tensor]): First result of `start_overflow_check`; of a Tensor, any element but zero is
                 an overflow.
-            compute_output (Union[Tensor, tuple[Tensor]]): Output of what is watched.
+            compute_output (Union[Tensor, tuple[Tensor]]): Output of the computation to check.
 
         Returns:
             Tensor, bool.
@@ -225,7 +226,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return F.reduce_sum(F.concat(flags)) >= self.base
 
     def process_loss_scale(self, overflow: Tensor) -> Any:
-        """Let the manager move the loss scale.
+        """Update the loss scale by the manager.
 
         Args:
             overflow (Tensor): bool, whether the step overflowed.
@@ -240,8 +241,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def _update_unless(self, overflow, grads, written):
         """Run the optimizer unless `overflow` is true.
 
-        When it was the forward pass that overflowed, what it has `written` is put back as well: moving statistics of
-        BatchNorm as a rule, which one infinite batch would spoil for good. When only gradients did, it stays.
+        If the forward pass overflowed, the Parameters in `written` are restored as well: usually moving statistics of
+        BatchNorm, which one infinite batch would spoil. If only gradients overflowed, they are not restored.
         """
 
         def update():

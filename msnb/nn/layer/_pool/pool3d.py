@@ -50,7 +50,7 @@ class AvgPool3d(_VolumePool):
         pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
         padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
-        count_include_pad (bool): Whether what was added counts in the mean. Default: True.
+        count_include_pad (bool): Whether the padding counts in the mean. Default: True.
         divisor_override (int): Divides the sum instead of the number of places. Default: None.
 
     Inputs:

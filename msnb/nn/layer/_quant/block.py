@@ -21,7 +21,7 @@ class QuantBlock(Cell):
         dequant_op (Dequant): Makes floats of the sums.
         dequant_scale (Tensor): Product of the quantisation steps of input and weight.
         bias (Tensor): The bias in such steps, int32. Default: None.
-        activation (Union[Cell, Primitive]): What comes last. Default: None.
+        activation (Union[Cell, Primitive]): Activation after the operator. Default: None.
         weight_offset (Tensor): The integers that stand for 0 in the weight, one or one a channel. Default: None, 0.
 
     Inputs:
@@ -92,7 +92,7 @@ class QuantMindirBlock(Cell):
         core_op (Primitive): Conv2D or MatMul.
         weight (Tensor): The weight; for MatMul of shape (in, out).
         bias (Tensor): The bias. Default: None.
-        activation (Union[Cell, Primitive]): What comes last. Default: None.
+        activation (Union[Cell, Primitive]): Activation after the operator. Default: None.
         param_dict (dict): The attributes, numbers, arrays or texts by name; numbers become arrays, None is left
             out. Default: None.
 

@@ -18,7 +18,7 @@ IntegerType = Annotated[QuantDtype, Instance(QuantDtype)]
 
 
 class Prepared:
-    """An observer class with some of its arguments given.
+    """An observer class with some of its arguments bound.
 
     Args:
         make (Callable): Makes the observer.
