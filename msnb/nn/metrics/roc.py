@@ -69,7 +69,7 @@ class ROC(Metric):
 
     def eval(self) -> tuple[Any, Any, Any]:
         """
-        The curve of what was seen, or one for each class.
+        Return the ROC curve of the accumulated values, or one per class.
 
         Returns:
             tuple, false positive rates, true positive rates and thresholds: each an array, or a list of them.

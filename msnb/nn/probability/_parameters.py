@@ -14,7 +14,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.ops import functional as F
 
-# What a parameter of a distribution may be; None is given later, as a Tensor in each call.
+# Values of a parameter of a distribution. None means that each call passes a Tensor.
 Numbers = float | list | np.ndarray | Tensor | None
 
 _INTEGER_TYPES = (*mstype.int_type, *mstype.uint_type)
@@ -37,10 +37,10 @@ NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.f
 
 def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
     """
-    What was given for a parameter, as a Tensor.
+    Return the value of a parameter as a Tensor.
 
     Args:
-        t (Union[int, float, list, numpy.ndarray, Tensor, Parameter]): The numbers; a Parameter stays as it is.
+        t (Union[int, float, list, numpy.ndarray, Tensor, Parameter]): The numbers; a Parameter is returned unchanged.
         hint_type (mindspore.dtype): Element type of the result. Default: mindspore.float32.
 
     Returns:
@@ -73,18 +73,18 @@ def alike(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def check_parameters(parameters: dict[str, Any], seed: int | None, dtype: mstype.Type, name: str) -> dict[str, Any]:
-    """What a constructor was given, as `Distribution` takes it."""
+    """Return the constructor arguments in the form that `Distribution` takes."""
     return {**parameters, "seed": seed, "dtype": dtype, "name": name, "param_dict": parameters}
 
 
 def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstype.Type:
     """
-    The element type in which a distribution holds its parameters and computes.
+    Return the dtype in which a distribution stores its parameters and computes.
 
     Args:
-        args (dict): Name of a parameter -> what was given for it.
-        hint_type (mindspore.dtype): The type of the distribution: taken where no parameter has a type of its own, and
-            mindspore.float32 for whole numbers.
+        args (dict): Parameter names and their values.
+        hint_type (mindspore.dtype): The type of the distribution: used if no parameter has a dtype. mindspore.float32
+            for integers.
 
     Returns:
         mindspore.dtype: that of the arrays and Tensors among the parameters. Whole numbers count as float32, and so
@@ -107,7 +107,7 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
 
 
 def _concrete_numbers(value):
-    """The numbers of `value`; None where there are none yet: what a call or a program gives is not looked at."""
+    """Return the numbers of `value`, or None if it is traced or None."""
     return None if value is None or is_traced(value) else value.asnumpy()
 
 
@@ -169,7 +169,7 @@ def check_distribution_name(name: str | None, expected_name: str) -> None:
 
 
 class CheckTensor:
-    """A check that gives back what it is given, if that is a Tensor."""
+    """A check that returns its argument if that is a Tensor."""
 
     def __call__(self, x: Any, name: str) -> Tensor:
         """`x`, unless it is something else: then TypeError."""
@@ -179,7 +179,7 @@ class CheckTensor:
 
 
 class CheckTuple:
-    """A check that gives back what it is given, if that is a tuple."""
+    """A check that returns its argument if that is a tuple."""
 
     def __call__(self, x: Any, name: str) -> tuple:
         """`x`, unless it is something else: then TypeError."""

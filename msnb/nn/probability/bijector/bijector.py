@@ -24,8 +24,8 @@ _check_tensor = CheckTensor()
 
 class Bijector(Cell):
     """
-    Base class of bijectors: a function g with its inverse and the logarithms of the derivatives of both. If X is
-    distributed in some way, g(X) is distributed as `TransformedDistribution` tells.
+    Base class of bijectors: a function g with its inverse and the logarithms of the derivatives of both.
+    `TransformedDistribution` gives the distribution of g(X) for a distribution of X.
 
     A subclass defines `_forward`, `_inverse`, `_forward_log_jacobian` and `_inverse_log_jacobian`: functions of a
     Tensor.
@@ -36,7 +36,7 @@ class Bijector(Cell):
         name (str): A name. Default: None, which is refused.
         dtype (mindspore.dtype): The type that parameters and values have to have. Default: None: any type of floating
             point numbers, and parameters are cast to that of the value.
-        param (dict): What the constructor was given; under "param_dict" the parameters of the bijector. Default: None.
+        param (dict): The constructor arguments; "param_dict" has the parameters of the bijector. Default: None.
 
     Raises:
         TypeError: If an argument is of another type, a parameter does not hold floating point numbers, or two
@@ -56,7 +56,7 @@ class Bijector(Cell):
         [8.]
     """
 
-    _words: ClassVar[dict[str, str]] = {}  # parameter -> what it is called when the bijector is printed
+    _words: ClassVar[dict[str, str]] = {}  # parameter -> its label in `repr`
     _transformed: ClassVar[Callable[..., Any] | None] = None  # TransformedDistribution, which registers itself
 
     @checked
@@ -88,7 +88,7 @@ class Bijector(Cell):
             if not any(v is None for v in numbers.values()):
                 self._batch_shape = np.broadcast_shapes(*(np.shape(v) for v in numbers.values()))
 
-    # ------------------------------------------------------------------ what it was made with
+    # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
         """The name."""
@@ -101,27 +101,27 @@ class Bijector(Cell):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the constructor was given."""
+        """The constructor arguments."""
         return self._parameters
 
     @property
     def is_constant_jacobian(self) -> bool:
-        """Whether the derivative is the same everywhere."""
+        """True if the derivative is constant."""
         return self._is_constant_jacobian
 
     @property
     def is_injective(self) -> bool:
-        """Whether no two values have the same image."""
+        """True if different values have different images."""
         return self._is_injective
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:
-        """The shape to which the parameters broadcast; None if there are none, or not all are known."""
+        """The broadcast shape of the parameters; None if there are none, or one is missing."""
         return self._batch_shape
 
     @property
     def is_scalar_batch(self) -> bool:
-        """Whether the parameters are single numbers."""
+        """True if the parameters are scalars."""
         return self._is_scalar_batch
 
     @property
@@ -176,7 +176,7 @@ class Bijector(Cell):
         return value
 
     def _at(self, value):
-        """`value` and behind it the parameters in its type, for the formulas of a subclass."""
+        """Return `value` and the parameters cast to its dtype, for the formulas of a subclass."""
         value = self._check_value_dtype(value)
         return value, *(self.cast_param_by_value(value, p) for p in self.default_parameters)
 
@@ -204,7 +204,7 @@ class Bijector(Cell):
         return self._call_own("_forward", value, args, kwargs)
 
     def inverse(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """That whose image is `value`. See `forward` for the arguments."""
+        """Return the inverse image of `value`. See `forward` for the arguments."""
         return self._call_own("_inverse", value, args, kwargs)
 
     def forward_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:

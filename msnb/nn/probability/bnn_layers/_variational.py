@@ -1,4 +1,4 @@
-"""What Bayesian layers have in common: a prior and a posterior of the weight and the bias, and how far they differ."""
+"""Base of Bayesian layers: prior and posterior of weight and bias, and their divergence."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from msnb.ops import operations as P
 
 
 def normal_posterior(name: str, shape: Any) -> NormalPosterior:
-    """The posterior that a layer has unless it is given another."""
+    """Return the default posterior of a layer."""
     return NormalPosterior(name=name, shape=shape)
 
 
@@ -28,7 +28,7 @@ def _check_normal(distribution, argument, layer):
 
 
 class Variational(Cell):
-    """A layer whose weight, and bias if it has one, are drawn anew in each call."""
+    """A layer that draws its weight, and its bias if it has one, in each call."""
 
     has_bias: bool
     weight_prior: Any
@@ -39,7 +39,7 @@ class Variational(Cell):
     def _add_distributions(
         self, what: str, shape: Any, prior_fn: Callable[..., Any], posterior_fn: Callable[..., Any]
     ) -> None:
-        """Keep the prior and the posterior of `what`, "weight" or "bias", of a shape."""
+        """Create the prior and the posterior of `what`, "weight" or "bias", for a shape."""
         prior = prior_fn if isinstance(prior_fn, Cell) else prior_fn()
         _check_normal(prior, f"{what}_prior_fn", self.cls_name)
         if None in prior.normal.default_parameters:
@@ -60,7 +60,7 @@ class Variational(Cell):
         return P.BiasAdd()(inputs, self.bias_posterior("sample"))
 
     def compute_kl_loss(self) -> Tensor:
-        """The Kullback-Leibler divergence of what is learnt from what was believed, summed over weight and bias."""
+        """Return the Kullback-Leibler divergence of posterior and prior, summed over weight and bias."""
         loss = _kl_divergence(self.weight_prior, self.weight_posterior)
         return loss + _kl_divergence(self.bias_prior, self.bias_posterior) if self.has_bias else loss
 
@@ -75,5 +75,5 @@ class Variational(Cell):
 
 
 def _kl_divergence(prior, posterior):
-    """As r1.1 has it: the divergence of the prior from the posterior, KL(prior||posterior)."""
+    """Return KL(prior||posterior), the direction that r1.1 uses."""
     return F.reduce_sum(prior("kl_loss", posterior("get_dist_type"), *posterior("get_dist_args")))

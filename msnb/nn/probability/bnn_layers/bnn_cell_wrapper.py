@@ -23,8 +23,8 @@ class WithBNNLossCell(Cell):
     Args:
         backbone (Cell): The network.
         loss_fn (Cell): The loss of its output and the label.
-        dnn_factor (Union[int, float]): By what that is multiplied, not negative. Default: 1.
-        bnn_factor (Union[int, float]): By what the divergences are multiplied, not negative. Default: 1.
+        dnn_factor (Union[int, float]): Factor of the loss, not negative. Default: 1.
+        bnn_factor (Union[int, float]): Factor of the divergences, not negative. Default: 1.
 
     Inputs:
         - **x** (Tensor) - Input of the network.
@@ -73,5 +73,5 @@ class WithBNNLossCell(Cell):
 
 
 def _bayesian_layers(net: Cell) -> Iterator[Variational]:
-    """The Bayesian layers of a network, itself included."""
+    """Yield the Bayesian layers of a network, including the network."""
     return (cell for _, cell in net.cells_and_names() if isinstance(cell, Variational))

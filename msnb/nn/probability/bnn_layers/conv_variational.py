@@ -16,8 +16,8 @@ __all__ = ["ConvReparam"]
 class ConvReparam(Convolution, Variational):
     r"""
     The Bayesian convolution of images: a Conv2d with one set of kernels, and one bias, drawn for each batch. Gradients
-    reach their means and standard deviations, for a number drawn is :math:`\mu + \sigma \epsilon` (Kingma and Welling,
-    2013).
+    reach their means and standard deviations, by the reparametrization :math:`\mu + \sigma \epsilon` (Kingma and
+    Welling, 2013).
 
     Args:
         in_channels (int): How many channels come in.

@@ -75,7 +75,8 @@ class _DenseVariational(Variational):
 class DenseReparam(_DenseVariational):
     r"""
     The Bayesian fully connected layer: :math:`f(x W^T + b)`, with one W and one b drawn for each batch. Gradients reach
-    their means and standard deviations, for a number drawn is :math:`\mu + \sigma \epsilon` (Kingma and Welling, 2013).
+    their means and standard deviations, by the reparametrization :math:`\mu + \sigma \epsilon` (Kingma and Welling,
+    2013).
 
     Args:
         in_channels (int): How many features come in.
@@ -115,7 +116,7 @@ class DenseReparam(_DenseVariational):
 
 class DenseLocalReparam(_DenseVariational):
     r"""
-    The Bayesian fully connected layer whose outputs are drawn rather than its weights:
+    The Bayesian fully connected layer with local reparametrization, which draws outputs instead of weights:
     :math:`x \mu^T + \sqrt{x^2 (\sigma^2)^T} \epsilon`, which has the same distribution for each row and gradients of
     less variance (Kingma, Salimans and Welling, 2015).
 

@@ -1,4 +1,4 @@
-"""Distributions of weights: what is believed before training, and what is learnt."""
+"""Distributions of weights: the prior, and the posterior that is trained."""
 
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ __all__ = ["NormalPrior", "NormalPosterior"]
 
 
 def _check_standard_deviation(value):
-    """MindSpore refuses a negative number as it does one of another type."""
+    """Check a standard deviation. A negative number is a TypeError, as in MindSpore."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
         raise TypeError
     return value
@@ -35,7 +35,7 @@ StandardDeviation = Annotated[float, Kind("an int or a float of at least 0", _ch
 
 class NormalPrior(Cell):
     """
-    The normal distribution that weights are believed to have before anything is known.
+    A normal prior distribution of weights.
 
     Args:
         dtype (mindspore.dtype): Type of the weights. Default: mindspore.float32.
@@ -72,11 +72,11 @@ class NormalPrior(Cell):
 
 class NormalPosterior(Cell):
     r"""
-    Normal distributions that are learnt: their means :math:`\mu` and the numbers :math:`\rho` behind their standard
+    A normal posterior distribution of weights: the means :math:`\mu` and the numbers :math:`\rho` of the standard
     deviations :math:`\log(1 + e^\rho)` are Parameters (Blundell et al., 2015).
 
     Args:
-        name (str): What the names of the Parameters begin with.
+        name (str): Prefix of the Parameter names.
         shape (Union[list, tuple]): Shape of the weights.
         dtype (mindspore.dtype): Type of the weights. Default: mindspore.float32.
         loc_mean (Union[int, float]): Mean of the first :math:`\mu`, which are drawn. Default: 0.

@@ -1,10 +1,10 @@
-"""Decorators that make methods of formulas: a distribution writes its formulas over Tensors of one shape and type.
+"""Decorators that turn formulas into methods. A formula computes with Tensors of one shape and dtype.
 
     @at_value
     def _log_prob(self, value, mean, sd): ...
 
-becomes ``_log_prob(value, mean=None, sd=None)``: the value is checked and cast, and parameters that are not given are
-those of the constructor, all broadcast against each other.
+becomes ``_log_prob(value, mean=None, sd=None)``: the value is checked and cast, missing parameters are those of the
+constructor, and all are broadcast.
 """
 
 import functools
@@ -18,8 +18,8 @@ _check_tensor, _check_tuple = CheckTensor(), CheckTuple()
 
 
 def _make_binder(formula, required, shape=False):
-    """A function that puts what a call gives in the order of the formula's parameters: the first `required` have to be
-    given, the parameters of the distribution are None where they are not."""
+    """Return a function that binds call arguments to the formula's parameters, and its signature. The first
+    `required` arguments are mandatory; missing distribution parameters are None."""
     own = list(inspect.signature(formula).parameters.values())[1:]
     names = own[:required] if not shape else [own[0].replace(default=())]
     optional = [p.replace(default=None) for p in own[len(names) :]]
@@ -41,7 +41,7 @@ def _make_method(formula, signature, body):
 
 
 def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula of the parameters alone: ``formula(self, *parameters)``."""
+    """Decorator for a formula of the parameters: ``formula(self, *parameters)``."""
     bound, signature = _make_binder(formula, 0)
 
     def body(self, *args, **kwargs):
@@ -51,7 +51,7 @@ def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula at a value: ``formula(self, value, *parameters)``."""
+    """Decorator for a formula at a value: ``formula(self, value, *parameters)``."""
     bound, signature = _make_binder(formula, 1)
 
     def body(self, *args, **kwargs):
@@ -63,7 +63,7 @@ def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A formula of two distributions a and b: ``formula(self, *parameters of b, *parameters of a)``.
+    """Decorator for a formula of two distributions a and b: ``formula(self, *parameters of b, *parameters of a)``.
 
     The method takes the name of b's family first, and refuses any but one.
 
@@ -94,9 +94,9 @@ def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable
 
 
 def sampling_method(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A way to draw numbers: ``formula(self, shape, *parameters)``, where `shape` is that of the result.
+    """Decorator for a sampler: ``formula(self, shape, *parameters)``, where `shape` is the shape of the result.
 
-    The method takes the shape of the sample, () by default; behind it stands the shape of the parameters.
+    The method takes the sample shape, () by default. The result has the sample shape followed by the parameter shape.
     """
     bound, signature = _make_binder(formula, 1, shape=True)
 

@@ -6,7 +6,7 @@ from msnb.nn.probability.distribution.distribution import Distribution
 
 
 class Placed(Distribution):
-    """A distribution of (x - mean) / sd, whose attributes tell both as they were given."""
+    """Base of location-scale distributions of (x - mean) / sd."""
 
     def _add_place(self, mean: Numbers, sd: Numbers) -> None:
         """Take over both parameters.
@@ -20,7 +20,7 @@ class Placed(Distribution):
 
     @property
     def mean(self) -> Tensor | None:
-        """Where it stands."""
+        """The location."""
         return self._mean_value
 
     @property

@@ -99,8 +99,8 @@ class Bernoulli(Distribution):
 
 
 def _mixed(value, probs1):
-    """log(p) where `value` is 1 and log(1 - p) where it is 0; a share of both between. What has no share is 0 with a
-    gradient of 0, even where its logarithm is infinite."""
+    """Return value * log(p) + (1 - value) * log(1 - p). A term with factor 0 is 0 with gradient 0, even if its
+    logarithm is infinite."""
     of_one = F.where(value == 0.0, 0.0, value * F.log(F.where(value == 0.0, 1.0, probs1)))
     of_zero = F.where(value == 1.0, 0.0, (1.0 - value) * F.log1p(-F.where(value == 1.0, 0.0, probs1)))
     return of_one + of_zero

@@ -18,9 +18,9 @@ class Cauchy(Distribution):
     The Cauchy distribution: density :math:`1 / \pi s (1 + z^2)` with :math:`z = (x - loc) / s`.
 
     Args:
-        loc (Union[float, list, numpy.ndarray, Tensor]): Where it is highest. Default: None, given in each call.
-        scale (Union[float, list, numpy.ndarray, Tensor]): Half the width at half that height, s. Default: None, given
-            in each call.
+        loc (Union[float, list, numpy.ndarray, Tensor]): The location. Default: None, given in each call.
+        scale (Union[float, list, numpy.ndarray, Tensor]): The scale s, half the width at half maximum. Default: None,
+            given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Cauchy".

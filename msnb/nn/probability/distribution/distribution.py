@@ -1,4 +1,4 @@
-"""`Distribution`: the methods that every distribution has, and how those that it does not define follow from others."""
+"""`Distribution`: the methods of every distribution, and derivations of methods that a subclass does not define."""
 
 import inspect
 from collections.abc import Callable
@@ -50,24 +50,24 @@ class Distribution(Cell):
     r"""
     Base class of distributions.
 
-    A subclass defines `_prob` or `_log_prob`, and those that it has of `_cdf`, `_log_cdf`, `_survival_function`,
+    A subclass defines `_prob` or `_log_prob`, and any of `_cdf`, `_log_cdf`, `_survival_function`,
     `_log_survival`, `_mean`, `_mode`, `_sd` or `_var`, `_entropy`, `_kl_loss`, `_cross_entropy` and `_sample`:
-    functions of a value (`_prob` to `_log_survival`) and of the parameters of the distribution. The others follow where
-    they can.
+    functions of a value (`_prob` to `_log_survival`) and of the parameters of the distribution. Other methods are
+    derived where possible.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative; None is 0.
         dtype (mindspore.dtype): Type of the samples.
         name (str): A name.
-        param (dict): What the constructor was given; under "param_dict" the parameters of the distribution.
+        param (dict): The constructor arguments; "param_dict" has the parameters of the distribution.
 
     Raises:
         TypeError: If an argument is of another type, or two parameters differ in element type.
         ValueError: If `seed` is negative, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes the parameters of the distribution behind its own arguments, by position or by name: Tensors
-        that stand for those of the constructor in that call. One that the constructor was not given is required.
+        Each method takes the parameters of the distribution after its own arguments, by position or by name: Tensors
+        that replace those of the constructor in that call. A parameter that is None in the constructor is required.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -83,7 +83,7 @@ class Distribution(Cell):
         [0.75]
     """
 
-    _words: ClassVar[dict[str, str]] = {}  # parameter -> what it is called when the distribution is printed
+    _words: ClassVar[dict[str, str]] = {}  # parameter -> its label in `repr`
 
     @checked
     def __init__(self, seed: Seed, dtype: NumberType, name: Str, param: dict[str, Any]) -> None:
@@ -97,7 +97,7 @@ class Distribution(Cell):
             self._set_parameter_info(self._parameters.get("param_dict", {}))
 
     def _set_parameter_info(self, parameters):
-        """Note type and shapes of the parameters `given` (dict)."""
+        """Set dtype and shapes from the dict `parameters`."""
         self.parameter_type: mstype.Type = set_param_type(parameters, self._dtype)
         self._is_scalar_batch: bool = all(v is None or isinstance(v, (int, float)) for v in parameters.values())
         self._batch_shape: tuple[int, ...] | None = None
@@ -114,7 +114,7 @@ class Distribution(Cell):
                 f"but got {' and '.join(map(str, shapes))}."
             ) from None
 
-    # ------------------------------------------------------------------ what it was made with
+    # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
         """The name."""
@@ -132,22 +132,22 @@ class Distribution(Cell):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the constructor was given."""
+        """The constructor arguments."""
         return self._parameters
 
     @property
     def is_scalar_batch(self) -> bool:
-        """Whether the parameters are single numbers."""
+        """True if the parameters are scalars."""
         return self._is_scalar_batch
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:
-        """The shape to which the parameters broadcast; None if the constructor was not given all of them."""
+        """The broadcast shape of the parameters; None if one is missing in the constructor."""
         return self._batch_shape
 
     @property
     def broadcast_shape(self) -> tuple[int, ...] | None:
-        """The shape of one sample; None if the constructor was not given all parameters."""
+        """The shape of one sample; None if a parameter is missing in the constructor."""
         return self._broadcast_shape
 
     @property
@@ -161,7 +161,7 @@ class Distribution(Cell):
         self.parameter_names: list[str] = []
 
     def _add_parameter(self, value, name):
-        """The Tensor for a parameter, None for None; it is what a call that does not give it takes."""
+        """Return a parameter as a Tensor, or None. It is the default of each call."""
         tensor = None if value is None else cast_to_tensor(value, self.parameter_type)
         self.default_parameters.append(tensor)
         self.parameter_names.append(name)
@@ -187,7 +187,7 @@ class Distribution(Cell):
         return _BroadcastTensors.functional(tuple(parameters))
 
     def _check_param_type(self, *args):
-        """What `_all_parameters` gives; alone where it is one."""
+        """Return the result of `_all_parameters`, or its only element."""
         parameters = self._all_parameters(*args)
         return parameters[0] if len(parameters) == 1 else parameters
 
@@ -199,12 +199,13 @@ class Distribution(Cell):
         return parameters[0].shape
 
     def _uniform(self, shape):
-        """Numbers between 0 and 1, of which none is 0 or 1."""
+        """Draw numbers in the open interval (0, 1)."""
         return F.maximum(UniformReal.functional(shape, seed=self._seed), _SMALLEST)
 
-    # ------------------------------------------------------------------ what follows from what
+    # ------------------------------------------------------------------ derived methods
     def _first(self, method_name, ways, args, kwargs):
-        """The result of the first method among `ways` (dict) that the class has; the value is what is then done."""
+        """Return the result of the first method in `ways` that the class defines, converted by the function in
+        `ways`."""
         for name, then in ways.items():
             method = getattr(self, name, None)
             if method is not None:
@@ -329,14 +330,14 @@ class Distribution(Cell):
 
     def get_dist_args(self, *args: Any, **kwargs: Any) -> tuple[Tensor | None, ...]:
         """
-        The parameters of the distribution, as `kl_loss` and others take them.
+        Return the parameters of the distribution, as `kl_loss` and other methods take them.
 
         Args:
             args (Tensor): Parameters of the distribution, which are given back.
             kwargs (Tensor): Parameters of the distribution, which are given back.
 
         Returns:
-            tuple[Tensor], those of the constructor where none is given.
+            tuple[Tensor], with those of the constructor for missing ones.
         """
         return self._first("get_dist_args", {"_get_dist_args": None}, args, kwargs)
 
@@ -357,7 +358,7 @@ class Distribution(Cell):
 
     # ------------------------------------------------------------------ as a Cell
     def _positional(self, args, kwargs):
-        """Parameters given by name, at the positions that the method has for them: a graph takes no names."""
+        """Return keyword arguments as positional ones: a graph takes no keywords."""
         bound = inspect.signature(getattr(self, f"_{args[0]}", getattr(self, args[0], None))).bind(*args[1:], **kwargs)
         bound.apply_defaults()
         return (args[0], *bound.args), bound.kwargs

@@ -16,7 +16,7 @@ __all__ = ["Geometric"]
 
 class Geometric(Distribution):
     """
-    The geometric distribution: how often a trial fails before it first succeeds; :math:`p (1 - p)^k` for
+    The geometric distribution, the number of failures before the first success: :math:`p (1 - p)^k` for
     k = 0, 1, 2, ...
 
     Args:

@@ -19,8 +19,8 @@ class HalfNormal(Placed):
     :math:`\sqrt{2 / \pi} / s \exp(-(x - m)^2 / 2 s^2)`.
 
     Args:
-        mean (Union[float, list, numpy.ndarray, Tensor]): Where it begins, m. Default: None, given in each call.
-        sd (Union[float, list, numpy.ndarray, Tensor]): Standard deviation of the whole normal distribution, s.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The lower bound m. Default: None, given in each call.
+        sd (Union[float, list, numpy.ndarray, Tensor]): Standard deviation s of the full normal distribution.
             Default: None, given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.

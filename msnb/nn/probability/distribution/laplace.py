@@ -15,7 +15,7 @@ class Laplace(Placed):
     The Laplace distribution: density :math:`\exp(-|x - m| / b) / 2 b`.
 
     Args:
-        mean (Union[float, list, numpy.ndarray, Tensor]): Where it is highest, m. Default: None, given in each call.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, given in each call.
         sd (Union[float, list, numpy.ndarray, Tensor]): The scale, b. Default: None, given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.

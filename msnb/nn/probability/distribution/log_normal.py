@@ -1,4 +1,4 @@
-"""The distribution of what has a normal logarithm."""
+"""The log-normal distribution."""
 
 import math
 
@@ -93,7 +93,7 @@ class LogNormal(TransformedDistribution):
         return loc + F.log(scale) + 0.5 * (1.0 + math.log(2 * math.pi))
 
     def _of_log(self, method, value, loc, scale, below):
-        """A method of the normal distribution at the logarithm of `value`; `below` for what has none."""
+        """Call a method of the normal distribution at the logarithm of `value`; return `below` for values up to 0."""
         is_inside = value > 0.0
         log_value = F.log(F.where(is_inside, value, 1.0))  # no NaN goes into the gradient
         return F.where(is_inside, getattr(self._distribution, method)(log_value, loc, scale), below), log_value
@@ -121,7 +121,7 @@ class LogNormal(TransformedDistribution):
 
     @against("LogNormal", 2)
     def _kl_loss(self, loc_b, scale_b, loc_a, scale_a):
-        return normal_kl(loc_b, scale_b, loc_a, scale_a)  # a function of the numbers leaves it as it is
+        return normal_kl(loc_b, scale_b, loc_a, scale_a)  # the divergence is invariant under bijections
 
     _cross_entropy = crossed(_entropy, _kl_loss)
 

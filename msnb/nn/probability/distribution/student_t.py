@@ -21,7 +21,7 @@ class StudentT(Placed):
 
     Args:
         df (Union[float, list, numpy.ndarray, Tensor]): Degrees of freedom, n. Default: None, given in each call.
-        mean (Union[float, list, numpy.ndarray, Tensor]): Where it is highest, m. Default: None, given in each call.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, given in each call.
         sd (Union[float, list, numpy.ndarray, Tensor]): The scale, s. Default: None, given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.

@@ -43,7 +43,7 @@ def _conv_args(layer):
 
 class TransformToBNN:
     """
-    Replaces layers of a network by Bayesian ones; the network itself is changed.
+    Replace layers of a network by Bayesian layers, in place.
 
     Args:
         trainable_dnn (Cell): The network in its training step, a `TrainOneStepCell`.
@@ -156,14 +156,14 @@ class TransformToBNN:
 
     def _training_step(self):
         for path, param in self.backbone.parameters_and_names():
-            param.name = path  # those of the new layers do not know where they stand
+            param.name = path  # Parameters of the new layers have no prefix yet
         optimizer = _rebuild_optimizer(self.optimizer, self.backbone.trainable_params())
         loss = WithBNNLossCell(self.backbone, self.loss_fn, self.dnn_factor, self.bnn_factor)
         return TrainOneStepCell(loss, optimizer, self.sens)
 
 
 def _rebuild_optimizer(optimizer, parameters):
-    """An optimizer as the given one, for other Parameters: it keeps its settings where its constructor has them."""
+    """Return an optimizer of the same class for other Parameters, with the settings that its constructor takes."""
     kind = type(optimizer)
     if kind.__name__ not in optim.__all__:
         names = ", ".join(optim.__all__)
@@ -178,5 +178,6 @@ def _rebuild_optimizer(optimizer, parameters):
         if isinstance(value, (bool, int, float, list, Cell)):
             settings[name] = value
     if "weight_decay" in settings:
-        settings["weight_decay"] /= optimizer.loss_scale  # it is kept multiplied by it
+        # the optimizer stores the decay multiplied by the loss scale
+        settings["weight_decay"] /= optimizer.loss_scale
     return kind(parameters, **settings)

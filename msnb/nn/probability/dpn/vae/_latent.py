@@ -1,4 +1,4 @@
-"""What variational autoencoders have in common: their sizes, and the way through the latent space."""
+"""Base of variational autoencoders: sizes, encoding, sampling and decoding."""
 
 from typing import Annotated, Any
 
@@ -12,9 +12,9 @@ from msnb.ops.random.normal import StandardNormal
 
 
 class Latent(Cell):
-    """An encoder and a decoder, between which numbers are drawn from a normal distribution.
+    """An encoder and a decoder with a normal latent distribution.
 
-    The decoder gets `given` numbers besides those drawn.
+    The decoder gets `condition_size` numbers besides the latent variables.
     """
 
     @checked
@@ -41,7 +41,7 @@ class Latent(Cell):
         self.dense3: Dense = Dense(latent_size + condition_size, hidden_size, "normal", "zeros")
 
     def _encode(self, *inputs):
-        """Mean and logarithm of the variance."""
+        """Return mean and logarithm of the variance."""
         hidden = self.encoder(*inputs)
         return self.dense1(hidden), self.dense2(hidden)
 
@@ -49,7 +49,7 @@ class Latent(Cell):
         return self.decoder(self.dense3(z))
 
     def _draw(self, mean, log_variance):
-        """A number of the normal distribution for each mean, and the standard deviation of it."""
+        """Draw a latent variable for each mean. Return it with the standard deviation."""
         std = F.exp(0.5 * log_variance)
         return mean + std * StandardNormal.functional(mean.shape), std
 
