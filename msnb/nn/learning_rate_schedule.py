@@ -66,7 +66,7 @@ class _Decay(LearningRateSchedule):
         self.is_stair: Bool = is_stair
 
     def _count_periods(self, step):
-        """How often `decay_steps` has passed, rounded down for stairs."""
+        """Return step / `decay_steps`, rounded down if `is_stair`."""
         periods = _elapsed_fraction(step, self.decay_steps)
         return F.floor(periods) if self.is_stair else periods
 

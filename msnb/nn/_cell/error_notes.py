@@ -96,22 +96,22 @@ def summarize_error(error: Exception) -> str:
 
 def _update_note(cell, args, error):
     without_footnote(error)
-    told = vars(error).get(_NOTE_ATTRIBUTE)
-    if told is None:
+    note = vars(error).get(_NOTE_ATTRIBUTE)
+    if note is None:
         if not _raised_by_library(error) or any(line.startswith("raised ") for line in getattr(error, "__notes__", ())):
-            told = False
+            note = False
         else:
-            told = _CellNote(cell, args, error)
-        vars(error)[_NOTE_ATTRIBUTE] = told
-        if told:
-            _attach_note(error, told)
-    elif told and told.cell is not cell:
+            note = _CellNote(cell, args, error)
+        vars(error)[_NOTE_ATTRIBUTE] = note
+        if note:
+            _attach_note(error, note)
+    elif note and note.cell is not cell:
         if _hides_children(cell):
-            told.take(cell, args, error)
+            note.take(cell, args, error)
         else:
-            _prepend_attribute(told, cell)
-            told.cell = cell
-        _attach_note(error, told)
+            _prepend_attribute(note, cell)
+            note.cell = cell
+        _attach_note(error, note)
 
 
 def _prepend_attribute(note, cell):

@@ -163,10 +163,10 @@ def _convert_hook(hook):
 class _BackwardHooks:
     """Backward hooks of one call: they get the gradients of the outputs, then those of the inputs."""
 
-    def __init__(self, cell, hooks):
-        self.cell, self.seen = cell, None
-        self.early = [hook for hook, _ in hooks[_BACK_BEFORE].values()]
-        self.hooks = list(hooks[_BACK].values())
+    def __init__(self, cell, hooks_of_cell):
+        self.cell, self.output_gradients = cell, None
+        self.early = [hook for hook, _ in hooks_of_cell[_BACK_BEFORE].values()]
+        self.hooks = list(hooks_of_cell[_BACK].values())
         self.tag = f"{type(cell).__name__}({cell._id})"
 
     def through(self, value, hook):
@@ -183,14 +183,18 @@ class _BackwardHooks:
         gradients = tuple(grads)
         for hook in self.early:
             gradients = self._check_gradients(hook(self.cell, gradients), gradients)
-        self.seen = gradients
+        self.output_gradients = gradients
         return list(gradients)
 
     def at_inputs(self, grads):
         """Run the hooks on the gradients of the inputs."""
         gradients = tuple(grads)
         for hook, inputs_first in self.hooks:
-            new = hook(self.cell, gradients, self.seen) if inputs_first else hook(self.tag, self.seen, gradients)
+            new = (
+                hook(self.cell, gradients, self.output_gradients)
+                if inputs_first
+                else hook(self.tag, self.output_gradients, gradients)
+            )
             gradients = self._check_gradients(new, gradients)
         return list(gradients)
 

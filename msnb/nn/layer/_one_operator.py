@@ -24,9 +24,9 @@ class OneOperator(Cell):
 
     def __init__(self, *attributes: Any, **named: Any) -> None:
         super().__init__()
-        self._hold(self._operator(*attributes, **named))
+        self._set_operator(self._operator(*attributes, **named))
 
-    def _hold(self, operator: Any) -> None:
+    def _set_operator(self, operator: Any) -> None:
         setattr(self, self._attribute_name, operator)
 
     def construct(self, x: Tensor) -> Tensor:

@@ -48,7 +48,9 @@ class _Layer(Cell):
     norm_first: bool
     activation: Any
 
-    def _begin(self, d_model, nhead, dim_feedforward, dropout, activation, epsilon, batch_first, norm_first, dtype):
+    def _create_layers(
+        self, d_model, nhead, dim_feedforward, dropout, activation, epsilon, batch_first, norm_first, dtype
+    ):
         attentions, norms = self._parts
         for name in attentions:
             setattr(self, name, MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype))
@@ -126,7 +128,7 @@ class TransformerEncoderLayer(_Layer):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._create_layers(
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype
         )
 
@@ -206,7 +208,7 @@ class TransformerDecoderLayer(_Layer):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._create_layers(
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype
         )
 

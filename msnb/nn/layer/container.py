@@ -24,7 +24,7 @@ def _prefix_parameters(cell, prefix):
     return cell
 
 
-def _named_place(cells):
+def _find_name_prefix(cells):
     """Return (prefix of the Parameter names in `cells`, index of the name component that is the name of the Cell).
 
     MindSpore 2 derives the prefix from the names of existing Parameters, so that a Cell that is added to a list that
@@ -53,7 +53,7 @@ def _rename_moved_parameters(cells, prefix, place):
             param.name = ".".join([f"{prefix}{position}", *param.name.split(".")[place + 1 :]])
 
 
-class _Ordered(Cell):
+class _OrderedCells(Cell):
     """Cells by position; each also has a name."""
 
     _cells: OrderedDict[str, Cell]
@@ -66,7 +66,7 @@ class _Ordered(Cell):
         else:
             super().__setattr__(name, value)
 
-    def _hold(self, named):
+    def _set_content(self, named):
         """Replace the content by the pairs `named` (name, Cell)."""
         named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
@@ -75,7 +75,7 @@ class _Ordered(Cell):
             self.insert_child_to_cell(name, cell)
         self.cell_list = [cell for _, cell in named]
 
-    def _place(self, index):
+    def _normalize_index(self, index):
         """Return `index` as a non-negative index."""
         if isinstance(index, bool) or not isinstance(index, int):
             raise TypeError(f"An index of {self.cls_name} should be an int, but got {index!r}.")
@@ -84,13 +84,13 @@ class _Ordered(Cell):
             raise IndexError(f"There is no Cell {index} in a {self.cls_name} of {count}.")
         return index % count
 
-    def _rest(self, index):
+    def _remaining_pairs(self, index):
         """Return the pairs that remain without those at `index`."""
         named = list(self._cells.items())
         if isinstance(index, slice):
             del named[index]
         else:
-            del named[self._place(index)]
+            del named[self._normalize_index(index)]
         return named
 
     def __len__(self) -> int:
@@ -115,7 +115,7 @@ class _Ordered(Cell):
         return self
 
 
-class SequentialCell(_Ordered):
+class SequentialCell(_OrderedCells):
     """
     Cells in sequence: each takes the output of the previous one.
 
@@ -148,27 +148,27 @@ class SequentialCell(_Ordered):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
         self._is_named = isinstance(cells, dict)  # by the program, or a part of another: nothing moves up then
         named = cells.items() if self._is_named else enumerate(cells)
-        self._hold([(name, _prefix_parameters(cell, name)) for name, cell in named])
+        self._set_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
 
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._cells.items())[index]))
-        return self.cell_list[self._place(index)]
+        return self.cell_list[self._normalize_index(index)]
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         named = list(self._cells.items())
-        place = self._place(index)
+        place = self._normalize_index(index)
         name = named[place][0]
-        named[place] = name, _prefix_parameters(cell, _named_place(self._cells)[0] + name)
-        self._hold(named)
+        named[place] = name, _prefix_parameters(cell, _find_name_prefix(self._cells)[0] + name)
+        self._set_content(named)
 
     def __delitem__(self, index: int | slice) -> None:
-        rest = self._rest(index)
+        rest = self._remaining_pairs(index)
         if api_generations.shared == 1 or self._is_named:
-            self._hold(rest)
+            self._set_content(rest)
             return
-        where = _named_place(dict(rest))
-        self._hold(enumerate(cell for _, cell in rest))
+        where = _find_name_prefix(dict(rest))
+        self._set_content(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
     def append(self, cell: Cell) -> "SequentialCell":
@@ -184,8 +184,8 @@ class SequentialCell(_Ordered):
         Examples:
             >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
-        name = f"{_named_place(self._cells)[0]}{len(self)}"
-        self._hold([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
+        name = f"{_find_name_prefix(self._cells)[0]}{len(self)}"
+        self._set_content([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
@@ -195,7 +195,7 @@ class SequentialCell(_Ordered):
         return input_data
 
 
-class CellList(_Ordered):
+class CellList(_OrderedCells):
     """
     A list of Cells. Their Parameters belong to the Cell that has the list as an attribute. It cannot be called.
 
@@ -231,17 +231,17 @@ class CellList(_Ordered):
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
             return type(self)(self.cell_list[index])
-        return self.cell_list[self._place(index)]
+        return self.cell_list[self._normalize_index(index)]
 
     def __setitem__(self, index: int, cell: Cell) -> None:
-        cells, prefix = list(self), _named_place(self._cells)[0]
-        cells[self._place(index)] = self._rename_joining_cell(cell, f"{prefix}{index}")
-        self._hold(enumerate(cells))
+        cells, prefix = list(self), _find_name_prefix(self._cells)[0]
+        cells[self._normalize_index(index)] = self._rename_joining_cell(cell, f"{prefix}{index}")
+        self._set_content(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
-        rest = self._rest(index)
-        where = _named_place(dict(rest))
-        self._hold(enumerate(cell for _, cell in rest))
+        rest = self._remaining_pairs(index)
+        where = _find_name_prefix(dict(rest))
+        self._set_content(enumerate(cell for _, cell in rest))
         _rename_moved_parameters(self._cells, *where)
 
     def _rename_joining_cell(self, cell, name):
@@ -260,13 +260,13 @@ class CellList(_Ordered):
             index (int): The position.
             cell (Cell): The Cell.
         """
-        cells, place = list(self), self._place(index)
-        where = _named_place(self._cells)
+        cells, place = list(self), self._normalize_index(index)
+        where = _find_name_prefix(self._cells)
         _rename_moved_parameters({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
         cells.insert(
             place, self._rename_joining_cell(cell, f"{where[0]}{place if api_generations.shared == 2 else index}")
         )
-        self._hold(enumerate(cells))
+        self._set_content(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
         """
@@ -283,9 +283,9 @@ class CellList(_Ordered):
         """
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
-        prefix = _named_place(self._cells)[0]
+        prefix = _find_name_prefix(self._cells)[0]
         new = [self._rename_joining_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
-        self._hold(enumerate([*self, *new]))
+        self._set_content(enumerate([*self, *new]))
         return self
 
     def append(self, cell: Cell) -> "CellList":
@@ -351,7 +351,7 @@ class CellDict(Cell):
         if not key or "." in key or hasattr(self, key) and key not in self._cells:
             why = "is an attribute of every Cell" if hasattr(self, key) else "is empty" if not key else "holds a '.'"
             raise KeyError(f"'{key}' cannot be a name in a CellDict: it {why}.")
-        if isinstance(cell, (CellDict, _Ordered)):
+        if isinstance(cell, (CellDict, _OrderedCells)):
             raise TypeError(f"A {cell.cls_name} cannot stand in a CellDict; put it into a Cell of its own.")
         self.insert_child_to_cell(key, _prefix_parameters(cell, key))
 

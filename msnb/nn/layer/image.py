@@ -40,7 +40,7 @@ def _max_value(dtype):
 
 class ImageGradients(Cell):
     """
-    How pixels differ from their neighbours.
+    Differences between neighbouring pixels.
 
     Inputs:
         - **images** (Tensor) - of shape (N, C, H, W).

@@ -17,10 +17,10 @@ from msnb.ops.nn.recurrent.lstm import _LSTMOfLengths
 __all__ = ["LSTM", "LSTMCell"]
 
 
-class _OverTime(Cell):
+class _LstmBase(Cell):
     """The operator and the order of its axes."""
 
-    def _operate(self, batch_first, *settings):
+    def _create_operator(self, batch_first, *settings):
         self.batch_first = batch_first
         self.transpose = P.Transpose()
         self.lstm = P.LSTM(*settings)
@@ -31,10 +31,10 @@ class _OverTime(Cell):
         return self.transpose(x, (1, 0, 2)) if self.batch_first else x
 
 
-class LSTM(_OverTime):
+class LSTM(_LstmBase):
     r"""
-    Layers of long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997). At each time, gates of the
-    input x and the last result h decide what the memory c keeps, takes and shows:
+    Layers of long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997). At each time, gates computed
+    from the input x and the previous output h update the memory c:
 
     .. math::
         i, f, o = \sigma(W x_t + V h_{t-1} + b), \quad g = \tanh(W x_t + V h_{t-1} + b)
@@ -97,7 +97,7 @@ class LSTM(_OverTime):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._operate(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
+        self._create_operator(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
         directions = 1 + bidirectional
         self._states, self._length = num_layers * directions, hidden_size
         input_sizes = [input_size, *[directions * hidden_size] * (num_layers - 1)]
@@ -124,7 +124,7 @@ class LSTM(_OverTime):
         return self._swap_time_and_batch(results), (h, c)
 
 
-class LSTMCell(_OverTime):
+class LSTMCell(_LstmBase):
     """
     One layer of LSTM, whose weights are an input.
 
@@ -167,7 +167,7 @@ class LSTMCell(_OverTime):
         bidirectional: Bool = False,
     ) -> None:
         super().__init__()
-        self._operate(batch_first, input_size, hidden_size, 1, has_bias, bidirectional, dropout)
+        self._create_operator(batch_first, input_size, hidden_size, 1, has_bias, bidirectional, dropout)
 
     def construct(self, x: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple[Tensor, ...]:
         """(results, h, c, reserve, state)."""

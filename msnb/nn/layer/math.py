@@ -78,7 +78,7 @@ class ReduceLogSumExp(Cell):
 
 class Range(Cell):
     """
-    The numbers start, start + delta, start + 2 delta, ... that lie before a limit.
+    The numbers start, start + delta, start + 2 delta, ... below a limit.
 
     Args:
         start (Union[int, float]): The first; without `limit` it is the limit, and 0 comes first.

@@ -48,12 +48,12 @@ _TwoInside = Annotated[int | tuple[int, ...], _padding_kind(2, NonNegInt)]
 _ThreeInside = Annotated[int | tuple[int, ...], _padding_kind(3, NonNegInt)]
 
 
-class _Widened(Cell):
+class _PaddingLayer(Cell):
     """Base of padding layers: the widths and the padding values."""
 
     padding: tuple[int, ...]
 
-    def _begin(self, padding: Any) -> None:
+    def _set_padding(self, padding: Any) -> None:
         self.padding = padding
 
     def _check(self, x):
@@ -67,11 +67,11 @@ class _Widened(Cell):
             raise ValueError(f"For '{self.cls_name}', 'padding' {self.padding} leaves nothing of shape {x.shape}.")
 
     def extend_repr(self) -> str:
-        """How wide the borders are."""
+        """Return the padding widths for `repr`."""
         return f"padding={self.padding}"
 
 
-class _Constant(_Widened):
+class _Constant(_PaddingLayer):
     value: Any = 0
 
     def construct(self, x: Tensor) -> Tensor:
@@ -80,7 +80,7 @@ class _Constant(_Widened):
         return F.pad(x, self.padding, "constant", self.value)
 
 
-class _Reflection(_Widened):
+class _Reflection(_PaddingLayer):
     def construct(self, x: Tensor) -> Tensor:
         """The widened Tensor."""
         self._check(x)
@@ -90,7 +90,7 @@ class _Reflection(_Widened):
     _mirror: ClassVar[Any] = P.MirrorPad("REFLECT")
 
 
-class _Replication(_Widened):
+class _Replication(_PaddingLayer):
     def construct(self, x: Tensor) -> Tensor:
         """The widened Tensor."""
         self._check(x)
@@ -126,7 +126,7 @@ class ConstantPad1d(_Constant):
     @checked
     def __init__(self, padding: _Axis, value: Number) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
         self.value: float = value
 
 
@@ -161,7 +161,7 @@ class ConstantPad2d(_Constant):
     @checked
     def __init__(self, padding: _TwoAxes, value: Number) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
         self.value: float = value
 
 
@@ -195,7 +195,7 @@ class ConstantPad3d(_Constant):
     @checked
     def __init__(self, padding: _ThreeAxes, value: Number) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
         self.value: float = value
 
 
@@ -229,7 +229,7 @@ class ZeroPad2d(_Constant):
     @checked
     def __init__(self, padding: _TwoAxes) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReflectionPad1d(_Reflection):
@@ -260,7 +260,7 @@ class ReflectionPad1d(_Reflection):
     @checked
     def __init__(self, padding: _Inside) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReflectionPad2d(_Reflection):
@@ -293,7 +293,7 @@ class ReflectionPad2d(_Reflection):
     @checked
     def __init__(self, padding: _TwoInside) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReflectionPad3d(_Reflection):
@@ -324,7 +324,7 @@ class ReflectionPad3d(_Reflection):
     @checked
     def __init__(self, padding: _ThreeInside) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReplicationPad1d(_Replication):
@@ -355,7 +355,7 @@ class ReplicationPad1d(_Replication):
     @checked
     def __init__(self, padding: _Axis) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReplicationPad2d(_Replication):
@@ -389,7 +389,7 @@ class ReplicationPad2d(_Replication):
     @checked
     def __init__(self, padding: _BothAxes) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReplicationPad3d(_Replication):
@@ -421,4 +421,4 @@ class ReplicationPad3d(_Replication):
     @checked
     def __init__(self, padding: _AllAxes) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)

@@ -70,7 +70,9 @@ class _Pool2d(OneOperator):
     def __init__(self) -> None:
         Cell.__init__(self)  # which operator it is depends on the mode
 
-    def _begin(self, kernel_size: Any, stride: Any, pad_mode: str, data_format: str = "NCHW", **further: Any) -> None:
+    def _set_window(
+        self, kernel_size: Any, stride: Any, pad_mode: str, data_format: str = "NCHW", **further: Any
+    ) -> None:
         self.kernel_size = kernel_size
         self.stride = stride
         self.pad_mode = pad_mode
@@ -119,8 +121,8 @@ class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
 class _Row(_Pool2d):
     """One number for each stretch of a sequence: of an image of height 1."""
 
-    def _begin(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
-        super()._begin((1, kernel_size), (1, stride), pad_mode, **further)
+    def _set_window(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
+        super()._set_window((1, kernel_size), (1, stride), pad_mode, **further)
         self.expand: P.ExpandDims = P.ExpandDims()
         self.squeeze: P.Squeeze = P.Squeeze(2)
 
@@ -198,7 +200,7 @@ class MaxPool2d(_MaxPool):
         ceil_mode: Bool = False,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,
@@ -254,7 +256,7 @@ class MaxPool1d(_Row, _MaxPool):
         ceil_mode: Bool = False,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,
@@ -325,7 +327,7 @@ class AvgPool2d(_AvgPool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,
@@ -381,7 +383,7 @@ class AvgPool1d(_Row, _AvgPool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,

@@ -27,16 +27,22 @@ def _uniform_parameter(name, shape, hidden_size, dtype):
     return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
 
 
-class _OverTime(Cell):
+class _RecurrentLayers(Cell):
     """Layers and directions of a cell over a sequence; each has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
     ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward direction."""
 
-    def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype):
+    def _check_and_create(
+        self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
+    ):
         ways = ("", "_reverse")[: 1 + bidirectional]
         self._runs = [_Recurrent(cell=cell, reverse=bool(way)) for way in ways]
-        self._make(GATES[cell], input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
+        self._create_parameters(
+            GATES[cell], input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype
+        )
 
-    def _make(self, gates, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype):
+    def _create_parameters(
+        self, gates, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype
+    ):
         self.batch_first: bool = batch_first
         self.num_layers: int = num_layers
         self.hidden_size: int = hidden_size
@@ -85,7 +91,7 @@ class _OverTime(Cell):
         return (self._transpose(x, (1, 0, 2)) if self.batch_first else x), self._stack(tuple(last))
 
 
-class RNN(_OverTime):
+class RNN(_RecurrentLayers):
     r"""
     Layers of the plain recurrent network (Elman, 1990) over a sequence:
     :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU in the place of tanh.
@@ -143,12 +149,12 @@ class RNN(_OverTime):
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._build(
+        self._check_and_create(
             nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
         )
 
 
-class GRU(_OverTime):
+class GRU(_RecurrentLayers):
     r"""
     Layers of gated recurrent units (Cho et al., 2014) over a sequence:
 
@@ -210,17 +216,19 @@ class GRU(_OverTime):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._build("gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype)
+        self._check_and_create(
+            "gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
+        )
 
 
-class _OneStep(Cell):
+class _RecurrentCell(Cell):
     """One step of a cell, with its own weights."""
 
-    def _build(self, cell, input_size, hidden_size, has_bias, dtype):
+    def _check_and_create(self, cell, input_size, hidden_size, has_bias, dtype):
         self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
-        self._make(GATES[cell], input_size, hidden_size, has_bias, dtype)
+        self._create_parameters(GATES[cell], input_size, hidden_size, has_bias, dtype)
 
-    def _make(self, gates, input_size, hidden_size, has_bias, dtype):
+    def _create_parameters(self, gates, input_size, hidden_size, has_bias, dtype):
         self.input_size: int = input_size
         self.hidden_size: int = hidden_size
         self.has_bias: bool = has_bias
@@ -242,7 +250,7 @@ class _OneStep(Cell):
         return self._run_once(self._expand(x, 0), hx, *weights)[1]
 
 
-class RNNCellBase(_OneStep):
+class RNNCellBase(_RecurrentCell):
     """
     Base class with the weights of one step, for user-defined recurrent cells.
 
@@ -267,7 +275,7 @@ class RNNCellBase(_OneStep):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._make(num_chunks, input_size, hidden_size, has_bias, dtype)
+        self._create_parameters(num_chunks, input_size, hidden_size, has_bias, dtype)
 
     def construct(self, *inputs: Any) -> Any:
         """The computation of a derived class.
@@ -278,7 +286,7 @@ class RNNCellBase(_OneStep):
         raise NotImplementedError(f"'{type(self).__name__}' has no construct of its own.")
 
 
-class RNNCell(_OneStep):
+class RNNCell(_RecurrentCell):
     """
     One step of the plain recurrent network, see `RNN`.
 
@@ -320,10 +328,10 @@ class RNNCell(_OneStep):
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._build(nonlinearity, input_size, hidden_size, has_bias, dtype)
+        self._check_and_create(nonlinearity, input_size, hidden_size, has_bias, dtype)
 
 
-class GRUCell(_OneStep):
+class GRUCell(_RecurrentCell):
     """
     One step of a gated recurrent unit, see `GRU`.
 
@@ -362,4 +370,4 @@ class GRUCell(_OneStep):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._build("gru", input_size, hidden_size, has_bias, dtype)
+        self._check_and_create("gru", input_size, hidden_size, has_bias, dtype)

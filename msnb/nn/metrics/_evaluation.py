@@ -172,9 +172,9 @@ class ShareOfTruePositives(EvaluationBase):
             RuntimeError: If nothing was seen.
         """
         self._check_has_updates(self._class_num)
-        return self._average_classes(share(self._right, self._counted), average)
+        return self._average_classes(divide_or_zero(self._right, self._counted), average)
 
 
-def share(part, total):
-    """``part / whole``, 0 where there is nothing."""
+def divide_or_zero(part, total):
+    """Return ``part / total``, and 0 where `total` is 0."""
     return np.divide(part, total, out=np.zeros(len(total)), where=total > 0)

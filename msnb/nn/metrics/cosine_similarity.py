@@ -1,4 +1,4 @@
-"""How alike the rows of a matrix are."""
+"""Cosine similarity of the rows of a matrix."""
 
 from typing import Annotated, Any
 

@@ -5,7 +5,7 @@ from typing import Any
 from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.nn._hyperparameter_kinds import PositiveNumber
-from msnb.nn.metrics._evaluation import ClassMetric, share
+from msnb.nn.metrics._evaluation import ClassMetric, divide_or_zero
 
 __all__ = ["Fbeta", "F1"]
 
@@ -72,7 +72,7 @@ class Fbeta(ClassMetric):
         self._check_has_updates(self._class_num)
         right, predicted, true = self._accumulated
         weight = self.beta**2
-        return self._average_classes(share((1 + weight) * right, weight * true + predicted), average)
+        return self._average_classes(divide_or_zero((1 + weight) * right, weight * true + predicted), average)
 
 
 class F1(Fbeta):

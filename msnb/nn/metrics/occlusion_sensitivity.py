@@ -1,4 +1,4 @@
-"""Which parts of an input a network's decision hangs on."""
+"""Occlusion sensitivity: the input regions that a network's decision depends on."""
 
 from typing import Annotated, Any
 

@@ -14,7 +14,8 @@ __all__ = ["Perplexity"]
 
 class Perplexity(Mean):
     """
-    How many words a model wavers between: e to the mean of the negative logarithms of the true ones' probabilities.
+    Perplexity, the effective number of words that a model chooses from: e to the mean of the negative logarithms of
+    the true ones' probabilities.
 
     Args:
         ignore_label (int): A label that does not count. Default: None, all do.

@@ -17,7 +17,7 @@ def times(gradient, factor):
     return on_values(lambda g: g * factor, gradient)
 
 
-def centralized(gradient):
+def centralize(gradient):
     """Gradient whose mean over all axes but the first is 0 (Yong et al., Gradient Centralization, 2020)."""
 
     def without_mean(g):

@@ -87,16 +87,16 @@ class ListedRates(LearningRateSchedule):
         return F.gather(self.learning_rate, F.minimum(global_step, self.last), 0)
 
 
-def by_step(rate):
+def depends_on_step(rate):
     """Return True if a learning rate depends on the step."""
     return isinstance(rate, LearningRateSchedule) or isinstance(rate, Tensor) and rate.ndim == 1
 
 
-def installed(rate, name, scheduled):
+def as_parameter_or_schedule(rate, name, scheduled):
     """Return a learning rate as a Parameter called `name`, or as a schedule if it is one or `scheduled` is True."""
     if isinstance(rate, LearningRateSchedule):
         return rate
-    if by_step(rate):
+    if depends_on_step(rate):
         return ListedRates(rate, name)
     param = Parameter(Tensor(rate, mstype.float32), name)
     return FixedRate(param) if scheduled else param

@@ -18,7 +18,7 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList
 from msnb.nn.learning_rate_schedule import LearningRateSchedule
 from msnb.nn.optim._gradients import apply_decay as _apply_decay  # noqa: F401  libraries for r1.1 import these two here
-from msnb.nn.optim._gradients import centralized, decayed, times
+from msnb.nn.optim._gradients import centralize, decayed, times
 from msnb.nn.optim._gradients import grad_scale as _grad_scale  # noqa: F401
 from msnb.nn.optim._groups import Trained, by_parameter, read_groups
 from msnb.nn.optim._learning_rate import (
@@ -26,10 +26,10 @@ from msnb.nn.optim._learning_rate import (
     LearningRate,
     ListedRates,
     WeightDecay,
-    by_step,
+    as_parameter_or_schedule,
     counter,
+    depends_on_step,
     in_cell_list,
-    installed,
     of_this_step,
 )
 from msnb.ops import composite as C
@@ -159,7 +159,7 @@ class Optimizer(Cell):
     def _install_rates(self, learning_rate, groups, members):
         """Set the learning rate, or one per Parameter of the groups `members`."""
         rates = [learning_rate] + [group.lr for group in groups if group.lr is not None]
-        lengths = {rate.size for rate in rates if by_step(rate) and isinstance(rate, Tensor)}
+        lengths = {rate.size for rate in rates if depends_on_step(rate) and isinstance(rate, Tensor)}
         if len(lengths) > 1:
             raise ValueError(
                 f"For '{self.cls_name}', all lists of learning rates should have the same length, "
@@ -168,20 +168,20 @@ class Optimizer(Cell):
         if 1 in lengths:
             log.warning("A list of learning rates holds one for each step, but that of %s has only 1.", self.cls_name)
         self.is_group_lr: bool = len(rates) > 1
-        self.dynamic_lr: bool = any(map(by_step, rates))
+        self.dynamic_lr: bool = any(map(depends_on_step, rates))
         self.global_step_increase_tensor: Tensor = Tensor(1, mstype.int32)
         self._counts_later = current_generation() == 2  # at the end of a step, where `construct` does; else in `get_lr`
         counts = self.dynamic_lr or self.dynamic_weight_decay or self._counts_later
         self.assignadd: P.AssignAdd | None = P.AssignAdd() if counts else None
         self.global_step: Any = counter() if counts else None
-        default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
+        default = as_parameter_or_schedule(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
         if not self.is_group_lr:
             self.learning_rate = default
             return
         own = {
             group: default
             if group.lr is None
-            else installed(group.lr, f"learning_rate_group_{group.number}", self.dynamic_lr)
+            else as_parameter_or_schedule(group.lr, f"learning_rate_group_{group.number}", self.dynamic_lr)
             for group in groups
         }
         self.group_lr: list[Any] = [own[group] for group in members]
@@ -210,7 +210,7 @@ class Optimizer(Cell):
     # ------------------------------------------------------------------ settings
     @property
     def unique(self) -> bool:
-        """Whether repeated indices of a sparse gradient are summed before the update."""
+        """True if repeated indices of a sparse gradient are summed before the update."""
         return self._unique
 
     @unique.setter
@@ -372,7 +372,7 @@ class Optimizer(Cell):
         if not self.grad_centralization:
             return gradients
         rows = zip(self.grad_centralization_flags, gradients, strict=True)
-        return tuple(centralized(gradient) if applies else gradient for applies, gradient in rows)
+        return tuple(centralize(gradient) if applies else gradient for applies, gradient in rows)
 
     def scale_grad(self, gradients: Gradients) -> Gradients:
         """Gradients divided by `loss_scale`.

@@ -93,15 +93,15 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
     Raises:
         TypeError: If two of them differ in type.
     """
-    wanted = mstype.float32 if hint_type is None or hint_type in _INTEGER_TYPES else hint_type
+    result_type = mstype.float32 if hint_type is None or hint_type in _INTEGER_TYPES else hint_type
     dtypes = {name: accept_value(DType, value.dtype) for name, value in args.items() if hasattr(value, "dtype")}
     if len(set(dtypes.values())) > 1:
         types = ", ".join(f"'{name}' of {dtype}" for name, dtype in dtypes.items())
         raise TypeError(f"The parameters of a distribution should have the same dtype, but got {types}.")
     if not dtypes:
-        return wanted
+        return result_type
     common = next(iter(dtypes.values()))
-    if common in _INTEGER_TYPES or (common == mstype.float64 and wanted != mstype.float64):
+    if common in _INTEGER_TYPES or (common == mstype.float64 and result_type != mstype.float64):
         return mstype.float32
     return common
 
@@ -140,7 +140,7 @@ def check_no_scalar(family: str, scalars: type | tuple[type, ...], **parameters:
 
 
 def check_prob(p: Tensor | None) -> None:
-    """Raise ValueError unless all numbers lie between 0 and 1."""
+    """Raise ValueError unless all numbers are between 0 and 1."""
     numbers = _concrete_numbers(p)
     if numbers is not None and not ((numbers > 0) & (numbers < 1)).all():
         raise ValueError(f"Probabilities should be greater than zero and less than one, but got {numbers}.")

@@ -27,18 +27,18 @@ class _MicroBatched(Cell):
         self.network: Cell = network
         self._in_parts: int = parts
 
-    def _sum(self, inputs):
+    def _sum_over_micro_batches(self, inputs):
         total: Any = None
         for number in range(self._in_parts):
-            output = self.network(*(self._part(value, number) for value in inputs))
+            output = self.network(*(self._micro_batch(value, number) for value in inputs))
             total = output if total is None else total + output
         return total
 
-    def _part(self, value, number):
+    def _micro_batch(self, value, number):
         return pipeline.part(value, self._in_parts, number, self.cls_name)
 
     def _parts_of(self, inputs):
-        return [tuple([self._part(value, number) for value in inputs]) for number in range(self._in_parts)]
+        return [tuple([self._micro_batch(value, number) for value in inputs]) for number in range(self._in_parts)]
 
 
 class GradAccumulationCell(_MicroBatched):
@@ -72,7 +72,7 @@ class GradAccumulationCell(_MicroBatched):
         self.micro_size: int = micro_size
 
     def construct(self, *inputs: Any) -> Any:
-        return self._sum(inputs)
+        return self._sum_over_micro_batches(inputs)
 
 
 class PipelineCell(_MicroBatched):
@@ -140,7 +140,7 @@ class PipelineCell(_MicroBatched):
     def construct(self, *inputs: Any) -> Any:
         if _thread.spread is not None and _thread.spread.stages > 1:
             return pipeline.run(self.network, self._parts_of(inputs))
-        return self._sum(inputs)
+        return self._sum_over_micro_batches(inputs)
 
 
 class MicroBatchInterleaved(_MicroBatched):
@@ -174,7 +174,7 @@ class MicroBatchInterleaved(_MicroBatched):
         self.interleave_num: int = interleave_num
 
     def construct(self, *inputs: Any) -> Any:
-        return self._sum(inputs) / self.interleave_num
+        return self._sum_over_micro_batches(inputs) / self.interleave_num
 
 
 class ForwardValueAndGrad(Cell):

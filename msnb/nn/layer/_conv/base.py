@@ -60,7 +60,7 @@ class Filtered(Cell):
         if self.has_bias:
             self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd(data_format=self.format)
-        self._operate()
+        self._create_operator()
 
     def _say_unused(self, bias_init: Any, usual: str | None) -> None:
         is_custom = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
@@ -102,7 +102,7 @@ class Filtered(Cell):
             "group": self.group,
         }
 
-    def _operate(self):
+    def _create_operator(self):
         raise NotImplementedError
 
     def extend_repr(self) -> str:
@@ -156,7 +156,7 @@ class Convolution(Filtered):
         self._create_parameters(weight_init, bias_init, dtype)
         self._say_unused(bias_init, "zeros")
 
-    def _operate(self):
+    def _create_operator(self):
         """Create the operator. A transposed convolution uses the gradient with respect to the input."""
         if self._transposed:
             self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._window())

@@ -12,7 +12,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
 from msnb.nn.cell import Cell
-from msnb.nn.layer._norm.sync_batch_norm import normalised
+from msnb.nn.layer._norm.sync_batch_norm import normalize_across_devices
 from msnb.ops import operations as P
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GlobalBatchNorm", "SyncBatchNorm"]
@@ -27,7 +27,7 @@ class FeatureNorm(Cell):
     gamma: Parameter
     beta: Parameter
 
-    def _keep(self, num_features, eps, momentum, dtype, **initial):
+    def _set_norm_attributes(self, num_features, eps, momentum, dtype, **initial):
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -52,7 +52,7 @@ class FeatureNorm(Cell):
                 f"but got shape {x.shape}."
             )
 
-    def _by(self, operator, x):
+    def _apply_operator(self, operator, x):
         return operator(x, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
 
     def extend_repr(self) -> str:
@@ -90,7 +90,7 @@ class _BatchNorm(FeatureNorm):
     ) -> None:
         super().__init__()
         # The operators want the share of the new value.
-        self._keep(
+        self._set_norm_attributes(
             num_features,
             eps,
             1.0 - momentum,
@@ -114,7 +114,7 @@ class _BatchNorm(FeatureNorm):
         self._check_rank(x)
         chosen = self.use_batch_statistics
         normalise = self.bn_train if (self.training if chosen is None else chosen) else self.bn_infer
-        return self._by(normalise, x)
+        return self._apply_operator(normalise, x)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -286,7 +286,7 @@ RankLists = Annotated[list[list[int]], Kind("a list of lists of ranks", _check_g
 _WORLD = "hccl_world_group"
 
 
-class _OfAll(_BatchNorm):
+class _DistributedBatchNorm(_BatchNorm):
     """Batch normalisation with statistics over the batches of several devices in training."""
 
     def construct(self, x: Tensor) -> Tensor:
@@ -297,14 +297,14 @@ class _OfAll(_BatchNorm):
         self._check_rank(x)
         group = self._group_of(size(_WORLD))
         running = self.moving_mean, self.moving_variance
-        return normalised(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
+        return normalize_across_devices(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
 
     def _group_of(self, number):
         """The name of those, of `number` devices, that have their statistics in common."""
         raise NotImplementedError
 
 
-class GlobalBatchNorm(_OfAll):
+class GlobalBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of a group of devices.
 
@@ -377,7 +377,7 @@ class GlobalBatchNorm(_OfAll):
         return Groups([range(first, first + self.group) for first in range(0, number, self.group)])
 
 
-class SyncBatchNorm(_OfAll):
+class SyncBatchNorm(_DistributedBatchNorm):
     """
     Batch normalisation with statistics over the batches of all devices.
 

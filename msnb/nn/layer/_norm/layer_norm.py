@@ -154,11 +154,11 @@ class GroupNorm(Cell):
 class _InstanceNorm(FeatureNorm):
     """Base of instance normalisation: statistics per channel and sample, and running statistics per channel."""
 
-    def _begin(
+    def _initialize(
         self, use_batch_statistics: bool, num_features: int, eps: float, momentum: float, **initial: Any
     ) -> None:
         self.use_batch_statistics = use_batch_statistics
-        self._keep(num_features, eps, momentum, **initial)
+        self._set_norm_attributes(num_features, eps, momentum, **initial)
         self.instance_bn: P.InstanceNorm = P.InstanceNorm(
             is_training=use_batch_statistics, epsilon=eps, momentum=momentum
         )
@@ -166,7 +166,7 @@ class _InstanceNorm(FeatureNorm):
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""
         self._check_rank(x)
-        return self._by(self.instance_bn, x)
+        return self._apply_operator(self.instance_bn, x)
 
 
 class _NewerInstanceNorm(_InstanceNorm):
@@ -184,7 +184,7 @@ class _NewerInstanceNorm(_InstanceNorm):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._initialize(
             True,
             num_features,
             eps,
@@ -263,7 +263,7 @@ class InstanceNorm2d(_InstanceNorm):
     ) -> None:
         super().__init__()
         self.input_dims: str = input_dims
-        self._begin(
+        self._initialize(
             use_batch_statistics,
             num_features,
             eps,

@@ -7,7 +7,7 @@ from msnb.ops import functional as F
 from msnb.ops.operations.comm_ops import AllReduce
 
 
-def normalised(
+def normalize_across_devices(
     x: Tensor,
     scale: Tensor | None,
     shift: Tensor | None,

@@ -28,7 +28,7 @@ OneOffset = Annotated[int | tuple[int], _single_or_pair_kind(NonNegInt, "a non-n
 
 
 class _Average(Cell):
-    def _begin(self, kernel_size, stride, padding, *how):
+    def _set_window(self, kernel_size, stride, padding, *how):
         self.kernel_size: Any = kernel_size
         self.stride: Any = kernel_size if stride is None else stride
         self.padding: Any = padding
@@ -78,7 +78,7 @@ class AvgPool1dExt(_Average):
         count_include_pad: Bool = True,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad)
 
     def construct(self, input: Tensor) -> Tensor:
         """The means."""
@@ -129,7 +129,7 @@ class AvgPool2dExt(_Average):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+        self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Tensor:
         """The means."""
@@ -180,7 +180,7 @@ class AvgPool3dExt(_Average):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+        self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Tensor:
         """The means."""

@@ -18,7 +18,7 @@ __all__ = ["AvgPool3d", "MaxPool3d"]
 class _VolumePool(Cell):
     """The window, how it moves, and inputs without a batch."""
 
-    def _begin(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
+    def _set_window(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
         self.kernel_size = kernel_size
         self.stride = stride
         self.pad_mode = pad_mode
@@ -84,7 +84,7 @@ class AvgPool3d(_VolumePool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, pad_mode, padding)
+        self._set_window(kernel_size, stride, pad_mode, padding)
         sides = tuple(side for side in along(3, padding) for _ in range(2))
         self.avg_pool: P.AvgPool3D = P.AvgPool3D(
             kernel_size, stride, pad_mode, sides, ceil_mode, count_include_pad, divisor_override or 0
@@ -139,7 +139,7 @@ class MaxPool3d(_VolumePool):
         ceil_mode: Bool = False,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, pad_mode, padding)
+        self._set_window(kernel_size, stride, pad_mode, padding)
         self.return_indices: bool = return_indices
         is_dilated = set(along(3, dilation)) != {1}
         if (is_dilated or return_indices) and pad_mode != "PAD":

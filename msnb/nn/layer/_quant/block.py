@@ -85,8 +85,8 @@ class QuantBlock(Cell):
 
 class QuantMindirBlock(Cell):
     """
-    Conv2d or Dense of floats whose operator has the ranges of weight, input and output among its attributes: what
-    writes a file can make integers of it.
+    Conv2d or Dense of floats. Its operator has the ranges of weight, input and output as attributes, so that an
+    exporter can convert it to integers.
 
     Args:
         core_op (Primitive): Conv2D or MatMul.

@@ -45,7 +45,7 @@ class BatchNormFoldCell(Cell):
         return fold(x, mean, variance, global_step)
 
 
-class _Folded(QuantConvolution):
+class _FoldedConvolution(QuantConvolution):
     """A convolution with the Parameters of the normalisation that is folded into it."""
 
     eps: float
@@ -75,7 +75,7 @@ class _Folded(QuantConvolution):
         return f"{super().extend_repr()}, fake={self.fake}, momentum={self.momentum}"
 
 
-class Conv2dBnFoldQuantOneConv(_Folded):
+class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
     """
     Conv2d with BatchNorm2d folded into its weight, which is quantised in simulation: the weight is scaled by
     gamma / running deviation, quantised, and the image scaled back before it is normalised.
@@ -180,7 +180,7 @@ class Conv2dBnFoldQuantOneConv(_Folded):
         return normalise(y, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
 
 
-class Conv2dBnFoldQuant(_Folded):
+class Conv2dBnFoldQuant(_FoldedConvolution):
     """
     Conv2d with BatchNorm2d folded into its weight, which is quantised in simulation. A first convolution gives the
     statistics; those of the batch correct the image of the second one, until they are frozen.

@@ -75,8 +75,8 @@ class UniformQuantObserver(Cell):
 
 class FakeQuantWithMinMaxObserver(UniformQuantObserver):
     r"""
-    Simulated quantisation: the numbers that an integer type can stand for between the smallest and the largest that
-    have passed. In training the range moves with each batch, and the gradient goes straight through it.
+    Simulated quantisation: values are rounded to the grid of an integer type between the smallest and the largest
+    observed value. In training the range moves with each batch, and the gradient goes straight through it.
 
     Args:
         min_init (Union[int, float]): The lower end before anything has passed. Default: -6.

@@ -7,7 +7,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Share
 from msnb.nn.layer import lstm
-from msnb.nn.layer.recurrent import _OneStep, _OverTime
+from msnb.nn.layer.recurrent import _RecurrentCell, _RecurrentLayers
 from msnb.ops import operations as P
 from msnb.ops.nn.recurrent.lstm import _LSTMOfLengths
 
@@ -32,7 +32,7 @@ def _pack_weights(layers, dtype):
     "each layer and direction has Parameters of its own, `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, "
     "..., in the place of one `weight`",
 )
-class LSTM(_OverTime):
+class LSTM(_RecurrentLayers):
     r"""
     Layers of long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997), see r1.1's `LSTM`. The rows of
     weights and biases come in the order i, f, g, o.
@@ -118,7 +118,7 @@ class LSTM(_OverTime):
 @replaces_in_api2(
     lstm.LSTMCell, "it is one step with weights of its own, `LSTMCell(input_size, hidden_size)(x, (h, c))`"
 )
-class LSTMCell(_OneStep):
+class LSTMCell(_RecurrentCell):
     """
     One step of long short-term memory, see `LSTM`.
 

@@ -64,7 +64,7 @@ class Bijector(Cell):
         self,
         is_constant_jacobian: Bool = False,
         is_injective: Bool = True,
-        name: Str = None,  # pyright: ignore[reportArgumentType] - MindSpore's default, which it refuses itself
+        name: Str = None,  # pyright: ignore[reportArgumentType] - MindSpore's default, which its own check refuses
         dtype: FloatType | None = None,
         param: dict[str, Any] | None = None,
     ) -> None:
@@ -126,7 +126,7 @@ class Bijector(Cell):
 
     @property
     def _is_decreasing(self):
-        """Where the function decreases, a Tensor of bool; None for nowhere."""
+        """Return a bool Tensor that is True where the function decreases, or None if it increases everywhere."""
         return None
 
     def shape_mapping(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ class Bijector(Cell):
             raise TypeError(f"For '{self.cls_name}', 'value' should be of type {dtype}, but got {value.dtype}.")
         return value
 
-    def _at(self, value):
+    def _with_parameters(self, value):
         """Return `value` and the parameters cast to its dtype, for the formulas of a subclass."""
         value = self._check_value_dtype(value)
         return value, *(self.cast_param_by_value(value, p) for p in self.default_parameters)

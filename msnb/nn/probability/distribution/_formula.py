@@ -55,14 +55,14 @@ def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
     bound, signature = _make_binder(formula, 1)
 
     def body(self, *args, **kwargs):
-        value, *args_of_call = bound(args, kwargs)
+        value, *bound_parameters = bound(args, kwargs)
         value = as_type(_check_tensor(value, "value"), self._value_type)
-        return formula(self, value, *self._all_parameters(*args_of_call))
+        return formula(self, value, *self._all_parameters(*bound_parameters))
 
     return _make_method(formula, signature, body)
 
 
-def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def two_distributions(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator for a formula of two distributions a and b: ``formula(self, *parameters of b, *parameters of a)``.
 
     The method takes the name of b's family first, and refuses any but one.
@@ -79,12 +79,12 @@ def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable
 
         def body(self, dist, *args, **kwargs):
             check_distribution_name(dist, family)
-            given = bound(args, kwargs)
+            bound_args = bound(args, kwargs)
             of_b = [
                 as_type(_check_tensor(x, n), self.parameter_type)
-                for x, n in zip(given[:others], names[:others], strict=True)
+                for x, n in zip(bound_args[:others], names[:others], strict=True)
             ]
-            return formula(self, *of_b, *self._all_parameters(*given[others:]))
+            return formula(self, *of_b, *self._all_parameters(*bound_args[others:]))
 
         method = _make_method(formula, signature.replace(parameters=[name, *signature.parameters.values()]), body)
         method.family, method.others = family, others
@@ -101,15 +101,15 @@ def sampling_method(formula: Callable[..., Any]) -> Callable[..., Any]:
     bound, signature = _make_binder(formula, 1, shape=True)
 
     def body(self, *args, **kwargs):
-        shape, *own_args = bound(args, kwargs)
-        parameters = self._all_parameters(*own_args)
+        shape, *bound_parameters = bound(args, kwargs)
+        parameters = self._all_parameters(*bound_parameters)
         full_shape = (*_check_tuple(shape, "shape"), *self._batch_of(*parameters))
         return as_type(formula(self, full_shape, *parameters), self.dtype)
 
     return _make_method(formula, signature, body)
 
 
-def crossed(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callable[..., Any]:
+def cross_entropy_from_kl(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callable[..., Any]:
     """The cross entropy H(a, b) = H(a) + KL(a||b), of the methods that `of_parameters` and `against` have made."""
     of_a, of_both, others = entropy.__wrapped__, kl_loss.__wrapped__, kl_loss.others
 
@@ -117,4 +117,4 @@ def crossed(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callabl
     def formula(self, *parameters):
         return of_a(self, *parameters[others:]) + of_both(self, *parameters)
 
-    return against(kl_loss.family, others)(formula)
+    return two_distributions(kl_loss.family, others)(formula)

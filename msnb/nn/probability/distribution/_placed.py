@@ -1,15 +1,15 @@
-"""Distributions that one of their parameters moves and another one stretches."""
+"""Location-scale distributions."""
 
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import Numbers, check_greater_zero
 from msnb.nn.probability.distribution.distribution import Distribution
 
 
-class Placed(Distribution):
+class LocationScaleDistribution(Distribution):
     """Base of location-scale distributions of (x - mean) / sd."""
 
-    def _add_place(self, mean: Numbers, sd: Numbers) -> None:
-        """Take over both parameters.
+    def _add_location_and_scale(self, mean: Numbers, sd: Numbers) -> None:
+        """Add both parameters.
 
         Raises:
             ValueError: If `sd` is not positive.
@@ -25,5 +25,5 @@ class Placed(Distribution):
 
     @property
     def sd(self) -> Tensor | None:
-        """How wide it is."""
+        """The scale."""
         return self._sd_value

@@ -14,7 +14,13 @@ from msnb.nn.probability._parameters import (
     check_no_scalar,
     check_parameters,
 )
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
@@ -123,7 +129,7 @@ class Beta(Distribution):
         value = F.clamp(value, 0.0, 1.0)
         return Betainc.functional(*alike(concentration0, concentration1, 1.0 - value))
 
-    @against("Beta", 2)
+    @two_distributions("Beta", 2)
     def _kl_loss(self, concentration1_b, concentration0_b, concentration1_a, concentration0_a):
         norms = _Lbeta.functional(concentration1_b, concentration0_b)
         norms -= _Lbeta.functional(concentration1_a, concentration0_a)
@@ -131,7 +137,7 @@ class Beta(Distribution):
         total = F.digamma(concentration1_a + concentration0_a)
         return norms + more1 * (F.digamma(concentration1_a) - total) + more0 * (F.digamma(concentration0_a) - total)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, concentration1, concentration0):

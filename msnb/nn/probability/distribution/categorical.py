@@ -16,7 +16,13 @@ from msnb.nn.probability._parameters import (
     check_rank,
     check_sum_equal_one,
 )
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
@@ -110,12 +116,12 @@ class Categorical(Distribution):
         below, place, _ = _of_class(value, F.cumsum(probs, -1))
         return F.where(place < 0.0, 0.0, F.where(place < probs.shape[-1] - 1.0, below, 1.0))
 
-    @against("Categorical", 1)
+    @two_distributions("Categorical", 1)
     def _kl_loss(self, probs_b, probs):
         log_ratio = F.log_softmax(F.log(probs), -1) - F.log_softmax(F.log(probs_b), -1)
         return F.squeeze(F.reduce_sum(probs * log_ratio, -1))
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, probs):

@@ -6,7 +6,13 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 
@@ -62,7 +68,7 @@ class Cauchy(Distribution):
 
     @property
     def loc(self) -> Tensor | None:
-        """Where it is highest."""
+        """The location."""
         return self._loc
 
     @property
@@ -99,17 +105,17 @@ class Cauchy(Distribution):
     def _survival_function(self, value, loc, scale):
         return F.atan2(scale, value - loc) / math.pi
 
-    @against("Cauchy", 2)
+    @two_distributions("Cauchy", 2)
     def _kl_loss(self, loc_b, scale_b, loc_a, scale_a):
         # Chyzak and Nielsen, 2019: log of 1 + (the distance of the two points loc + i scale, squared) / 4 s_a s_b.
         distance = F.square(scale_a - scale_b) + F.square(loc_a - loc_b)
         return F.log1p(distance / (4.0 * scale_a * scale_b))
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, loc, scale):
-        return loc + scale * F.tan(math.pi * (self._uniform(shape) - 0.5))
+        return loc + scale * F.tan(math.pi * (self._draw_uniform(shape) - 0.5))
 
 
 def _raise_undefined(what):

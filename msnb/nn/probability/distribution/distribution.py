@@ -34,7 +34,7 @@ _check_tensor = CheckTensor()
 _SMALLEST = 2.0**-24  # half the distance between two neighbours of UniformReal
 
 
-def _complement(p):
+def _complement_of(p):
     return 1.0 - p
 
 
@@ -198,12 +198,12 @@ class Distribution(Cell):
         """The shape of one sample, of all parameters of a call."""
         return parameters[0].shape
 
-    def _uniform(self, shape):
+    def _draw_uniform(self, shape):
         """Draw numbers in the open interval (0, 1)."""
         return F.maximum(UniformReal.functional(shape, seed=self._seed), _SMALLEST)
 
     # ------------------------------------------------------------------ derived methods
-    def _first(self, method_name, ways, args, kwargs):
+    def _call_first_defined(self, method_name, ways, args, kwargs):
         """Return the result of the first method in `ways` that the class defines, converted by the function in
         `ways`."""
         for name, then in ways.items():
@@ -227,21 +227,21 @@ class Distribution(Cell):
         Returns:
             Tensor.
         """
-        return self._first("prob", {"_prob": None, "_log_prob": F.exp}, (value, *args), kwargs)
+        return self._call_first_defined("prob", {"_prob": None, "_log_prob": F.exp}, (value, *args), kwargs)
 
     def log_prob(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of `prob`, which has the same arguments."""
-        return self._first("log_prob", {"_log_prob": None, "_prob": F.log}, (value, *args), kwargs)
+        return self._call_first_defined("log_prob", {"_log_prob": None, "_prob": F.log}, (value, *args), kwargs)
 
     def cdf(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """How probable it is that a sample is at most `value`. See `prob` for the arguments."""
+        """Return the probability that a sample is at most `value`. See `prob` for the arguments."""
         ways = {
             "_cdf": None,
             "_log_cdf": F.exp,
-            "_survival_function": _complement,
+            "_survival_function": _complement_of,
             "_log_survival": _one_minus_exp,
         }
-        return self._first("cdf", ways, (value, *args), kwargs)
+        return self._call_first_defined("cdf", ways, (value, *args), kwargs)
 
     def log_cdf(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of `cdf`, which has the same arguments."""
@@ -251,12 +251,12 @@ class Distribution(Cell):
             "_survival_function": _log_complement,
             "_log_survival": _LogOneMinusExp.functional,
         }
-        return self._first("log_cdf", ways, (value, *args), kwargs)
+        return self._call_first_defined("log_cdf", ways, (value, *args), kwargs)
 
     def survival_function(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """How probable it is that a sample is greater than `value`. See `prob` for the arguments."""
-        ways = {"_survival_function": None, "_log_survival": F.exp, "_cdf": _complement, "_log_cdf": _one_minus_exp}
-        return self._first("survival_function", ways, (value, *args), kwargs)
+        """Return the probability that a sample is greater than `value`. See `prob` for the arguments."""
+        ways = {"_survival_function": None, "_log_survival": F.exp, "_cdf": _complement_of, "_log_cdf": _one_minus_exp}
+        return self._call_first_defined("survival_function", ways, (value, *args), kwargs)
 
     def log_survival(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of `survival_function`, which has the same arguments."""
@@ -266,7 +266,7 @@ class Distribution(Cell):
             "_cdf": _log_complement,
             "_log_cdf": _LogOneMinusExp.functional,
         }
-        return self._first("log_survival", ways, (value, *args), kwargs)
+        return self._call_first_defined("log_survival", ways, (value, *args), kwargs)
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
         """
@@ -279,23 +279,23 @@ class Distribution(Cell):
         Returns:
             Tensor.
         """
-        return self._first("mean", {"_mean": None}, args, kwargs)
+        return self._call_first_defined("mean", {"_mean": None}, args, kwargs)
 
     def mode(self, *args: Any, **kwargs: Any) -> Tensor:
         """The value that is most probable. See `mean` for the arguments."""
-        return self._first("mode", {"_mode": None}, args, kwargs)
+        return self._call_first_defined("mode", {"_mode": None}, args, kwargs)
 
     def sd(self, *args: Any, **kwargs: Any) -> Tensor:
         """The standard deviation. See `mean` for the arguments."""
-        return self._first("sd", {"_sd": None, "_var": F.sqrt}, args, kwargs)
+        return self._call_first_defined("sd", {"_sd": None, "_var": F.sqrt}, args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
         """The variance. See `mean` for the arguments."""
-        return self._first("var", {"_var": None, "_sd": F.square}, args, kwargs)
+        return self._call_first_defined("var", {"_var": None, "_sd": F.square}, args, kwargs)
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
         """The entropy, by natural logarithms. See `mean` for the arguments."""
-        return self._first("entropy", {"_entropy": None}, args, kwargs)
+        return self._call_first_defined("entropy", {"_entropy": None}, args, kwargs)
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """
@@ -309,11 +309,11 @@ class Distribution(Cell):
         Returns:
             Tensor.
         """
-        return self._first("kl_loss", {"_kl_loss": None}, (dist, *args), kwargs)
+        return self._call_first_defined("kl_loss", {"_kl_loss": None}, (dist, *args), kwargs)
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """The cross entropy H(a, b), where this distribution is a: H(a) + KL(a||b). See `kl_loss` for the arguments."""
-        return self._first("cross_entropy", {"_cross_entropy": None}, (dist, *args), kwargs)
+        return self._call_first_defined("cross_entropy", {"_cross_entropy": None}, (dist, *args), kwargs)
 
     def sample(self, *args: Any, **kwargs: Any) -> Tensor:
         """
@@ -326,20 +326,20 @@ class Distribution(Cell):
         Returns:
             Tensor of element type `dtype`, whose shape is that of the sample with that of the parameters behind it.
         """
-        return self._first("sample", {"_sample": None}, args, kwargs)
+        return self._call_first_defined("sample", {"_sample": None}, args, kwargs)
 
     def get_dist_args(self, *args: Any, **kwargs: Any) -> tuple[Tensor | None, ...]:
         """
         Return the parameters of the distribution, as `kl_loss` and other methods take them.
 
         Args:
-            args (Tensor): Parameters of the distribution, which are given back.
-            kwargs (Tensor): Parameters of the distribution, which are given back.
+            args (Tensor): Parameters of the distribution, which are returned.
+            kwargs (Tensor): Parameters of the distribution, which are returned.
 
         Returns:
             tuple[Tensor], with those of the constructor for missing ones.
         """
-        return self._first("get_dist_args", {"_get_dist_args": None}, args, kwargs)
+        return self._call_first_defined("get_dist_args", {"_get_dist_args": None}, args, kwargs)
 
     def _get_dist_args(self, *args, **kwargs):
         bound = inspect.Signature(
@@ -351,13 +351,13 @@ class Distribution(Cell):
 
     def get_dist_type(self) -> str:
         """The name of the family."""
-        return self._first("get_dist_type", {"_get_dist_type": None}, (), {})
+        return self._call_first_defined("get_dist_type", {"_get_dist_type": None}, (), {})
 
     def _get_dist_type(self):
         return self.cls_name
 
     # ------------------------------------------------------------------ as a Cell
-    def _positional(self, args, kwargs):
+    def _bind_positional(self, args, kwargs):
         """Return keyword arguments as positional ones: a graph takes no keywords."""
         bound = inspect.signature(getattr(self, f"_{args[0]}", getattr(self, args[0], None))).bind(*args[1:], **kwargs)
         bound.apply_defaults()

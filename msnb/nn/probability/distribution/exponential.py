@@ -6,7 +6,13 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, as_type, check_greater_zero, check_parameters
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 
@@ -83,13 +89,13 @@ class Exponential(Distribution):
     def _log_survival(self, value, rate):
         return -rate * F.maximum(value, 0.0)
 
-    @against("Exponential", 1)
+    @two_distributions("Exponential", 1)
     def _kl_loss(self, rate_b, rate):
         ratio = rate_b / rate
         return ratio - 1.0 - F.log(ratio)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, rate):
-        return -F.log(self._uniform(shape)) / rate
+        return -F.log(self._draw_uniform(shape)) / rate

@@ -14,7 +14,13 @@ from msnb.nn.probability._parameters import (
     check_no_scalar,
     check_parameters,
 )
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
@@ -119,14 +125,14 @@ class Gamma(Distribution):
     def _survival_function(self, value, concentration, rate):
         return Igammac.functional(*alike(concentration, rate * F.maximum(value, 0.0)))
 
-    @against("Gamma", 2)
+    @two_distributions("Gamma", 2)
     def _kl_loss(self, concentration_b, rate_b, concentration_a, rate_a):
         ratio = rate_b / rate_a
         of_shapes = F.lgamma(concentration_b) - F.lgamma(concentration_a)
         of_shapes += (concentration_a - concentration_b) * F.digamma(concentration_a)
         return of_shapes - concentration_b * F.log(ratio) + concentration_a * (ratio - 1.0)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, concentration, rate):

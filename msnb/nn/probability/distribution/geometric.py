@@ -6,7 +6,13 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import Numbers, NumberType, Seed, as_type, check_parameters, check_prob
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
@@ -88,13 +94,13 @@ class Geometric(Distribution):
     def _log_survival(self, value, probs1):
         return F.maximum(F.floor(value) + 1.0, 0.0) * F.log1p(-probs1)
 
-    @against("Geometric", 1)
+    @two_distributions("Geometric", 1)
     def _kl_loss(self, probs1_b, probs1):
         of_failures = (1.0 - probs1) / probs1 * (F.log1p(-probs1) - F.log1p(-probs1_b))
         return F.log(probs1) - F.log(probs1_b) + of_failures
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, probs1):
-        return F.floor(F.log(self._uniform(shape)) / F.log1p(-probs1))
+        return F.floor(F.log(self._draw_uniform(shape)) / F.log1p(-probs1))

@@ -6,14 +6,14 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_parameters
 from msnb.nn.probability.distribution._formula import at_value, sampling_method
-from msnb.nn.probability.distribution._placed import Placed
+from msnb.nn.probability.distribution._placed import LocationScaleDistribution
 from msnb.ops import functional as F
 from msnb.ops.random.normal import StandardNormal
 
 __all__ = ["HalfNormal"]
 
 
-class HalfNormal(Placed):
+class HalfNormal(LocationScaleDistribution):
     r"""
     The half of a normal distribution above its mean: from m on density
     :math:`\sqrt{2 / \pi} / s \exp(-(x - m)^2 / 2 s^2)`.
@@ -57,7 +57,7 @@ class HalfNormal(Placed):
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
         super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
-        self._add_place(mean, sd)
+        self._add_location_and_scale(mean, sd)
 
     @at_value
     def _log_prob(self, value, mean, sd):

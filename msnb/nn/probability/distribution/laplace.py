@@ -4,13 +4,13 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_parameters
 from msnb.nn.probability.distribution._formula import at_value, sampling_method
-from msnb.nn.probability.distribution._placed import Placed
+from msnb.nn.probability.distribution._placed import LocationScaleDistribution
 from msnb.ops import functional as F
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Placed):
+class Laplace(LocationScaleDistribution):
     r"""
     The Laplace distribution: density :math:`\exp(-|x - m| / b) / 2 b`.
 
@@ -51,7 +51,7 @@ class Laplace(Placed):
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
         super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
-        self._add_place(mean, sd)
+        self._add_location_and_scale(mean, sd)
 
     @at_value
     def _log_prob(self, value, mean, sd):
@@ -71,5 +71,5 @@ class Laplace(Placed):
 
     @sampling_method
     def _sample(self, shape, mean, sd):
-        share = self._uniform(shape) - 0.5
+        share = self._draw_uniform(shape) - 0.5
         return mean - sd * F.sign(share) * F.log1p(-2 * F.abs(share))

@@ -109,5 +109,5 @@ class Logistic(Distribution):
 
     @sampling_method
     def _sample(self, shape, loc, scale):
-        u = self._uniform(shape)
+        u = self._draw_uniform(shape)
         return loc + scale * (F.log(u) - F.log1p(-u))

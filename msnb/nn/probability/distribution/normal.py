@@ -6,7 +6,13 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.error_function import _LogNdtr
@@ -108,11 +114,11 @@ class Normal(Distribution):
     def _log_survival(self, value, mean, sd):
         return _LogNdtr.functional((mean - value) / sd)
 
-    @against("Normal", 2)
+    @two_distributions("Normal", 2)
     def _kl_loss(self, mean_b, sd_b, mean, sd):
         return normal_kl(mean_b, sd_b, mean, sd)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, mean, sd):

@@ -7,7 +7,7 @@ from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
 from msnb.nn.probability.distribution._formula import at_value, sampling_method
-from msnb.nn.probability.distribution._placed import Placed
+from msnb.nn.probability.distribution._placed import LocationScaleDistribution
 from msnb.ops import functional as F
 from msnb.ops.random.gamma import Gamma as RandomGamma
 from msnb.ops.random.normal import StandardNormal
@@ -15,7 +15,7 @@ from msnb.ops.random.normal import StandardNormal
 __all__ = ["StudentT"]
 
 
-class StudentT(Placed):
+class StudentT(LocationScaleDistribution):
     r"""
     Student's t distribution: density :math:`\propto (1 + z^2 / n)^{-(n + 1) / 2}` with :math:`z = (x - m) / s`.
 
@@ -60,7 +60,7 @@ class StudentT(Placed):
         super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._df_value = self._add_parameter(df, "df")
         check_greater_zero(self._df_value, "Degrees of freedom")
-        self._add_place(mean, sd)
+        self._add_location_and_scale(mean, sd)
 
     @property
     def df(self) -> Tensor | None:

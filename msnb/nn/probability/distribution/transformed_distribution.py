@@ -98,7 +98,7 @@ class TransformedDistribution(Distribution):
         # An impossible value keeps probability 0, even if the derivative is infinite.
         return F.where(of_x == -math.inf, -math.inf, of_x + self._bijector.inverse_log_jacobian(value))
 
-    def _tail(self, method, other, value, args, kwargs):
+    def _tail_probability(self, method, other, value, args, kwargs):
         """Return the probability of X on one side of the inverse image of `value`; on the other side if g
         decreases."""
         x = self._bijector.inverse(value)
@@ -109,16 +109,16 @@ class TransformedDistribution(Distribution):
         return F.where(is_decreasing, getattr(self._distribution, other)(x, *args, **kwargs), share)
 
     def _cdf(self, value, *args, **kwargs):
-        return self._tail("cdf", "survival_function", value, args, kwargs)
+        return self._tail_probability("cdf", "survival_function", value, args, kwargs)
 
     def _survival_function(self, value, *args, **kwargs):
-        return self._tail("survival_function", "cdf", value, args, kwargs)
+        return self._tail_probability("survival_function", "cdf", value, args, kwargs)
 
     def _log_cdf(self, value, *args, **kwargs):
-        return self._tail("log_cdf", "log_survival", value, args, kwargs)
+        return self._tail_probability("log_cdf", "log_survival", value, args, kwargs)
 
     def _log_survival(self, value, *args, **kwargs):
-        return self._tail("log_survival", "log_cdf", value, args, kwargs)
+        return self._tail_probability("log_survival", "log_cdf", value, args, kwargs)
 
     def _mean(self, *args, **kwargs):
         if not self._is_linear_transformation:

@@ -6,7 +6,13 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater, check_parameters
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, of_parameters, sampling_method
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.random.uniform import UniformReal
@@ -94,12 +100,12 @@ class Uniform(Distribution):
     def _survival_function(self, value, low, high):
         return F.clamp((high - value) / (high - low), 0.0, 1.0)
 
-    @against("Uniform", 2)
+    @two_distributions("Uniform", 2)
     def _kl_loss(self, low_b, high_b, low, high):
         is_within = F.logical_and(low_b <= low, high <= high_b)
         return F.where(is_within, F.log(high_b - low_b) - F.log(high - low), math.inf)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
     @sampling_method
     def _sample(self, shape, low, high):

@@ -61,7 +61,7 @@ class VAEAnomalyDetection:
 
     def predict_outlier_score(self, sample_x: Tensor) -> float:
         """
-        How far the reconstruction is from a sample.
+        Return the distance of a sample from its reconstruction.
 
         Args:
             sample_x (Tensor): The sample, of shape (N, C, H, W).

@@ -103,11 +103,11 @@ class TransformToBNN:
             Cell, the training step of the Bayesian network.
 
         Raises:
-            TypeError: If the optimizer is none of `mindspore.nn`.
+            TypeError: If the optimizer is not from `mindspore.nn`.
             ValueError: If its Parameters are in groups.
         """
-        self._replace_layer(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
-        self._replace_layer(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
+        self._replace_layers(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
+        self._replace_layers(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
         return self._training_step()
 
     def transform_to_bnn_layer(
@@ -131,7 +131,7 @@ class TransformToBNN:
             Cell, the training step of the Bayesian network.
 
         Raises:
-            TypeError: If the optimizer is none of `mindspore.nn`.
+            TypeError: If the optimizer is not from `mindspore.nn`.
             ValueError: If a type is another, or the optimizer's Parameters are in groups.
         """
         for argument, layer_type, allowed in (
@@ -144,15 +144,15 @@ class TransformToBNN:
                     f"For 'transform_to_bnn_layer', '{argument}' should be {names}, but got {describe(layer_type)}."
                 )
         usual = _dense_args if dnn_layer_type is Dense else _conv_args
-        self._replace_layer(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
+        self._replace_layers(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
         return self._training_step()
 
-    def _replace_layer(self, net, old, new, get_args, add_args):
+    def _replace_layers(self, net, old, new, get_args, add_args):
         for name, cell in net.name_cells().items():
             if isinstance(cell, old):
                 setattr(net, name, new(**get_args(cell), **(add_args or {})))
             else:
-                self._replace_layer(cell, old, new, get_args, add_args)
+                self._replace_layers(cell, old, new, get_args, add_args)
 
     def _training_step(self):
         for path, param in self.backbone.parameters_and_names():

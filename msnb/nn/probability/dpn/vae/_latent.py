@@ -48,7 +48,7 @@ class Latent(Cell):
     def _decode(self, z):
         return self.decoder(self.dense3(z))
 
-    def _draw(self, mean, log_variance):
+    def _draw_with_deviation(self, mean, log_variance):
         """Draw a latent variable for each mean. Return it with the standard deviation."""
         std = F.exp(0.5 * log_variance)
         return mean + std * StandardNormal.functional(mean.shape), std

@@ -61,7 +61,7 @@ class ConditionalVAE(Latent):
     def construct(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """(reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x, y)
-        z, std = self._draw(mu, log_variance)
+        z, std = self._draw_with_deviation(mu, log_variance)
         return self._decode(self._with_class(z, y)), x, mu, std
 
     def _with_class(self, z, y):
@@ -97,4 +97,4 @@ class ConditionalVAE(Latent):
         Returns:
             Tensor, the reconstructed images.
         """
-        return self._decode(self._with_class(self._draw(*self._encode(x, y))[0], y))
+        return self._decode(self._with_class(self._draw_with_deviation(*self._encode(x, y))[0], y))

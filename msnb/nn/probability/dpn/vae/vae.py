@@ -47,7 +47,7 @@ class VAE(Latent):
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """(reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x)
-        z, std = self._draw(mu, log_variance)
+        z, std = self._draw_with_deviation(mu, log_variance)
         return self._decode(z), x, mu, std
 
     def generate_sample(self, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
@@ -78,4 +78,4 @@ class VAE(Latent):
         Returns:
             Tensor, the reconstructed images.
         """
-        return self._decode(self._draw(*self._encode(x))[0])
+        return self._decode(self._draw_with_deviation(*self._encode(x))[0])
