@@ -1,4 +1,4 @@
-"""Learning rates computed from the number of the step: Cells that an optimizer calls with its `global_step`."""
+"""Learning rate schedules: Cells that an optimizer calls with its `global_step`."""
 
 import math
 
@@ -48,12 +48,12 @@ class LearningRateSchedule(Cell):
 
 
 def _elapsed_fraction(step, steps, *, at_most_all=False):
-    """``step / steps`` in float32."""
+    """Return ``step / steps`` in float32."""
     return F.cast(F.minimum(step, steps) if at_most_all else step, mstype.float32) / steps
 
 
 class _Decay(LearningRateSchedule):
-    """A decay by a rate, smooth or in stairs."""
+    """Base of decays by a rate, smooth or stepwise."""
 
     @checked
     def __init__(

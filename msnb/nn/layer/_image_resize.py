@@ -1,4 +1,4 @@
-"""Layers that pad, resize and cut images."""
+"""Layers that pad and resize images, and extract patches."""
 
 from typing import Annotated, Any
 
@@ -65,7 +65,7 @@ class Pad(Cell):
             self.paddings = Tensor(np.array(paddings))
 
     def construct(self, x: Tensor) -> Tensor:
-        """The larger Tensor."""
+        """Return the padded Tensor."""
         return self.pad(x) if self.mode == "CONSTANT" else self.pad(x, self.paddings)
 
 
@@ -104,7 +104,7 @@ class ResizeBilinear(Cell):
         scale_factor: int | None = None,
         align_corners: bool = False,
     ) -> Tensor:
-        """The new images."""
+        """Return the resized images."""
         name = self.cls_name
         check(Bool, align_corners, "align_corners", name)
         if (size is None) == (scale_factor is None):

@@ -74,7 +74,7 @@ class Triu(Cell):
 
 
 def _set_diagonal(diagonal, matrices):
-    """Matrices with other diagonals."""
+    """Return `matrices` with the diagonals replaced."""
     rows, columns = matrices.shape[-2:]
     on_diagonal = Tensor(np.broadcast_to(np.eye(rows, columns, dtype=bool), matrices.shape))
     expanded = F.broadcast_to(F.expand_dims(diagonal, -1 if rows <= columns else -2), matrices.shape)

@@ -1,4 +1,4 @@
-"""Layers as `mindspore.mint.nn` means them; in `mindspore.nn` most of them end in Ext."""
+"""Layers of `mindspore.mint.nn`. In `mindspore.nn` most of their names end in Ext."""
 
 from typing import Annotated, Any
 
@@ -96,7 +96,7 @@ class Linear(Cell):
             self.bias = Parameter(initializer(first_bias(bias_init, in_features), [out_features], kind), "bias")
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         return F.dense(x, self.weight, self.bias)
 
     def extend_repr(self) -> str:

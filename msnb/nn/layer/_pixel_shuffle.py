@@ -1,4 +1,4 @@
-"""Layers that move numbers between channels and pixels, or among channels. They are MindSpore 2's."""
+"""Layers of MindSpore 2 that rearrange channels and pixels."""
 
 from msnb.common.kinds import PositiveInt, checked
 from msnb.core.tensor.tensor import Tensor

@@ -1,4 +1,4 @@
-"""Layers that change how the numbers of a Tensor are laid out, and none of them."""
+"""Layers that rearrange elements without changing them."""
 
 import math
 from typing import Annotated, Any
@@ -101,7 +101,7 @@ class Unflatten(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The same numbers."""
+        """Return the reshaped Tensor."""
         if not -input_x.ndim <= self.axis < input_x.ndim:
             raise ValueError(f"For '{self.cls_name}', shape {tuple(input_x.shape)} has no axis {self.axis}.")
         axis = self.axis % input_x.ndim

@@ -1,4 +1,4 @@
-"""Transformer encoders and decoders (Vaswani et al., 2017). r1.1 has none; signatures and names are MindSpore 2's."""
+"""Transformer encoders and decoders (Vaswani et al., 2017), with signatures of MindSpore 2. r1.1 has none."""
 
 import copy
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Basic layers: Dense, Dropout, Flatten, one-hot. Those on norms, matrices and images are re-exported."""
+"""Basic layers: Dense, Dropout, Flatten, OneHot. Layers on norms, matrices and images are re-exported."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -138,7 +138,7 @@ class Dense(Cell):
         return self.in_channels, -1, f"a last axis of {self.in_channels}"
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         check_least_dims(self.cls_name, x, 1)
         is_matrix = x.ndim == 2
         y = self.matmul(x if is_matrix else self.reshape(x, (-1, x.shape[-1])), self.weight)
@@ -168,8 +168,8 @@ def _keep_prob(value):
 @differs_in_api2("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
 class Dropout(Cell):
     r"""
-    In training, random elements become 0 and the others larger, so that the sum stays the same in the mean
-    (Srivastava et al., 2014). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout (Srivastava et al., 2014): in training, random elements become 0 and the others are scaled, so that the
+        expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
         keep_prob (float): How probable it is that an element STAYS, in (0, 1]. Default: 0.5.
@@ -247,7 +247,7 @@ class Identity(Cell):
     """
 
     def construct(self, x: Any) -> Any:
-        """`x`."""
+        """Return `x`."""
         return x
 
 

@@ -22,8 +22,9 @@ class _ChannelDropout(Cell):
 
 class Dropout1d(_ChannelDropout):
     """
-    In training, random channels of sequences become 0 and the others larger, so that the sum stays the same in the mean
-    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout of channels of sequences (Tompson et al., 2015): in training, random channels become 0 and the others are
+        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
+        unchanged.
 
     Args:
         p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
@@ -54,8 +55,9 @@ class Dropout1d(_ChannelDropout):
 
 class Dropout2d(_ChannelDropout):
     """
-    In training, random channels of images become 0 and the others larger, so that the sum stays the same in the mean
-    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout of channels of images (Tompson et al., 2015): in training, random channels become 0 and the others are
+        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
+        unchanged.
 
     Args:
         p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
@@ -86,8 +88,9 @@ class Dropout2d(_ChannelDropout):
 
 class Dropout3d(_ChannelDropout):
     """
-    In training, random channels of volumes become 0 and the others larger, so that the sum stays the same in the mean
-    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout of channels of volumes (Tompson et al., 2015): in training, random channels become 0 and the others are
+        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
+        unchanged.
 
     Args:
         p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.

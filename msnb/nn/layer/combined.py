@@ -117,7 +117,7 @@ class Conv2dBnAct(_WithNormAndActivation):
         )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The image after all."""
+        """Return the output of the last layer."""
         return self._apply_norm_and_activation(self.conv(x))
 
 
@@ -178,5 +178,5 @@ class DenseBnAct(_WithNormAndActivation):
         )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features after all."""
+        """Return the output of the last layer."""
         return self._apply_norm_and_activation(self.dense(x))

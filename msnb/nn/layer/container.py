@@ -1,4 +1,4 @@
-"""Cells that hold Cells in order."""
+"""Containers of Cells: SequentialCell, CellList and CellDict."""
 
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
@@ -15,7 +15,7 @@ __all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
 def _prefix_parameters(cell, prefix):
-    """`cell`; from now on the names of its Parameters begin with `prefix`, so that those of two Cells differ."""
+    """Prefix the Parameter names of `cell` with `prefix`, so that names of two Cells differ. Return the Cell."""
     if not isinstance(cell, Cell):
         got = uncalled(cell) or f"{cell!r} of type {type(cell).__name__}"
         raise TypeError(f"A Cell is wanted here, but got {got}.")
@@ -54,13 +54,13 @@ def _rename_moved_parameters(cells, prefix, place):
 
 
 class _OrderedCells(Cell):
-    """Cells by position; each also has a name."""
+    """Base of Cells that contain an ordered sequence of named Cells."""
 
     _cells: OrderedDict[str, Cell]
     cell_list: list[Cell]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """A Cell that takes the name of another takes its place in the order, too."""
+        """Assign a Cell. It takes the position of a Cell with the same name."""
         if isinstance(value, Cell) and name in self.__dict__.get("_cells", ()):
             self[list(self._cells).index(name)] = value
         else:
@@ -99,7 +99,7 @@ class _OrderedCells(Cell):
     def __iter__(self) -> Iterator[Cell]:
         return iter(self._cells.values())
 
-    def set_grad(self, requires_grad: bool = True) -> "_Ordered":
+    def set_grad(self, requires_grad: bool = True) -> "_OrderedCells":
         """
         Set `requires_grad` of this container and of all Cells inside.
 
@@ -173,7 +173,7 @@ class SequentialCell(_OrderedCells):
 
     def append(self, cell: Cell) -> "SequentialCell":
         """
-        Put a Cell at the end.
+        Append a Cell.
 
         Args:
             cell (Cell): The Cell.
@@ -254,7 +254,7 @@ class CellList(_OrderedCells):
 
     def insert(self, index: int, cell: Cell) -> None:
         """
-        Put a Cell before the one at a position.
+        Insert a Cell before a position.
 
         Args:
             index (int): The position.
@@ -270,7 +270,7 @@ class CellList(_OrderedCells):
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
         """
-        Put the Cells of a list at the end.
+        Append the Cells of a list.
 
         Args:
             cells (list[Cell]): The Cells.
@@ -290,7 +290,7 @@ class CellList(_OrderedCells):
 
     def append(self, cell: Cell) -> "CellList":
         """
-        Put a Cell at the end.
+        Append a Cell.
 
         Args:
             cell (Cell): The Cell.
@@ -301,7 +301,7 @@ class CellList(_OrderedCells):
         return self.extend([cell])
 
     def construct(self, *inputs: Any) -> Any:
-        """Nothing: a list computes nothing.
+        """Raise an error: a list has no computation.
 
         Raises:
             NotImplementedError: Always.
@@ -424,7 +424,7 @@ class CellDict(Cell):
             self[pair[0]] = pair[1]
 
     def construct(self, *inputs: Any) -> Any:
-        """Nothing: a dictionary computes nothing.
+        """Raise an error: a dictionary has no computation.
 
         Raises:
             NotImplementedError: Always.

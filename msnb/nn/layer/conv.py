@@ -1,4 +1,4 @@
-"""Convolution layers, and transposed ones. Those of volumes are re-exported."""
+"""Convolution layers and transposed convolutions. The 3-D layers are re-exported."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ class Conv2d(Convolution):
         return self._convolve(x)
 
     def extend_repr(self) -> str:
-        """Arguments, spaced as MindSpore does it."""
+        """Return the arguments for `repr`, spaced as in MindSpore."""
         return f"{super().extend_repr()}, format={self.format}"
 
 
@@ -238,7 +238,7 @@ class Conv2dTranspose(_Transposed):
         self._widen = P.Pad(((0, 0), (0, 0), (0, below), (0, right))) if below or right else None
 
     def construct(self, x: Tensor) -> Tensor:
-        """The spread images."""
+        """Return the result of the transposed convolution."""
         image = self._convolve(x)
         return image if self._widen is None else self._widen(image)
 

@@ -76,7 +76,7 @@ class BiDense(Cell):
             self.bias: Parameter = Parameter(start, "bias")
 
     def construct(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         check_least_dims(self.cls_name, input1, 1, "'input1'")
         around = tuple(input1.shape[:-1])
         expected_shapes = (*around, self.in1_channels), (*around, self.in2_channels)

@@ -1,4 +1,4 @@
-"""Embedding layers: tables of vectors that are looked up by number."""
+"""Embedding layers: lookup of vectors by index."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

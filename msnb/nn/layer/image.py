@@ -64,7 +64,7 @@ class ImageGradients(Cell):
     """
 
     def construct(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """(dy, dx)."""
+        """Return (dy, dx)."""
         check_dims(self.cls_name, images, 4)
         down, across = images[:, :, 1:] - images[:, :, :-1], images[..., 1:] - images[..., :-1]
         last_row, last_column = F.zeros_like(images[:, :, -1:]), F.zeros_like(images[..., -1:])
@@ -72,7 +72,7 @@ class ImageGradients(Cell):
 
 
 def _gaussian_window(size, sigma):
-    """A convolution weight (1, 1, size, size) of sum 1."""
+    """Return a convolution with a Gaussian weight (1, 1, size, size) of sum 1."""
     places = np.arange(size, dtype=np.float32) - (size - 1) // 2
     window = np.exp(-np.add.outer(places**2, places**2) / (2 * sigma**2))
     return Tensor((window / window.sum())[None, None].astype(np.float32))
@@ -179,7 +179,7 @@ class SSIM(_Similarity):
         self.conv: Conv2d = self._gaussian_window()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
-        """How alike the images are."""
+        """Return the similarity of the images."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, FLOATS, img1=img1)
         alike, _ = self._compare_images(_in_float32(img1, 1.0), _in_float32(img2, 1.0), 1.0, self.conv)
@@ -252,7 +252,7 @@ class MSSSIM(_Similarity):
         self.halve: AvgPool2d = AvgPool2d(2, 2)
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
-        """How alike the images are."""
+        """Return the similarity of the images."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, (*FLOATS, mstype.float64, mstype.uint8), img1=img1)
         unit = _max_value(img1.dtype)
@@ -301,7 +301,7 @@ class PSNR(Cell):
         self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
-        """The decibels."""
+        """Return the ratio in decibels."""
         _check_pair(self.cls_name, img1, img2)
         unit = _max_value(img1.dtype)
         error = (F.cast(img1, mstype.float32) - F.cast(img2, mstype.float32)) / unit
@@ -341,7 +341,7 @@ class CentralCrop(Cell):
         self.slice: P.Slice = P.Slice()
 
     def construct(self, image: Tensor) -> Tensor:
-        """The middle."""
+        """Return the cropped images."""
         check_dims(self.cls_name, image, 3, 4)
         if self.central_fraction == 1.0:
             return image

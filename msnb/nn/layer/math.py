@@ -1,4 +1,4 @@
-"""Mathematical layers: special functions, sums and moments, ranges. Those on matrices are re-exported."""
+"""Mathematical layers: special functions, sums and moments, ranges. Matrix layers are re-exported."""
 
 import math
 from typing import Annotated
@@ -196,7 +196,7 @@ class IGamma(Cell):
     """
 
     def construct(self, a: Tensor, x: Tensor) -> Tensor:
-        """The shares."""
+        """Return the probabilities."""
         check_dtypes(self.cls_name, (mstype.float32,), a=a, x=x)
         return F.igamma(a, x)
 

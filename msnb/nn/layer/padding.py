@@ -75,14 +75,14 @@ class _Constant(_PaddingLayer):
     value: Any = 0
 
     def construct(self, x: Tensor) -> Tensor:
-        """The widened Tensor."""
+        """Return the padded Tensor."""
         self._check(x)
         return F.pad(x, self.padding, "constant", self.value)
 
 
 class _Reflection(_PaddingLayer):
     def construct(self, x: Tensor) -> Tensor:
-        """The widened Tensor."""
+        """Return the padded Tensor."""
         self._check(x)
         pairs = tuple(zip(self.padding[::2], self.padding[1::2], strict=True))[::-1]
         return self._mirror(x, ((0, 0),) * (x.ndim - len(pairs)) + pairs)
@@ -92,7 +92,7 @@ class _Reflection(_PaddingLayer):
 
 class _Replication(_PaddingLayer):
     def construct(self, x: Tensor) -> Tensor:
-        """The widened Tensor."""
+        """Return the padded Tensor."""
         self._check(x)
         return F.pad(x, self.padding, "replicate")
 

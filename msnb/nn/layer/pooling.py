@@ -65,7 +65,7 @@ _BEHIND = "'padding' and what follows it are taken by position, and 'data_format
 
 
 class _Pool2d(OneOperator):
-    """One number for each window of an image. Arguments by name only are MindSpore 2's, and need its mode "pad"."""
+    """Base of 2-D pooling. Keyword-only arguments are those of MindSpore 2 and need its mode "pad"."""
 
     def __init__(self) -> None:
         Cell.__init__(self)  # which operator it is depends on the mode
@@ -92,14 +92,14 @@ class _Pool2d(OneOperator):
         self._hold(self._operator(kernel_size, stride, pad_mode, data_format))
 
     def construct(self, x: Tensor) -> Tensor:
-        """The number of each window."""
+        """Return the pooled images."""
         if x.ndim != 3:
             return super().construct(x)
         outputs = super().construct(F.expand_dims(x, 0))
         return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
 
     def extend_repr(self) -> str:
-        """The window and how it moves."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
@@ -119,7 +119,7 @@ class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
 
 
 class _Row(_Pool2d):
-    """One number for each stretch of a sequence: of an image of height 1."""
+    """Base of 1-D pooling: a sequence is an image of height 1."""
 
     def _set_window(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
         super()._set_window((1, kernel_size), (1, stride), pad_mode, **further)
@@ -132,7 +132,7 @@ class _Row(_Pool2d):
         return super()._use_padded_pool(kernel_size, stride, (0, padding), **further)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The number of each stretch."""
+        """Return the pooled sequences."""
         check_dims(self.cls_name, x, 2, 3)
         if x.ndim == 2:
             outputs = self.construct(F.expand_dims(x, 0))

@@ -1,4 +1,4 @@
-"""Recurrent layers with Parameters of their own for each layer and direction: RNN and GRU, and one step of them."""
+"""RNN and GRU with separate Parameters for each layer and direction, and their single-step cells."""
 
 import math
 from typing import Annotated, Any
@@ -28,8 +28,9 @@ def _uniform_parameter(name, shape, hidden_size, dtype):
 
 
 class _RecurrentLayers(Cell):
-    """Layers and directions of a cell over a sequence; each has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
-    ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward direction."""
+    """Base of recurrent layers: layers and directions of a cell over a sequence; each has Parameters
+    ``weight_ih_l0``, ``weight_hh_l0``, ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward
+    direction."""
 
     def _check_and_create(
         self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype

@@ -1,4 +1,4 @@
-"""A layer for each time of a sequence."""
+"""A layer applied to each time step of a sequence."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ Layer = Annotated[Cell | Primitive | Callable[..., Any], Kind("a Cell or a Primi
 
 class TimeDistributed(Cell):
     """
-    Applies one layer to every time of a sequence.
+    Apply one layer to every time step of a sequence.
 
     Args:
         layer (Union[Cell, Primitive]): The layer.

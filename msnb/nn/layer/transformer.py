@@ -1,4 +1,4 @@
-"""Attention with several heads. r1.1 has no such layer; signature and names of Parameters are MindSpore 2's."""
+"""Multi-head attention, with signature and Parameter names of MindSpore 2. r1.1 has no such layer."""
 
 import math
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Sequences, images and volumes of another size."""
+"""Resizing of sequences, images and volumes."""
 
 from typing import Any
 

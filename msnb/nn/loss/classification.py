@@ -1,4 +1,4 @@
-"""Losses of classes and of distributions: cross entropies, and the divergence between two."""
+"""Classification losses: cross entropies, and the divergence of distributions."""
 
 from typing import Annotated
 
@@ -68,7 +68,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         self.off_value: Tensor = Tensor(0.0, mstype.float32)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         if self.sparse and self.reduction == "mean":
             return self.sparse_softmax_cross_entropy(logits, labels)
         if self.sparse:
@@ -116,7 +116,7 @@ class NLLLoss(LossBase):
         self.ignore_index: int = ignore_index
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         logits = widen_if_mixed(logits, self.weight)
         return F.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 
@@ -167,7 +167,7 @@ class CrossEntropyLoss(LossBase):
         self.label_smoothing: float = label_smoothing
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         logits = widen_if_mixed(logits, self.weight)
         return F.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
@@ -212,7 +212,7 @@ class FocalLoss(LossBase):
         self.gamma: float = gamma
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_least_dims(self.cls_name, logits, 2, "'logits'")
         samples, classes, *places = logits.shape
         if labels.ndim == 1:
@@ -271,7 +271,7 @@ class BCELoss(LossBase):
         self.binary_cross_entropy: P.BinaryCrossEntropy = P.BinaryCrossEntropy(self.reduction)
 
     def construct(self, inputs: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return self.binary_cross_entropy(inputs, labels, self.weight)
 
 
@@ -313,7 +313,7 @@ class BCEWithLogitsLoss(LossBase):
         self.pos_weight = pos_weight
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         logits = widen_if_mixed(logits, labels, self.weight, self.pos_weight)
         return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
 
@@ -359,7 +359,7 @@ class KLDivLoss(LossBase):
         self.batch_mean: bool = reduction == "batchmean"
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         if not self.batch_mean:
             return F.kl_div(logits, labels, self.reduction)
         # The sum may overflow in half precision.

@@ -56,7 +56,7 @@ class PoissonNLLLoss(LossBase):
         self.eps: float = eps
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         x = widen(input)
         y = F.cast(target, x.dtype)
         losses = F.exp(x) - y * x if self.log_input else x - y * F.log(x + self.eps)
@@ -105,7 +105,7 @@ class GaussianNLLLoss(LossBase):
         self.eps: float = eps
 
     def construct(self, logits: Tensor, labels: Tensor, var: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
 
 
@@ -154,7 +154,7 @@ class CTCLoss(LossBase):
         input_lengths: Tensor | tuple[int, ...],
         target_lengths: Tensor | tuple[int, ...],
     ) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_dims(self.cls_name, log_probs, 2, 3, name="'log_probs'")
         single = log_probs.ndim == 2
         if single:

@@ -60,7 +60,7 @@ class HingeEmbeddingLoss(LossBase):
         self.margin: float = margin
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
 
 
@@ -100,7 +100,7 @@ class MarginRankingLoss(LossBase):
         self.margin: float = margin
 
     def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
 
 
@@ -149,7 +149,7 @@ class MultiMarginLoss(LossBase):
         self.multi_margin_loss: P.MultiMarginLoss = P.MultiMarginLoss(p, margin, reduction)
 
     def construct(self, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return self.multi_margin_loss(x, target, weight if self.weight is None else self.weight)
 
 
@@ -186,7 +186,7 @@ class MultilabelMarginLoss(LossBase):
         self.multilabel_margin_loss: P.MultilabelMarginLoss = P.MultilabelMarginLoss(reduction)
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return self.multilabel_margin_loss(x, target)[0]
 
 
@@ -224,7 +224,7 @@ class MultiLabelSoftMarginLoss(LossBase):
         self.weight: Any = Tensor(weight, mstype.float32) if isinstance(weight, (int, float)) else weight
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
@@ -254,7 +254,7 @@ class SoftMarginLoss(LossBase):
     """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.soft_margin_loss(logits, labels, self.reduction)
 
 
@@ -309,7 +309,7 @@ class TripletMarginLoss(LossBase):
         self.margin = margin if is_tensor else check(FiniteNumber, margin, "margin", "TripletMarginLoss")
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float | Tensor = 1.0) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_alike(self.cls_name, x=x, positive=positive, negative=negative)
         check_least_dims(self.cls_name, x, 2, "'x'")
         if isinstance(self.margin, Tensor) or self.margin != 1.0:
@@ -363,7 +363,7 @@ class TripletMarginWithDistanceLoss(LossBase):
         self.margin: float = margin
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_least_dims(self.cls_name, x, 2, "'x'")
         far = self.distance_function(x, negative)
         if self.swap:

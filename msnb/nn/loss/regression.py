@@ -49,7 +49,7 @@ class L1Loss(LossBase):
     """
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return _reduce_loss(self, F.l1_loss, base, target)
 
 
@@ -77,7 +77,7 @@ class L1LossExt(L1Loss):
     """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.l1_loss(logits, labels, self.reduction)
 
 
@@ -132,7 +132,7 @@ class MSELoss(LossBase):
     """
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return _reduce_loss(self, F.mse_loss, base, target)
 
 
@@ -161,7 +161,7 @@ class RMSELoss(LossBase):
         super().__init__()
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return round_to_inputs(F.sqrt(F.mse_loss(widen(logits), widen(label))), logits, label)
 
 
@@ -243,5 +243,5 @@ class HuberLoss(LossBase):
         self.delta: float = delta
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.huber_loss(logits, labels, self.reduction, self.delta)

@@ -1,4 +1,4 @@
-"""A loss for so many classes that only some of them are looked at."""
+"""Sampled softmax loss, for a large number of classes."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""Losses of pairs: how much two vectors, or two sets of places, have in common."""
+"""Similarity losses: cosine and Dice."""
 
 from typing import Annotated, Any
 
@@ -55,7 +55,7 @@ class CosineEmbeddingLoss(LossBase):
         self.margin: float = margin
 
     def construct(self, x1: Tensor, x2: Tensor, y: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_alike(self.cls_name, x1=x1, x2=x2)
         check_least_dims(self.cls_name, x1, 1, "'x1'")
         pairs = (x1.shape[0], *x1.shape[2:])
@@ -102,7 +102,7 @@ class DiceLoss(LossBase):
         self.smooth: float = smooth
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         if tuple(logits.shape) != tuple(label.shape):
             raise ValueError(
                 f"For '{self.cls_name}', 'logits' and 'label' should have one shape, "
@@ -172,7 +172,7 @@ class MultiClassDiceLoss(LossBase):
         self.activation: Any = get_activation(activation) if isinstance(activation, str) else activation
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_least_dims(self.cls_name, label, 2, "'label'")
         classes = label.shape[1]
         if tuple(logits.shape) != tuple(label.shape) or self.weights is not None and len(self.weights) != classes:

@@ -91,7 +91,7 @@ def names() -> list[str]:
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
     """
-    Make the metric of a name.
+    Return a new metric by name.
 
     Args:
         name (str): One of `names()`.

@@ -32,7 +32,7 @@ class ClassMetric(Metric):
         return scores, np.argmax(true, axis=1) if one_hot else true
 
     def _count_classes(self, scores):
-        """Every batch has as many classes as the first."""
+        """Raise an error if a batch has another number of classes than the first one."""
         count = scores.shape[1]
         self._class_num = self._class_num or count
         if count != self._class_num:
@@ -42,7 +42,7 @@ class ClassMetric(Metric):
             )
 
     def _say_what_is_no_class(self, scores, true):
-        """Log, once, that scores are NaN or that labels name no class: both count, and count as wrong or by chance."""
+        """Warn once about NaN scores and about labels that are no class. Both are counted, as wrong or by chance."""
         name, classes = type(self).__name__, scores.shape[1]
         if np.issubdtype(scores.dtype, np.inexact) and np.isnan(scores).any():
             log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)

@@ -22,7 +22,7 @@ class Mean(Metric):
 
     def eval(self) -> float:
         """
-        The mean over all that was seen since `clear`.
+        Return the mean over all batches since `clear`.
 
         Returns:
             float.

@@ -22,7 +22,7 @@ class SurfaceMetric(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take two masks; those before are forgotten.
+        Set two masks. They replace the previous ones.
 
         Args:
             inputs: `y_pred` and `y`, of one shape, each a Tensor, a list or an array of class numbers or bool, and

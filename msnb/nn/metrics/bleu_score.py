@@ -50,7 +50,7 @@ class BleuScore(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take translations.
+        Accumulate translations.
 
         Args:
             inputs: `candidate_corpus`, a list of lists of words, and `reference_corpus`, of each a list of references.
@@ -77,7 +77,7 @@ class BleuScore(Metric):
 
     def eval(self) -> float:
         """
-        The score of all that was seen since `clear`.
+        Return the score over all batches since `clear`.
 
         Returns:
             float.

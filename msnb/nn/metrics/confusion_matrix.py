@@ -76,7 +76,7 @@ class ConfusionMatrix(Metric):
 
     def eval(self) -> np.ndarray:
         """
-        The matrix of all that was seen since `clear`.
+        Return the matrix over all batches since `clear`.
 
         Returns:
             numpy.ndarray, of shape (C, C).
@@ -266,7 +266,7 @@ class ConfusionMatrixMetric(Metric):
 
     def eval(self) -> Any:
         """
-        The measure of all that was seen since `clear`.
+        Return the measure over all batches since `clear`.
 
         Returns:
             Union[float, numpy.ndarray].

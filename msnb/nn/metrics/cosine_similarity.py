@@ -47,7 +47,7 @@ class CosineSimilarity(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a matrix; the one before is forgotten.
+        Set a matrix. It replaces the previous one.
 
         Args:
             inputs: A matrix: a Tensor, a list or an array.

@@ -1,4 +1,4 @@
-"""Errors of numbers."""
+"""Mean absolute and mean squared error."""
 
 from abc import abstractmethod
 from typing import Any

@@ -72,7 +72,7 @@ class Metric(ABC):
 
     @property
     def indexes(self) -> list[int] | None:
-        """Places of the inputs that a method under `rearrange_inputs` gets; None for all."""
+        """Indices of the inputs that a method with `rearrange_inputs` gets; None for all."""
         return self._indexes
 
     def set_indexes(self, indexes: list[int]) -> Self:
@@ -96,7 +96,7 @@ class Metric(ABC):
         return self
 
     def _convert_data(self, data):
-        """`data` (a Tensor, a list or an array) as an array."""
+        """Return `data` (a Tensor, a list or an array) as an array."""
         if isinstance(data, Tensor):
             return data.asnumpy()
         if isinstance(data, (list, np.ndarray)):
@@ -120,7 +120,7 @@ class Metric(ABC):
         return tuple(map(self._convert_data, inputs))
 
     def _check_has_updates(self, number, of_what="samples"):
-        """RuntimeError when nothing was seen that a value could be computed from."""
+        """Raise RuntimeError if nothing was accumulated."""
         if not number:
             raise RuntimeError(
                 f"'{type(self).__name__}' has no value yet, because the number of {of_what} is 0: call update first."

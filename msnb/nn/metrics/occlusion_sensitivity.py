@@ -72,7 +72,7 @@ class OcclusionSensitivity(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take an input; that before is forgotten.
+        Set an input. It replaces the previous one.
 
         Args:
             inputs: `model`, a Cell that gives scores (N, C); `y_pred`, an input of shape (1, ...), and `label`, the
@@ -115,7 +115,7 @@ class OcclusionSensitivity(Metric):
 
     def eval(self) -> np.ndarray:
         """
-        By how much the score falls, for each place.
+        Return the decrease of the score for each region.
 
         Returns:
             numpy.ndarray.

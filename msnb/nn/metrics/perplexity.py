@@ -61,7 +61,7 @@ class Perplexity(Mean):
 
     def eval(self) -> float:
         """
-        The perplexity over all that was seen since `clear`.
+        Return the perplexity over all batches since `clear`.
 
         Returns:
             float.

@@ -1,4 +1,4 @@
-"""The share of the predicted that are true."""
+"""Precision."""
 
 from msnb.nn.metrics._evaluation import ShareOfTruePositives
 

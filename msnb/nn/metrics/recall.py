@@ -1,4 +1,4 @@
-"""The share of the true that are predicted."""
+"""Recall."""
 
 from msnb.nn.metrics._evaluation import ShareOfTruePositives
 

@@ -36,7 +36,7 @@ class DeclaredOptimizer(Optimizer):
             self.global_step = counter()
 
     def _this_step(self):
-        """The number of this step, from 1, of an optimizer that counts; called once in each step."""
+        """Return the number of this step, from 1. It is called once per step, if the optimizer counts."""
         step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
         if self.assignadd is None:  # else `get_lr` does
             F.assign_add(self.global_step, self.global_step_increase_tensor)

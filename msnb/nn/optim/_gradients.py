@@ -7,7 +7,7 @@ from msnb.ops import functional as F
 
 
 def decayed(gradient, weight, decay):
-    """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; of a RowTensor only the rows that it mentions."""
+    """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; for a RowTensor, only its rows."""
     rows = F.gather(weight, gradient.indices, 0) if isinstance(gradient, RowTensor) else weight
     return on_values(lambda g: g + rows * decay, gradient)
 

@@ -1,4 +1,4 @@
-"""Parameter groups: the dicts that an optimizer takes for its Parameters, read and checked."""
+"""Parameter groups: reading and checking the dicts that an optimizer takes."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -62,7 +62,7 @@ class Group:
 
 
 def read_groups(dicts, owner):
-    """([Group], the order in which `owner` keeps their Parameters or None where the caller gave none).
+    """Return ([Group], the order of the Parameters in `owner`, or None without `order_params`).
 
     Raises:
         KeyError: If a dict has an unknown key, or no "params".
@@ -97,6 +97,6 @@ def read_groups(dicts, owner):
 
 
 def by_parameter(groups, order):
-    """[(Parameter, its Group)] in the order of `order`, or else of the groups."""
+    """Return [(Parameter, its Group)] in the order of `order`, or else of the groups."""
     of = {param.name: (param, group) for group in groups for param in group.params}
     return list(of.values()) if order is None else [of[param.name] for param in order]

@@ -60,7 +60,7 @@ WeightDecay = Annotated[
 
 
 def counter():
-    """The Parameter that counts steps."""
+    """Return the Parameter that counts steps."""
     return Parameter(np.zeros(1, np.int32), name="global_step")
 
 
@@ -112,6 +112,6 @@ def in_cell_list(schedules):
 
 
 def of_this_step(schedule, global_step):
-    """The rate of step `global_step`, of shape (1,), as a Tensor without axes."""
+    """Return the rate of step `global_step`, of shape (1,), as a scalar Tensor."""
     rate = schedule(global_step)
     return F.reshape(rate, ()) if isinstance(rate, Tensor) and rate.ndim else rate

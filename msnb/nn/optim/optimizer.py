@@ -188,7 +188,7 @@ class Optimizer(Cell):
         self.learning_rate = in_cell_list(self.group_lr) if self.dynamic_lr else ParameterTuple(self.group_lr)
 
     def _install_decay(self, weight_decay, members):
-        """Keep the weight decay, times the loss scale, by which the decayed gradients will be divided."""
+        """Store the weight decay times the loss scale: the decayed gradients are divided by the loss scale later."""
         own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
         own = own if self.is_group else [weight_decay]
         self._decay_schedules: list[Cell | None] = [decay if isinstance(decay, Cell) else None for decay in own]
@@ -219,7 +219,7 @@ class Optimizer(Cell):
 
     @property
     def target(self) -> str:
-        """Device that updates the Parameters; checked, without effect here."""
+        """Device that updates the Parameters. It is checked and has no effect."""
         return self._target
 
     @target.setter
@@ -288,7 +288,7 @@ class Optimizer(Cell):
         return rate
 
     def _move_on(self):
-        """Count a step: int32 as in r1.1; after the last number it stays there."""
+        """Count a step in int32, as in r1.1. The counter saturates at its maximum."""
         assert self.assignadd is not None
         left = _LAST_STEP - self.global_step
         self.assignadd(self.global_step, F.minimum(self.global_step_increase_tensor, left))
@@ -319,7 +319,7 @@ class Optimizer(Cell):
         return rate.learning_rate if isinstance(rate, (FixedRate, ListedRates)) else rate
 
     def _per_parameter(self, rate):
-        """`get_lr()`'s result as one rate per Parameter."""
+        """Return the result of `get_lr()` as one rate per Parameter."""
         return rate if self.is_group_lr else (rate,) * self.param_length
 
     # ------------------------------------------------------------------ gradients

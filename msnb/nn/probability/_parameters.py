@@ -1,4 +1,4 @@
-"""Parameters and values of distributions and bijectors: how they become Tensors, and which are refused.
+"""Parameters and values of distributions and bijectors: conversion to Tensors, and checks.
 
 The names are MindSpore's: distributions that users derive call these in their constructors.
 """
@@ -62,12 +62,12 @@ def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
 
 
 def as_type(x: Tensor, dtype: mstype.Type) -> Tensor:
-    """`x`, cast unless it has the element type already."""
+    """Return `x`, cast unless it has that dtype."""
     return x if x.dtype == dtype else F.cast(x, dtype)
 
 
 def alike(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The Tensors in the widest of their element types."""
+    """Return the Tensors, cast to the widest of their dtypes."""
     widest = max((x.dtype for x in tensors), key=lambda dtype: mstype.np_dtype(dtype).itemsize)
     return tuple(as_type(x, widest) for x in tensors)
 

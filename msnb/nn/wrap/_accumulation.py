@@ -1,4 +1,4 @@
-"""Gradients of several steps that are applied together, as MindSpore 2's `boost` has it."""
+"""Gradient accumulation, as in MindSpore 2's `boost`."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ gradient_clear_op = C.MultitypeFuncGraph("gradient_clear_op")
 
 @gradient_accumulation_op.register("Number", "Tensor", "Tensor")
 def _add_share(steps, sum_of_shares, gradient):
-    """Add the share that `gradient` has in the mean over `steps`."""
+    """Add `gradient` / `steps` to the accumulated mean."""
     P.AssignAdd()(sum_of_shares, gradient / steps)
     return sum_of_shares
 
@@ -75,7 +75,7 @@ class GradientAccumulation(Cell):
         self.hyper_map: C.HyperMap = C.HyperMap()
 
     def construct(self, loss: Tensor, grads: Sequence[Any]) -> Tensor:
-        """Take the gradients of one step in; apply them with the last of a round."""
+        """Accumulate the gradients of one step. Apply the mean at the last step of a round."""
         self.hyper_map(F.partial(gradient_accumulation_op, self._max_accumulation_step), self._grad_accumulation, grads)
         F.assign(self._accumulation_step, self._accumulation_step + 1)
         runtime.if_expression(

@@ -1,4 +1,4 @@
-"""A batch in parts: networks that go through one after another."""
+"""Micro-batches: networks that process a batch in equal parts."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Cells around a network: with loss, with gradient, one training step, evaluation."""
+"""Wrappers of a network: loss, gradient, training step, evaluation."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -231,7 +231,7 @@ def _check_same_network(network: Cell, weights: Any) -> None:
 
 
 def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: str) -> None:
-    """Say so when the optimizer divides the gradients by another loss scale than it should."""
+    """Warn if the optimizer divides the gradients by another loss scale than the wrapper."""
     scale = getattr(optimizer, "loss_scale", None)
     if isinstance(scale, (int, float)) and expected is not None and scale != expected:
         log.once(
@@ -265,7 +265,7 @@ class GetNextSingleOp(Cell):
 
 
 class _VirtualDatasetCell(Cell):
-    """Marks the inputs of a network as the batch that automatic parallelism may split."""
+    """Marks the inputs of a network as a batch that automatic parallelism may shard."""
 
     _holds = "_backbone"
 

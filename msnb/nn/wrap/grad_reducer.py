@@ -1,4 +1,4 @@
-"""`DistributedGradReducer`: brings the gradients of several devices together."""
+"""`DistributedGradReducer`: mean or sum of gradients over devices."""
 
 from collections.abc import Iterable
 from typing import Annotated, TypeVar

@@ -1,4 +1,4 @@
-"""Training with a scaled loss: steps whose gradients overflow are skipped, and the scale follows."""
+"""Training with loss scaling: steps whose gradients overflow are skipped, and the scale is adjusted."""
 
 from typing import Annotated, Any
 
@@ -82,7 +82,7 @@ class DynamicLossScaleUpdateCell(Cell):
         self.last_overflow_iter: Parameter = Parameter(0, name="last_overflow_iterator_step")
 
     def get_loss_scale(self) -> float:
-        """First loss scale."""
+        """Return the initial loss scale."""
         return self.loss_scale_value
 
     def construct(self, loss_scale: Parameter, overflow: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Activations that make a distribution of scores."""
+"""Softmax activations: they turn scores into a distribution."""
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Axis, Int, checked
@@ -97,7 +97,7 @@ class Softmin(OneOperator, operator=P.Softmax, attribute_name="softmax"):
         super().__init__(axis)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The shares."""
+        """Return the probabilities."""
         return self.softmax(-x)
 
 
@@ -128,6 +128,6 @@ class Softmax2d(Cell):
         self.softmax: P.Softmax = P.Softmax(-3)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The shares."""
+        """Return the probabilities."""
         check_dims(self.cls_name, x, 3, 4)
         return self.softmax(x)

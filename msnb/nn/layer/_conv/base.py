@@ -84,7 +84,7 @@ class Filtered(Cell):
             )
 
     def _weight_shape(self):
-        """The side that the operator sums over comes second, divided into groups, or last where channels do."""
+        """Return the weight shape: the summed channels, divided by groups, are axis 1, or the last axis for NHWC."""
         there, here = self.out_channels, self.in_channels
         if self._transposed:
             there, here = here, there
@@ -106,7 +106,7 @@ class Filtered(Cell):
         raise NotImplementedError
 
     def extend_repr(self) -> str:
-        """Arguments, spaced as MindSpore does it."""
+        """Return the arguments for `repr`, spaced as in MindSpore."""
         before_stride, behind_stride, before_weight = ",", ",  ", self._before_weight
         if api_generations.shared == 2:
             before_stride = behind_stride = before_weight = ", "
@@ -228,7 +228,7 @@ class RowConvolution(Convolution):
         return Tensor(weight.asnumpy()[:, :, None], weight.dtype)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved rows."""
+        """Return the convolved sequences."""
         if x.ndim != 3:
             raise ValueError(f"For '{self.cls_name}', the input should have 3 dims, but got shape {x.shape}.")
         return self.squeeze(self._convolve(self.expand_dims(x, 2)))

@@ -1,4 +1,4 @@
-"""Convolution of volumes. r1.1 has none: signatures and first Parameters are those of MindSpore 2."""
+"""Convolution of volumes. Signatures and initial Parameters are those of MindSpore 2; r1.1 has no such layer."""
 
 from typing import Annotated, Any
 
@@ -25,7 +25,7 @@ class _VolumeFilters(Filtered):
         self._create_parameters(weight_init, bias_init, dtype)
 
     def extend_repr(self) -> str:
-        """Arguments, spaced as MindSpore does it."""
+        """Return the arguments for `repr`, spaced as in MindSpore."""
         return f"{super().extend_repr()}, format={self.format}".replace(",stride", ", stride").replace("  ", " ")
 
 
@@ -207,6 +207,6 @@ class Conv3dTranspose(_VolumeFilters):
         )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The spread volumes."""
+        """Return the result of the transposed convolution."""
         volume = self.conv3d_transpose(x, self.weight)
         return self.bias_add(volume, self.bias) if self.has_bias else volume

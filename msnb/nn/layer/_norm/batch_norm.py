@@ -19,7 +19,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GlobalBatchNorm", "Sync
 
 
 class FeatureNorm(Cell):
-    """Scale, shift and running statistics of each feature, and the number of dimensions that an input may have."""
+    """Base of normalisation per feature: scale, shift, running statistics, and the check of input dimensions."""
 
     _ranks: tuple[int, ...] = (4,)
     moving_mean: Parameter
@@ -65,7 +65,7 @@ class FeatureNorm(Cell):
 
 
 class _BatchNorm(FeatureNorm):
-    """Batch normalisation of inputs whose axis 1 are the features, or the last for another layout."""
+    """Batch normalisation of inputs with features on axis 1, or on the last axis for NHWC."""
 
     def _repr_value(self, name: str) -> Any:
         """Return a value for `repr`. MindSpore 2 shows the momentum argument, r1.1 the weight of the new
@@ -300,7 +300,7 @@ class _DistributedBatchNorm(_BatchNorm):
         return normalize_across_devices(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
 
     def _group_of(self, number):
-        """The name of those, of `number` devices, that have their statistics in common."""
+        """Return the name of the group of this device among `number` devices. A group shares its statistics."""
         raise NotImplementedError
 
 

@@ -22,7 +22,7 @@ __all__ = ["LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "Instan
 class LayerNorm(Cell):
     r"""
     Layer normalisation (Ba et al., 2016): each sample gets mean 0 and variance 1 over its last axes, then a learned
-    scale and shift for each place: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+        scale and shift for each position: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
     Args:
         normalized_shape (Union[tuple[int], list[int]]): The shape of gamma and beta.
@@ -170,7 +170,7 @@ class _InstanceNorm(FeatureNorm):
 
 
 class _NewerInstanceNorm(_InstanceNorm):
-    """MindSpore 2's, which always uses a sample's own statistics."""
+    """Instance normalisation of MindSpore 2, which always uses the statistics of the sample."""
 
     @checked
     def __init__(

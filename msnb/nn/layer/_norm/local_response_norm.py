@@ -1,4 +1,4 @@
-"""Normalisation of each number by its neighbours in other channels."""
+"""Local response normalisation across channels."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Batch normalisation with the statistics of the batches of several devices."""
+"""Batch normalisation with statistics over the batches of several devices."""
 
 from msnb.core.sharding.partitioner import size
 from msnb.core.tensor.parameter import Parameter
@@ -16,7 +16,8 @@ def normalize_across_devices(
     eps: float,
     group: str,
 ) -> Tensor:
-    """`x` normalised by mean and variance over the batches of all devices of a group, which have as many rows each.
+    """Return `x`, normalised by mean and variance over the batches of all devices of a group. The batches have equal
+    size.
 
     The gradient includes the communication: on each device it is the gradient of the sum of all losses.
 

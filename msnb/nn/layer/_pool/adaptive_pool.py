@@ -112,7 +112,7 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         return F.adaptive_avg_pool2d(x, self.output_size)
 
 
@@ -143,7 +143,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
     """
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
+        """Return the maxima."""
         return F.adaptive_max_pool2d(x, self.output_size, self.return_indices)
 
 
@@ -173,7 +173,7 @@ class AdaptiveAvgPool1d(_AdaptivePool1d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         return F.adaptive_avg_pool1d(x, self.output_size)
 
 
@@ -203,7 +203,7 @@ class AdaptiveMaxPool1d(_AdaptivePool1d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The greatest numbers."""
+        """Return the maxima."""
         return F.adaptive_max_pool1d(x, self.output_size)
 
 
@@ -233,7 +233,7 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         return F.adaptive_avg_pool3d(x, self.output_size)
 
 
@@ -264,5 +264,5 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
     """
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
+        """Return the maxima."""
         return F.adaptive_max_pool3d(x, self.output_size, self.return_indices)

@@ -1,4 +1,4 @@
-"""Max pooling that shrinks a length by any factor. These layers are MindSpore 2's."""
+"""Fractional max pooling, layers of MindSpore 2."""
 
 from typing import Any
 

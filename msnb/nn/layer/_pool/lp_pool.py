@@ -1,4 +1,4 @@
-"""Pooling by a power mean. These layers are MindSpore 2's."""
+"""Power-average pooling, layers of MindSpore 2."""
 
 from math import prod
 from typing import Annotated, Any
@@ -39,7 +39,7 @@ class _PowerPool(Cell):
         return round_to_inputs(F.pow(mean_power * count, 1.0 / power), x)
 
     def extend_repr(self) -> str:
-        """The power, the window and how it moves."""
+        """Return power, window and stride for `repr`."""
         return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}"
 
 

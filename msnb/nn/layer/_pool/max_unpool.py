@@ -1,4 +1,4 @@
-"""Max pooling undone: numbers back at the places where they were the greatest. These layers are MindSpore 2's."""
+"""Inverse of max pooling, layers of MindSpore 2."""
 
 from typing import Annotated, Any
 
@@ -34,13 +34,13 @@ class _MaxUnpool(Cell):
         self.padding = padding
 
     def construct(self, x: Tensor, indices: Tensor, output_size: tuple[int, ...] | None = None) -> Tensor:
-        """The numbers at their places."""
+        """Return the unpooled Tensor."""
         if output_size is not None and (not isinstance(output_size, tuple) or not output_size):
             raise ValueError(f"For '{self.cls_name}', 'output_size' should be a tuple of int, but got {output_size!r}.")
         return self._undo(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extend_repr(self) -> str:
-        """The window and how it moved."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 

@@ -1,4 +1,4 @@
-"""Pooling layers as `mindspore.mint.nn` means them: padding is always a number, and the stride is the window's size."""
+"""Pooling layers of `mindspore.mint.nn`: padding is a number, and the default stride is the window size."""
 
 from typing import Annotated, Any
 
@@ -35,7 +35,7 @@ class _Average(Cell):
         self._how = how
 
     def extend_repr(self) -> str:
-        """The window and how it moves."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
@@ -81,7 +81,7 @@ class AvgPool1dExt(_Average):
         self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         check_dims(self.cls_name, input, 2, 3)
         if input.ndim == 2:
             return self.construct(F.expand_dims(input, 0))[0]
@@ -132,7 +132,7 @@ class AvgPool2dExt(_Average):
         self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         check_dims(self.cls_name, input, 3, 4)
         if input.ndim == 3:
             return self.construct(F.expand_dims(input, 0))[0]
@@ -183,7 +183,7 @@ class AvgPool3dExt(_Average):
         self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         check_dims(self.cls_name, input, 4, 5)
         if input.ndim == 4:
             return self.construct(F.expand_dims(input, 0))[0]
@@ -239,6 +239,6 @@ class MaxPool2dExt(Cell):
         self.ceil_mode: bool = ceil_mode
 
     def construct(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
+        """Return the maxima."""
         window = self.kernel_size, self.stride, self.padding, self.dilation
         return F.max_pool2d(input, *window, self.return_indices, self.ceil_mode)

@@ -1,4 +1,4 @@
-"""Pooling of volumes: a number for each window of three axes. Signatures are MindSpore 2's."""
+"""Pooling of volumes. Signatures are those of MindSpore 2."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ __all__ = ["AvgPool3d", "MaxPool3d"]
 
 
 class _VolumePool(Cell):
-    """The window, how it moves, and inputs without a batch."""
+    """Base of 3-D pooling: window, stride, and inputs without a batch axis."""
 
     def _set_window(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
         self.kernel_size = kernel_size
@@ -36,7 +36,7 @@ class _VolumePool(Cell):
         return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
 
     def extend_repr(self) -> str:
-        """The window and how it moves."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
@@ -91,7 +91,7 @@ class AvgPool3d(_VolumePool):
         )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         return self._pool_with_batch(x, self.avg_pool)
 
 
@@ -154,6 +154,6 @@ class MaxPool3d(_VolumePool):
             self.max_pool = P.MaxPool3D(kernel_size, stride, pad_mode, sides, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
+        """Return the maxima."""
         outputs = self._pool_with_batch(x, self.max_pool)
         return outputs if self.return_indices or not isinstance(outputs, tuple) else outputs[0]

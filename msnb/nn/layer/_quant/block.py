@@ -1,4 +1,4 @@
-"""Blocks of a deployed network: a convolution or a product of integers, or of floats that know their ranges."""
+"""Blocks of a deployed network: Conv2d or Dense in integers, or in floats with recorded ranges."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -57,7 +57,7 @@ class QuantBlock(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The result of integer arithmetic."""
+        """Return the dequantised result of integer arithmetic."""
         shape = x.shape
         is_product = self.weight.ndim == 2
         if is_product and x.ndim != 2:

@@ -64,7 +64,7 @@ class DenseQuant(Dense):
         self.fake_quant_weight: Cell = weight_observer(quant_config, quant_dtype, out_channels)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         check_least_dims(self.cls_name, x, 1)
         is_matrix = x.ndim == 2
         rows = x if is_matrix else self.reshape(x, (-1, x.shape[-1]))

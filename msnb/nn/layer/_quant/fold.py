@@ -1,4 +1,4 @@
-"""Convolutions that batch normalisation is folded into, so that the weights of the deployed network are quantised."""
+"""Convolutions with folded batch normalisation, so that the weights of the deployed network are quantised."""
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer

@@ -161,7 +161,7 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         return Parameter(initializer(value, [channels]), name, requires_grad=False)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rounded numbers."""
+        """Return the rounded numbers."""
         if not self.training:
             return self.fake_quant_infer(x, self.minq, self.maxq)
         low, high = self.ema_update(x, self.minq, self.maxq)

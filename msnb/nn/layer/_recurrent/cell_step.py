@@ -1,4 +1,4 @@
-"""One step of a recurrent network as a function of its weights, by which programs derive cells of their own."""
+"""One step of a recurrent network as a function of its weights. User-defined cells call these functions."""
 
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F

@@ -1,4 +1,4 @@
-"""LSTM and LSTMCell as MindSpore 2 means them: with Parameters of their own for each layer and direction."""
+"""LSTM and LSTMCell of MindSpore 2, with separate Parameters for each layer and direction."""
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, PositiveInt, checked

@@ -1,4 +1,4 @@
-"""`Bijector`: invertible functions that make one distribution of another."""
+"""`Bijector`: base class of invertible functions that transform distributions."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -96,7 +96,7 @@ class Bijector(Cell):
 
     @property
     def dtype(self) -> mstype.Type | None:
-        """The type that values have to have; None for any."""
+        """The required dtype of values; None for any."""
         return self._dtype
 
     @property
@@ -153,7 +153,7 @@ class Bijector(Cell):
 
     def cast_param_by_value(self, value: Tensor, para: Tensor) -> Tensor:
         """
-        A parameter in the element type of a value.
+        Return a parameter cast to the dtype of a value.
 
         Args:
             value (Tensor): The value.
@@ -168,7 +168,7 @@ class Bijector(Cell):
         return _check_tensor(value, name)
 
     def _check_value_dtype(self, value):
-        """`value`, unless it is no Tensor of the type that this bijector takes: then TypeError."""
+        """Return `value`. Raise TypeError if it is no Tensor of the required dtype."""
         _check_tensor(value, "value")
         if value.dtype != self._dtype if self._dtype is not None else value.dtype not in mstype.float_type:
             dtype = self._dtype or "a type of floating point numbers"

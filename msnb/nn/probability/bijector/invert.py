@@ -1,4 +1,4 @@
-"""The other direction of a bijector."""
+"""The inverse of a bijector."""
 
 from typing import Annotated, Any
 

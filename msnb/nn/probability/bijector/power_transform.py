@@ -62,7 +62,7 @@ class PowerTransform(Bijector):
         return (power - 1.0) * F.log(y)
 
     def _split(self, value):
-        """The value, the power, 1 where it is 0, and where that is."""
+        """Return the value, the power with 0 replaced by 1, and a mask of the zeros."""
         value, power = self._with_parameters(value)
         is_exp = power == 0.0
         return value, F.where(is_exp, 1.0, power), is_exp

@@ -1,4 +1,4 @@
-"""Straight lines."""
+"""Affine functions of a scalar."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor

@@ -56,7 +56,7 @@ class Variational(Cell):
         setattr(self, f"{what}_posterior", posterior)
 
     def apply_variational_bias(self, inputs: Tensor) -> Tensor:
-        """`inputs` (Tensor) with a bias that is drawn."""
+        """Return `inputs` (Tensor) plus a random bias."""
         return P.BiasAdd()(inputs, self.bias_posterior("sample"))
 
     def compute_kl_loss(self) -> Tensor:

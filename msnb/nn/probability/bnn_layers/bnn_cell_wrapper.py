@@ -62,7 +62,7 @@ class WithBNNLossCell(Cell):
         self.kl_loss: list[Callable[[], Tensor]] = [layer.compute_kl_loss for layer in _bayesian_layers(backbone)]
 
     def construct(self, x: Any, label: Any) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         loss = self._loss_fn(self._backbone(x), label) * self.dnn_factor
         return loss + sum(divergence() for divergence in self.kl_loss) * self.bnn_factor
 

@@ -86,7 +86,7 @@ class ConvReparam(Convolution, Variational):
             self._add_distributions("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
 
     def construct(self, inputs: Tensor) -> Tensor:
-        """The convolved images, with kernels that are drawn."""
+        """Return the images convolved with random kernels."""
         image = self.conv2d(inputs, self.weight_posterior("sample"))
         return self.apply_variational_bias(image) if self.has_bias else image
 

@@ -60,7 +60,7 @@ class _DenseVariational(Variational):
         raise NotImplementedError
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out, with weights that are drawn."""
+        """Return the output features for random weights."""
         y = self._apply_variational_weight(x)
         if self.has_bias:
             y = self.apply_variational_bias(y)

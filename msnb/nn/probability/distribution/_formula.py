@@ -110,7 +110,8 @@ def sampling_method(formula: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def cross_entropy_from_kl(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callable[..., Any]:
-    """The cross entropy H(a, b) = H(a) + KL(a||b), of the methods that `of_parameters` and `against` have made."""
+    """Return a method for the cross entropy H(a, b) = H(a) + KL(a||b), from methods of `of_parameters` and
+    `two_distributions`."""
     of_a, of_both, others = entropy.__wrapped__, kl_loss.__wrapped__, kl_loss.others
 
     @functools.wraps(of_both)

@@ -152,7 +152,7 @@ class Distribution(Cell):
 
     @property
     def _value_type(self):
-        """The type in which values are computed with."""
+        """The dtype that values are cast to."""
         return self._dtype if self._dtype in mstype.float_type else self.parameter_type
 
     # ------------------------------------------------------------------ parameters, for subclasses
@@ -178,7 +178,7 @@ class Distribution(Cell):
         return as_type(_check_tensor(value, name), self.parameter_type)
 
     def _all_parameters(self, *args):
-        """All parameters of one call, broadcast against each other; the constructor's where `args` has None."""
+        """Return all parameters of a call, broadcast; those of the constructor where `args` has None."""
         entries = zip(args, self.parameter_names, self.default_parameters, strict=True)
         parameters = [self._parameter(*one) for one in entries]
         if len({x.shape for x in parameters}) < 2:
@@ -195,7 +195,7 @@ class Distribution(Cell):
         return _check_tensor(value, name)
 
     def _batch_of(self, *parameters):
-        """The shape of one sample, of all parameters of a call."""
+        """Return the shape of one sample for the parameters of a call."""
         return parameters[0].shape
 
     def _draw_uniform(self, shape):
@@ -217,7 +217,7 @@ class Distribution(Cell):
 
     def prob(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """
-        The density, or the probability of a value that is one of countably many.
+        Return the density, or the probability of a value of a discrete distribution.
 
         Args:
             value (Tensor): Where.

@@ -1,4 +1,4 @@
-"""The distribution of extremes."""
+"""The Gumbel distribution."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""The half of the normal distribution."""
+"""The half-normal distribution."""
 
 import math
 

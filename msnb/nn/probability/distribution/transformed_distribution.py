@@ -1,4 +1,4 @@
-"""`TransformedDistribution`: the distribution of a function of a random number."""
+"""`TransformedDistribution`: the distribution of a function of a random variable."""
 
 import math
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Networks made Bayesian."""
+"""Conversion of networks to Bayesian networks."""
 
 import inspect
 from collections.abc import Callable

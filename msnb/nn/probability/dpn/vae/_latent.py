@@ -54,7 +54,7 @@ class Latent(Cell):
         return mean + std * StandardNormal.functional(mean.shape), std
 
     def _check_generated(self, generate_nums: Any, shape: Any) -> int:
-        """`generate_nums`, unless it or the shape of the images does not fit."""
+        """Return `generate_nums`. Raise an error if it or the image shape does not fit."""
         check(PositiveInt, generate_nums, "generate_nums", self.cls_name)
         if not isinstance(shape, tuple) or len(shape) != 4 or shape[0] not in (-1, generate_nums):
             raise ValueError(

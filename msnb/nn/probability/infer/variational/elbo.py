@@ -58,7 +58,7 @@ class ELBO(Cell):
         self.recon_loss: MSELoss = MSELoss(reduction="sum")
 
     def construct(self, data: Any, label: Any) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         reconstruction, x, mu, std = data
         divergence = self.posterior("kl_loss", "Normal", F.zeros_like(mu), F.ones_like(std), mu, std)
         return self.recon_loss(x, reconstruction) + self.sum(divergence)
