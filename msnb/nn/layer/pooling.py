@@ -80,7 +80,7 @@ class _Pool2d(OneOperator):
         if pad_mode == "PAD":
             if data_format != "NCHW":
                 raise ValueError(f"For '{self.cls_name}', 'pad_mode' \"pad\" needs 'data_format' \"NCHW\".")
-            self._hold(self._use_padded_pool(kernel_size, stride, **further))
+            self._set_operator(self._use_padded_pool(kernel_size, stride, **further))
             return
         for name, value in further.items():
             usual = self._usual[name]
@@ -89,7 +89,7 @@ class _Pool2d(OneOperator):
                     f"For '{self.cls_name}', '{name}' needs 'pad_mode' \"pad\", but got {value!r} with "
                     f'"{pad_mode.lower()}".'
                 )
-        self._hold(self._operator(kernel_size, stride, pad_mode, data_format))
+        self._set_operator(self._operator(kernel_size, stride, pad_mode, data_format))
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the pooled images."""

@@ -82,7 +82,9 @@ class LSTM(_RecurrentLayers):
     ) -> None:
         super().__init__()
         ways = ("", "_reverse")[: 1 + bidirectional]
-        self._make(_GATES, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
+        self._create_parameters(
+            _GATES, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype
+        )
         # P.LSTM drops in evaluation, too: where there is something to drop it is between calls of single layers.
         together = 1 if dropout else num_layers
         input_sizes = [input_size, *[hidden_size * self._ways] * (num_layers - 1)][::together]
@@ -152,7 +154,7 @@ class LSTMCell(_RecurrentCell):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._make(_GATES, input_size, hidden_size, has_bias, dtype)
+        self._create_parameters(_GATES, input_size, hidden_size, has_bias, dtype)
         self._step = P.LSTM(input_size, hidden_size, 1, True, False, 0.0)
         self._expand, self._squeeze = P.ExpandDims(), P.Squeeze(0)
 
