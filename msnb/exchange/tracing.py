@@ -16,7 +16,8 @@ from msnb.exchange.unsupported_ops import unsupported_error
 from msnb.ir.anf import CNode, FuncGraph, ValueNode
 from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
-from msnb.nn.graph_cell import prune, targets
+from msnb.nn.graph_cell import prune
+from msnb.nn.graph_cell import written_inputs as targets
 
 SCOPE = "Gradients"  # scope of the operators that compute a gradient, as in MindSpore
 

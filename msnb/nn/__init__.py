@@ -1,4 +1,5 @@
-"""Networks: Cells, layers, loss functions, optimizers, metrics; this module re-exports those of its submodules."""
+"""Networks: Cells, layers, loss functions, optimizers, metrics. This module re-exports the names of its
+submodules."""
 
 from typing import Any
 

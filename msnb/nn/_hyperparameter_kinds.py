@@ -1,6 +1,6 @@
-"""The numbers that training is set with, as Kinds: rates, decays, scales. None of them is NaN or infinite.
+"""Kinds of training hyperparameters: rates, decays, scales. NaN and infinity are errors.
 
-Most are floats that may not be ints, as MindSpore has it.
+Most accept floats but not ints, as in MindSpore.
 """
 
 from typing import Annotated

@@ -21,35 +21,35 @@ from msnb.common.kinds import (
 )
 from msnb.core.tensor.tensor import Tensor
 
-# What a Parameter starts as: `initializer` checks it, since it knows the shape as well.
+# Initial value of a Parameter. `initializer` checks it, since it knows the shape as well.
 Initial = Tensor | str | Initializer | float
 
 FIRST_WEIGHTS = "the first weights are drawn from HeUniform(sqrt(5)), the bias from Uniform(1 / sqrt(n)) for sums of n"
 
 
-def first_weight(given: Any) -> Any:
-    """What the weight of a layer starts as; None is what MindSpore 2 takes where nothing is given."""
-    return HeUniform(math.sqrt(5)) if given is None else given
+def first_weight(initial: Any) -> Any:
+    """Return the initializer of a weight. None means the default of MindSpore 2."""
+    return HeUniform(math.sqrt(5)) if initial is None else initial
 
 
-def first_bias(given: Any, fan_in: int) -> Any:
-    """What the bias of a layer starts as; None is what MindSpore 2 takes where nothing is given.
+def first_bias(initial: Any, fan_in: int) -> Any:
+    """Return the initializer of a bias. None means the default of MindSpore 2.
 
     Args:
-        given (Any): What was given.
-        fan_in (int): How many numbers each result is a sum of.
+        initial (Any): The argument of the layer.
+        fan_in (int): Number of terms in the sum for each result.
     """
-    return Uniform(1 / math.sqrt(fan_in)) if given is None else given
+    return Uniform(1 / math.sqrt(fan_in)) if initial is None else initial
 
 
-def _real(value):
+def _check_real(value):
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError
     return value
 
 
-def _known(kind, expects):
-    """`kind`, but for NaN; an infinite slope or exponent is a strange, but a defined function."""
+def _not_nan(kind, expects):
+    """Return `kind` without NaN. An infinite slope or exponent still defines a function."""
 
     def accept(value):
         value = accept_value(kind, value)
@@ -60,7 +60,7 @@ def _known(kind, expects):
     return Kind(expects, accept)
 
 
-def _axes(value):
+def _check_axes(value):
     return tuple(accept_value(Int, axis) for axis in value) if isinstance(value, tuple) else accept_value(Int, value)
 
 
@@ -71,8 +71,9 @@ def _number_type(value):
     return dtype
 
 
-def _sizes(count, word, least=1):
-    """What is no tuple of so many ints is of the wrong type; a bool is an int, and none that is a size."""
+def _sizes_kind(count, word, least=1):
+    """Return the kind of a tuple of `count` sizes. A wrong length is a TypeError, a bool a ValueError, as in
+    MindSpore."""
     kind = "positive" if least else "non-negative"
 
     def accept(value):
@@ -86,33 +87,33 @@ def _sizes(count, word, least=1):
     return Kind(f"a {kind} int or a tuple of {word}", accept)
 
 
-def _reduction(value):
+def _check_reduction(value):
     if value not in (None, "mean", "sum", "none"):
         raise ValueError
     return value or "none"
 
 
-def _called(value):
+def _check_callable(value):
     if not callable(value):
         raise TypeError
     return value
 
 
-Called = Annotated[Callable[..., Any], Kind("a function or a Cell", _called)]
-Real = Annotated[float, Kind("an int or a float", _real)]  # as it was given
-KnownNumber = Annotated[float, _known(Float, "a number other than NaN")]
-KnownFloat = Annotated[float, _known(StrictFloat, "a float other than NaN")]
+CallableKind = Annotated[Callable[..., Any], Kind("a function or a Cell", _check_callable)]
+Real = Annotated[float, Kind("an int or a float", _check_real)]  # not converted
+NumberNotNan = Annotated[float, _not_nan(Float, "a number other than NaN")]
+FloatNotNan = Annotated[float, _not_nan(StrictFloat, "a float other than NaN")]
 AboveZero = Annotated[float, Between(StrictFloat, 0, None, low_in=False)]
 Share = Annotated[float, Between(Float, 0, 1)]
 Epsilon = Annotated[float, Between(Float, 0, 1, low_in=False)]
-Axes = Annotated[int | tuple[int, ...], Kind("an int or a tuple of int", _axes)]
+Axes = Annotated[int | tuple[int, ...], Kind("an int or a tuple of int", _check_axes)]
 NumberType = Annotated[Any, Kind("a number type", _number_type)]
-TwoSizes = Annotated[int | tuple[int, int], _sizes(2, "two")]
-ThreeSizes = Annotated[int | tuple[int, int, int], _sizes(3, "three")]
-TwoOffsets = Annotated[int | tuple[int, int], _sizes(2, "two", least=0)]
-ThreeOffsets = Annotated[int | tuple[int, int, int], _sizes(3, "three", least=0)]
+TwoSizes = Annotated[int | tuple[int, int], _sizes_kind(2, "two")]
+ThreeSizes = Annotated[int | tuple[int, int, int], _sizes_kind(3, "three")]
+TwoOffsets = Annotated[int | tuple[int, int], _sizes_kind(2, "two", least=0)]
+ThreeOffsets = Annotated[int | tuple[int, int, int], _sizes_kind(3, "three", least=0)]
 PoolMode = Annotated[str, OneOf("VALID", "SAME", "PAD", fold=True)]
 Divisor = Annotated[int | None, Optional(PositiveInt)]
 Layout = Annotated[str, OneOf("NCHW", "NHWC")]
-Reduction = Annotated[str | None, Kind("'mean', 'sum', 'none' or None", _reduction)]
+Reduction = Annotated[str | None, Kind("'mean', 'sum', 'none' or None", _check_reduction)]
 OptionalTensor = Annotated[Tensor | None, Optional(Instance(Tensor))]

@@ -1,4 +1,4 @@
-"""Half precision in layers of several operators: computed in float32, rounded once (see msnb/ops/_upcast.py)."""
+"""Half precision in layers of several operators: compute in float32, round once (see msnb/ops/_upcast.py)."""
 
 from msnb.common import dtype as mstype
 from msnb.core.tensor.tensor import Tensor
@@ -7,23 +7,23 @@ from msnb.ops import operations as P
 _cast = P.Cast()
 
 
-def widened(x):
-    """`x`, in float32 if it is in half precision."""
+def widen(x):
+    """Return `x`, cast to float32 if it is float16 or bfloat16."""
     return _cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
 
 
-def as_fractions(x):
-    """`widened`, where whole numbers become float32, too: their quotients and roots are none."""
-    return widened(x) if x.is_floating_point() else _cast(x, mstype.float32)
+def widen_to_float(x):
+    """Return `x` as `widen` does, with integers cast to float32 too: quotients and roots need fractions."""
+    return widen(x) if x.is_floating_point() else _cast(x, mstype.float32)
 
 
-def rounded(x, *inputs):
-    """`x` in the floating element type of `inputs`, where those that are Tensors have one; else as it is."""
+def round_to_inputs(x, *inputs):
+    """Return `x` cast to the one floating dtype of the Tensors in `inputs`; `x` if there are none or several."""
     dtypes = {i.dtype for i in inputs if isinstance(i, Tensor) and i.is_floating_point()}
     return _cast(x, dtypes.pop()) if len(dtypes) == 1 and x.dtype not in dtypes else x
 
 
-def beside(x, *others):
-    """`x`, widened where one of `others` is a Tensor of another type: the result then is in float32, as MindSpore's is
-    when it multiplies by that."""
-    return widened(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype for o in others) else x
+def widen_if_mixed(x, *others):
+    """Return `x`, widened if one of `others` is a Tensor of another dtype. The result is float32 then, as in
+    MindSpore."""
+    return widen(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype for o in others) else x

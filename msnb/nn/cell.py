@@ -1,7 +1,7 @@
 """`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes.
 
-Its parts stand beside: `_tree` holds the Parameters and sub-Cells, `_running` calls `construct`, `_hooks` what is to be
-called around it, `_state` makes a dictionary of it all.
+Its mixins are in `_cell/`: `tree` has the Parameters and sub-Cells, `call` runs `construct`, `hooks` has the user's
+hooks, `state_dict` the state dictionaries, `compiler_settings` the settings for compiler and devices.
 """
 
 import difflib
@@ -19,13 +19,13 @@ from msnb.common.kinds import Bool, check
 from msnb.core.errors.messages import describe
 from msnb.core.operator.autocast import cast_tensor, register_cell_tensor
 from msnb.core.state import events, trace_state
-from msnb.nn._cell.call import Running
-from msnb.nn._cell.compiler_settings import Told
-from msnb.nn._cell.hooks import Hooked
-from msnb.nn._cell.state_dict import Stateful
-from msnb.nn._cell.tree import Tree
+from msnb.nn._cell.call import CallMixin
+from msnb.nn._cell.compiler_settings import CompilerSettings
+from msnb.nn._cell.hooks import HookMixin
+from msnb.nn._cell.state_dict import StateDictMixin
+from msnb.nn._cell.tree import CellTree
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import Parameter
     from msnb.core.tensor.tensor import Tensor
 
@@ -35,15 +35,14 @@ _ids = itertools.count()
 _set = object.__setattr__
 
 
-class Cell(Running, Hooked, Stateful, Tree, Told):
+class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
     """Base class of every network and layer.
 
     A subclass creates sub-Cells and Parameters in `__init__` and computes in `construct`. Calling a Cell runs
     `construct`: compiled as one graph in GRAPH mode, operator by operator in PYNATIVE mode.
 
     Args:
-        auto_prefix (bool): Whether Parameters of sub-Cells are renamed after the path that leads to them.
-            Default: True.
+        auto_prefix (bool): If True, Parameters of sub-Cells are named by their paths. Default: True.
         flags (dict): Flags of the Cell, also readable as attributes. Default: None.
 
     Supported Platforms:
@@ -100,7 +99,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         """The computation of this Cell; every subclass defines it.
 
         Raises:
-            MissingConstruct: Here, where there is none.
+            MissingConstruct: If the subclass does not define it.
         """
         raise MissingConstruct(type(self))
 
@@ -114,14 +113,14 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         self.__dict__["_programs"] = None
         self.__dict__["_id"] = next(_ids)
 
-    # ------------------------------------------------------------------ looking inside
+    # ------------------------------------------------------------------ inspection
     def __dir__(self) -> list[str]:
         own = (name for table in ("_cells", "_params", "_buffers") for name in self.__dict__.get(table, ()))
         names = {*super().__dir__(), *own}
-        return sorted(filter(str.isidentifier, names))  # the "0" of a SequentialCell is no attribute that can be typed
+        return sorted(filter(str.isidentifier, names))  # "0" of a SequentialCell cannot be typed as an attribute
 
     def get_func_graph_proto(self) -> str | None:
-        """The functional IR of the last compiled program as text, None when nothing has been compiled."""
+        """Return the functional IR of the last compiled program as text, None before the first compilation."""
         programs = [e.program for entries in (self._programs.table.values() if self._programs else ()) for e in entries]
         if not programs:
             return None
@@ -155,7 +154,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
 
     @property
     def bprop_debug(self) -> bool:
-        """Whether custom bprop functions run as written; they always do."""
+        """True if custom bprop functions run as written. They always do."""
         return self._bprop_debug
 
     @bprop_debug.setter
@@ -166,7 +165,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
 
     @property
     def support_non_tensor_inputs(self) -> bool:
-        """Whether construct takes numbers and tuples besides Tensors: always."""
+        """True: `construct` takes numbers and tuples as well as Tensors."""
         return True
 
     @support_non_tensor_inputs.setter
@@ -218,25 +217,25 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         return self
 
     def to_float(self, dst_type: mstype.Type) -> Self:
-        """Compute in float16, bfloat16 or float32: the inputs of this Cell and of everything below are cast, and so are
-        Parameters and the Tensors that are attributes, on their way into operators. Tensors inside an attribute, a
-        tuple or a list, are not. Returns self.
+        """Compute in float16, bfloat16 or float32. The inputs of this Cell and of all Cells below are cast, and so
+        are Parameters and Tensor attributes when operators read them. Tensors in a tuple or list attribute are not
+        cast. Returns self.
 
         Raises:
             ValueError: If `dst_type` is none of these.
         """
         kinds = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
         if dst_type not in kinds.values():
-            known = ", ".join(f"mindspore.{kind}".lower() for kind in kinds.values())
-            raise ValueError(f"For 'to_float', 'dst_type' should be one of {known}, but got {dst_type!r}.")
+            allowed = ", ".join(f"mindspore.{kind}".lower() for kind in kinds.values())
+            raise ValueError(f"For 'to_float', 'dst_type' should be one of {allowed}, but got {dst_type!r}.")
         return self.add_flags_recursive(**{flag: kind == dst_type for flag, kind in kinds.items()})
 
     def cast_inputs(self, inputs: tuple[Any, ...], dst_type: mstype.Type) -> tuple[Any, ...]:
-        """The float Tensors among `inputs` (a tuple) as `dst_type`."""
+        """Return `inputs` (a tuple) with the float Tensors cast to `dst_type`."""
         return tuple(cast_tensor(i, mstype.np_dtype(dst_type)) for i in inputs)
 
     def cast_param(self, param: "Parameter") -> "Tensor":
-        """The Parameter in the precision that `to_float` asks for."""
+        """Return the Parameter in the precision set by `to_float`."""
         return param if self._compute is None else cast_tensor(param, self._compute)
 
     def recompute(
@@ -247,19 +246,18 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         parallel_optimizer_comm_recompute: bool = False,
         recompute_slice_activation: bool = False,
     ) -> None:
-        """A gradient in GRAPH mode keeps of this Cell its inputs, and computes what is between them and its outputs
-        again on its way back: less memory for more time. What its operators draw, such as masks of Dropout, is drawn
-        once, and what they write is written once. On CPU XLA may find the values again and keep them; it cannot where
-        equal Cells stand in a loop. What an operator within returns is kept if its ``recompute(False)`` was called.
-        In PYNATIVE mode it has no effect, and a Cell with a `bprop` of its own keeps what that takes.
+        """Recompute intermediate values in the backward pass (rematerialization): less memory for more time. In GRAPH
+        mode a gradient stores the inputs of this Cell and computes the values up to its outputs again. Random
+        numbers, such as masks of Dropout, are drawn once, and Parameters are written once. On CPU XLA may merge the
+        two computations and keep the values; it cannot do so for equal Cells in a loop. The result of an operator is
+        stored if its ``recompute(False)`` was called. It has no effect in PYNATIVE mode, and a Cell with its own
+        `bprop` stores the inputs of that.
 
         Args:
-            mode (bool): Whether it is to do so; False takes back what an earlier call has said. Default: True.
-            mp_comm_recompute (bool): Whether communication is done again, too; without effect, XLA decides that.
-                Default: True.
-            parallel_optimizer_comm_recompute (bool): Likewise for that of sharded optimizers. Default: False.
-            recompute_slice_activation (bool): Whether what is kept is divided among devices; without effect. Default:
-                False.
+            mode (bool): False undoes an earlier call. Default: True.
+            mp_comm_recompute (bool): Recompute communication as well. No effect; XLA decides. Default: True.
+            parallel_optimizer_comm_recompute (bool): The same for sharded optimizers. No effect. Default: False.
+            recompute_slice_activation (bool): Shard the stored values. No effect. Default: False.
 
         Raises:
             TypeError: If `mode` is no bool.
@@ -278,7 +276,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         _epoch.bump()
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Keep a JitConfig, which has no effect: XLA compiles at one level.
+        """Store a JitConfig. It has no effect: XLA compiles at one level.
 
         Args:
             jit_config (JitConfig): The settings.
@@ -303,10 +301,10 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         return self
 
     def offload(self, backward_prefetch: str | int = "Auto") -> None:
-        """Mark that values of this Cell are kept on the host until the way back; without effect, XLA decides that.
+        """Mark values of this Cell for offloading to the host until the backward pass. No effect; XLA decides.
 
         Args:
-            backward_prefetch (Union[str, int]): How early they are to come back. Default: "Auto".
+            backward_prefetch (Union[str, int]): How early they are copied back. Default: "Auto".
 
         Raises:
             TypeError: If it is neither "Auto" nor an int.
@@ -318,7 +316,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         log.once("Cell.offload() has no effect: XLA decides where values are kept; recompute() spares memory.")
 
     def set_data_parallel(self) -> None:
-        """Mark that this Cell runs data parallel within automatic parallelism; it is a flag as others are."""
+        """Mark this Cell as data parallel in automatic parallelism, with a flag."""
         self.add_flags_recursive(strategy_gen_mode="data_parallel")
 
     def set_broadcast_flag(self, mode: bool = True) -> Self:
@@ -326,7 +324,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         return self.add_flags_recursive(broadcast_flag=mode)
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
-        """Fusion group of the Parameters' all-reduce; XLA fuses by itself, so it is kept and has no effect."""
+        """Set the fusion group of the Parameters' all-reduce. It has no effect: XLA fuses by itself."""
         log.once("set_comm_fusion() has no effect: XLA fuses communication by itself.")
         for param in self.trainable_params(recurse):
             param.comm_fusion = fusion_type
@@ -337,34 +335,34 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         self.add_flags(auto_parallel=True)
 
     def set_parallel_input_with_inputs(self, *inputs: Any) -> None:
-        """Keep example inputs for the parallel planner."""
+        """Store example inputs for the parallel planner."""
         self.__dict__["_parallel_inputs"] = inputs
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Keep what inputs look like, such as ``Tensor(shape=[None, 4], dtype=mindspore.float32)``; without effect, a
-        graph is compiled for each shape that comes.
+        """Store descriptions of the inputs, such as ``Tensor(shape=[None, 4], dtype=mindspore.float32)``. They have
+        no effect: a graph is compiled for each shape.
 
         Args:
             inputs (Any): One for each input of `construct`.
-            kwargs (Any): Or by their names.
+            kwargs (Any): The same by name.
 
         Raises:
             ValueError: If both are given, or `construct` has no input of a name.
         """
-        known = list(inspect.signature(self.construct).parameters)
-        wrong = [name for name in kwargs if name not in known]
-        if wrong or inputs and kwargs:
-            what = f"has no input '{wrong[0]}'" if wrong else "takes them by place or by name, not both"
-            raise ValueError(f"For 'set_inputs', the 'construct' of {self.cls_name}({', '.join(known)}) {what}.")
+        parameters = list(inspect.signature(self.construct).parameters)
+        unknown = [name for name in kwargs if name not in parameters]
+        if unknown or inputs and kwargs:
+            what = f"has no input '{unknown[0]}'" if unknown else "takes them by place or by name, not both"
+            raise ValueError(f"For 'set_inputs', the 'construct' of {self.cls_name}({', '.join(parameters)}) {what}.")
         log.once("set_inputs() has no effect: a graph is compiled for each shape that comes.")
         self.__dict__["_expected"] = kwargs or inputs
 
     def get_inputs(self) -> tuple[Any, ...] | dict[str, Any] | None:
-        """What `set_inputs` was given, None where nobody called it."""
+        """Return the arguments of `set_inputs`, None before it was called."""
         return self.__dict__.get("_expected")
 
     def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
-        """Parameter servers come later.
+        """Raise an error: parameter servers are not available.
 
         Raises:
             RuntimeError: Always.
@@ -372,22 +370,22 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
         raise RuntimeError("Parameter servers are not available in msnb yet; train without set_param_ps().")
 
     def load_parameter_slice(self, params: Any) -> None:
-        """Refused: Parameters are placed by sharding, there are no slices to load."""
+        """Raise an error: Parameters are placed by sharding, and there are no slices to load."""
         raise RuntimeError(
             "load_parameter_slice() is not available: Parameters are sharded by XLA; load the whole "
             "checkpoint with load_param_into_net()."
         )
 
     def auto_parallel_compile_and_run(self) -> bool:
-        """Whether calls are planned by automatic parallelism."""
+        """Return False: calls are not planned by MindSpore's automatic parallelism."""
         return False
 
     def exec_checkpoint_graph(self) -> None:
-        """Nothing to do: checkpoints are written from the Parameters, not by a graph."""
+        """Do nothing: checkpoints are written from the Parameters, not by a graph."""
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> "dict[Parameter, Parameter]":
-        """Dictionary from each Parameter to itself; `no_init_parameters` leaves their first values to this. They are
-        whole in any mode."""
+        """Compute the initial values that `no_init_parameters` delayed. Returns a dict from each Parameter to
+        itself."""
         log.unused("Cell.init_parameters_data", "a Parameter is always whole", auto_parallel_mode=auto_parallel_mode)
         for param in self.get_parameters():
             param._stored()
@@ -395,7 +393,7 @@ class Cell(Running, Hooked, Stateful, Tree, Told):
 
 
 class GraphKernel(Cell):
-    """A Cell whose operators are meant to become one kernel; XLA fuses them without being told.
+    """A Cell whose operators should become one kernel. XLA fuses them without it.
 
     Args:
         auto_prefix (bool): See `Cell`. Default: True.
@@ -404,7 +402,7 @@ class GraphKernel(Cell):
 
 
 class MissingConstruct(AttributeError, NotImplementedError):
-    """A Cell without `construct` was called. MindSpore 2 raises AttributeError, r1.1 NotImplementedError.
+    """Raised when a Cell without `construct` is called. MindSpore 2 raises AttributeError, r1.1 NotImplementedError.
 
     Args:
         kind (type): Class of the Cell.

@@ -1,4 +1,4 @@
-"""A network whose weights are constants of its program: the quickest way to run one that is trained no more."""
+"""Networks whose weights are constants of the program, for fast inference."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["Frozen", "frozen"]
 
 
 class Frozen(Cell):
-    """What `frozen` makes."""
+    """A Cell with constant weights, returned by `frozen`."""
 
     _holds = "network"
     _compile_always = True
@@ -28,21 +28,21 @@ class Frozen(Cell):
 
 
 def frozen(network: Cell) -> Frozen:
-    """`network` for inference, with its weights compiled into the program.
+    """Return `network` for inference, with its weights compiled into the program.
 
-    XLA then brings each weight into the order it wants once, when it compiles, and not in each call. The program is as
-    large as the weights, and takes longer to compile. It is compiled in both modes. A weight that has changed is seen:
-    the next call compiles anew, and says so.
+    XLA then lays out each weight once, at compile time, and not in each call. The program is as large as the weights
+    and takes longer to compile. It is compiled in both modes. A changed weight is detected: the next call compiles
+    again, with a message.
 
     Args:
-        network (Cell): In evaluation, `network.set_train(False)`.
+        network (Cell): The network in evaluation mode, `network.set_train(False)`.
 
     Returns:
-        Cell, called as `network` is; its gradient is that of `network`.
+        Cell, with the signature and the gradient of `network`.
 
     Raises:
         TypeError: If `network` is not a Cell.
-        ValueError: If it is set to train.
+        ValueError: If `network` is in training mode.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

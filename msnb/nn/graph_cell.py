@@ -1,4 +1,4 @@
-"""`GraphCell`: a graph as a Cell, which runs, shows itself, is differentiated and trained as any other."""
+"""`GraphCell`: a graph as a Cell that runs, is viewed, differentiated and trained like any other."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
@@ -18,31 +18,31 @@ from msnb.nn.cell import Cell
 
 __all__ = ["GraphCell"]
 
-_SOME = 8  # operators that cannot run are told of, the others are counted
+_MAX_NAMES = 8  # names listed in an error message; more are counted
 
 
 class GraphCell(Cell):
-    """A Cell that runs a graph which was read from a file.
+    """A Cell that runs a graph, such as one read from a file.
 
-    Its Parameters have the names they have in the graph. What runs are the operators of the graph, each under the scope
-    it stands in there; branches and loops run as those of a `construct` do.
+    Its Parameters keep their names in the graph. It runs the operators of the graph under their scopes. Branches and
+    loops run like those of a `construct`.
 
     Args:
-        graph (FuncGraph): What `mindspore.load` and `msnb.load_onnx` return, or `msnb.ir.graph` of a network.
+        graph (FuncGraph): The result of `mindspore.load`, `msnb.load_onnx` or `msnb.ir.graph`.
         params_init (dict): New values by the names of Parameters: Tensors or Parameters. Default: None, the Parameters
             have the values of the graph.
         obf_random_seed (int): For graphs that were obfuscated, which msnb does not read. Default: None.
 
     Inputs:
-        What the graph takes, in its order; tuples, lists and dicts of Tensors as the network took them.
+        The inputs of the graph, in its order; tuples, lists and dicts of Tensors as in the network.
 
     Outputs:
-        What the graph returns: a Tensor, or a tuple of them.
+        The outputs of the graph: a Tensor, or a tuple of Tensors.
 
     Raises:
         TypeError: If `graph` is no FuncGraph, or `params_init` no dict of Tensors.
-        ValueError: If a Parameter has no value, one of another shape or type, or a name in `params_init` is none of the
-            graph's.
+        ValueError: If a Parameter has no value, or a value of another shape or type, or if a name in `params_init` is
+            not in the graph.
         NotImplementedError: If the graph holds operators that msnb does not have; all of them are named.
 
     Supported Platforms:
@@ -73,11 +73,11 @@ class GraphCell(Cell):
         self.graph = graph
         self._built: dict[Any, FuncGraph] = {}
         self._written: list[ParameterNode] | None = None
-        given = _checked(params_init, graph)
+        initial_values = _check_params(params_init, graph)
         for node in graph.parameters:
             if node.is_weight:
-                value = given.get(node.name, graph.weights.get(node.name))
-                self.insert_param_to_cell(node.name, _parameter(node, value), check_name=False)
+                value = initial_values.get(node.name, graph.weights.get(node.name))
+                self.insert_param_to_cell(node.name, _make_parameter(node, value), check_name=False)
 
     @property
     def argument_names(self) -> list[str]:
@@ -86,29 +86,29 @@ class GraphCell(Cell):
 
     def construct(self, *inputs: Any) -> Any:
         names = self.argument_names
-        if any(isinstance(x, (tuple, list, dict)) for x in inputs):  # the graph takes what is in it
+        if any(isinstance(x, (tuple, list, dict)) for x in inputs):  # the graph takes the leaves
             inputs = tuple(flatten(inputs)[0])
         if len(inputs) != len(names):
             raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
-        graph, given, values = self._graph_for(inputs), iter(inputs), []
+        graph, input_values, values = self._graph_for(inputs), iter(inputs), []
         for node in graph.parameters:
-            values.append(self._params[node.name] if node.is_weight else next(given))
+            values.append(self._params[node.name] if node.is_weight else next(input_values))
         # nodes see the Parameters that the graph writes as they were; their new values are results of nodes
         before = {node: box(self._params[node.name]._array) for node in self._writes(graph)}
         env = {node: (value, self._params[node.name]) for node, value in before.items()}
-        results = _run(graph, values, env)[: len(graph.outputs) - graph.written]
+        results = _run_graph(graph, values, env)[: len(graph.outputs) - graph.written]
         return results[0] if len(results) == 1 else tuple(results)
 
     def _writes(self, graph):
-        """The Parameters that a graph writes."""
+        """Return the Parameters that a graph writes."""
         if graph is not self.graph:
-            return written(graph)
+            return written_parameters(graph)
         if self._written is None:
-            self._written = written(graph)
+            self._written = written_parameters(graph)
         return self._written
 
     def _graph_for(self, inputs):
-        """The graph that runs: of one with open axes, the one for the shapes of the inputs."""
+        """Return the graph to run. A graph with open axes is built for the shapes of the inputs."""
         if not isinstance(self.graph, OpenGraph) or self.graph.build is None:
             return self.graph
         shapes = tuple(np.shape(x) if not isinstance(x, Tensor) else x.shape for x in inputs)
@@ -118,11 +118,11 @@ class GraphCell(Cell):
         return self._built[shapes]
 
 
-_ALIKE = "Only support update parameter by Tensor or Parameter with same shape and dtype as it"
+_SHAPE_AND_TYPE_MESSAGE = "Only support update parameter by Tensor or Parameter with same shape and dtype as it"
 
 
-def _checked(params_init, graph):
-    """`params_init`, when all of it can be used."""
+def _check_params(params_init, graph):
+    """Return `params_init` as a dict, or raise an error."""
     if params_init is None:
         return {}
     if not isinstance(params_init, dict):
@@ -136,143 +136,147 @@ def _checked(params_init, graph):
     unknown = sorted(set(params_init) - {node.name for node in graph.parameters if node.is_weight})
     if unknown:
         raise ValueError(
-            f"For 'GraphCell', 'params_init' has names that the graph lacks: {', '.join(unknown[:_SOME])}."
+            f"For 'GraphCell', 'params_init' has names that the graph lacks: {', '.join(unknown[:_MAX_NAMES])}."
         )
     return params_init
 
 
-def _parameter(node, value):
-    """The Parameter of a graph's weight."""
+def _make_parameter(node, value):
+    """Return the Parameter for a weight of a graph."""
     if value is None:
         raise ValueError(
             f"The Parameter '{node.name}' has no value in the graph; give one: GraphCell(graph, {{name: Tensor}})."
         )
-    made = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
-    if node.types and made.shape != node.types[0].shape:
-        raise ValueError(f"{_ALIKE}: {node.name!r} has shape {node.types[0].shape}, but got {made.shape}.")
-    if node.types and str(made.dtype) != node.types[0].dtype:
-        raise ValueError(f"{_ALIKE}: {node.name!r} is {node.types[0].dtype}, but got {made.dtype}.")
-    return Parameter(made, name=node.name, requires_grad=node.requires_grad)
+    tensor = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
+    if node.types and tensor.shape != node.types[0].shape:
+        raise ValueError(
+            f"{_SHAPE_AND_TYPE_MESSAGE}: {node.name!r} has shape {node.types[0].shape}, but got {tensor.shape}."
+        )
+    if node.types and str(tensor.dtype) != node.types[0].dtype:
+        raise ValueError(f"{_SHAPE_AND_TYPE_MESSAGE}: {node.name!r} is {node.types[0].dtype}, but got {tensor.dtype}.")
+    return Parameter(tensor, name=node.name, requires_grad=node.requires_grad)
 
 
 # ---------------------------------------------------------------------- running
 def operator_of(node: CNode) -> Operator | None:
-    """The operator that a node of a graph calls, None where msnb has none of that name."""
-    found = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS.get(node.op)
-    return found if isinstance(found, Operator) else None
+    """Return the operator that a node calls, or None if msnb has none of that name."""
+    op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS.get(node.op)
+    return op if isinstance(op, Operator) else None
 
 
-def targets(node: CNode) -> list[int]:
-    """Which inputs of a node are Parameters that it writes; their new values are its first results."""
+def written_inputs(node: CNode) -> list[int]:
+    """Return the indices of inputs that a node writes. Their new values are its first results."""
     op = operator_of(node)
     if op is None or not op.written:
         return []
     sizes = [entry[0] if isinstance(entry, tuple) else max(entry, 0) for entry in node.layout or (1,) * len(op.inputs)]
-    return [sum(sizes[:place]) for place in op.written]
+    return [sum(sizes[:index]) for index in op.written]
 
 
-def written(graph: FuncGraph) -> list[ParameterNode]:
-    """The Parameters that a graph gives new values, each once."""
-    found = [node.inputs[i] for node in graph.nodes for i in targets(node)]
-    return list(dict.fromkeys(node for node in found if isinstance(node, ParameterNode)))
+def written_parameters(graph: FuncGraph) -> list[ParameterNode]:
+    """Return the Parameters that a graph writes, each once."""
+    targets_of_nodes = [node.inputs[i] for node in graph.nodes for i in written_inputs(node)]
+    return list(dict.fromkeys(node for node in targets_of_nodes if isinstance(node, ParameterNode)))
 
 
 def prune(graph: FuncGraph) -> None:
-    """Leave out the nodes whose results nobody uses and that write no Parameter, in sub-graphs too. The others are
-    numbered in the order of execution, as views and names want it."""
+    """Remove nodes that have no used result and write no Parameter, also in sub-graphs. The other nodes are numbered
+    in the order of execution, which views and names rely on."""
     used: set[AnfNode] = set()
-    _used_by(graph, used)
-    for place, node in enumerate(graph.all_nodes()):
-        node.id = place
+    _mark_used(graph, used)
+    for index, node in enumerate(graph.all_nodes()):
+        node.id = index
 
 
-def _used_by(graph, used):
-    """Add what the outputs of a graph need, from the last node to the first one."""
+def _mark_used(graph, used):
+    """Add the nodes that the outputs of a graph need, from the last node to the first."""
     used.update(node for node, _ in graph.outputs)
-    kept = []
+    used_nodes = []
     for node in reversed(graph.nodes):
-        if node not in used and not targets(node):
+        if node not in used and not written_inputs(node):
             continue
         for inner in node.graphs:
-            _used_by(inner, used)
+            _mark_used(inner, used)
         used.update(node.inputs)
-        kept.append(node)
-    graph.nodes[:] = kept[::-1]
+        used_nodes.append(node)
+    graph.nodes[:] = used_nodes[::-1]
 
 
 def _check_runs(graph):
-    """Tell of all operators at once that cannot run."""
+    """Raise an error that names all operators that cannot run."""
     missing = {}
     for node in graph.all_nodes():
         if node.op not in _CONTROL and operator_of(node) is None:
             missing.setdefault(node.op, node)
     if missing:
-        told = [f"{op} ({node.fullname})" for op, node in list(missing.items())[:_SOME]]
-        more = f" and {len(missing) - _SOME} more" if len(missing) > _SOME else ""
+        names = [f"{op} ({node.fullname})" for op, node in list(missing.items())[:_MAX_NAMES]]
+        more = f" and {len(missing) - _MAX_NAMES} more" if len(missing) > _MAX_NAMES else ""
         raise NotImplementedError(
-            f"The graph '{graph.name}' has operators that msnb does not have: {', '.join(told)}{more}. "
+            f"The graph '{graph.name}' has operators that msnb does not have: {', '.join(names)}{more}. "
             "msnb.view(graph) shows it without running."
         )
 
 
-def _run(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> list[Any]:
-    """Results of a graph for the values of its parameters; `env` has the results of nodes around it."""
+def _run_graph(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> list[Any]:
+    """Return the results of a graph for the values of its parameters. `env` has the results of outer nodes."""
     env = {**{node: (value,) for node, value in zip(graph.parameters, values, strict=True)}, **env}
 
     def value_of(node, slot):
         if isinstance(node, ValueNode):
-            return _constant(node)
+            return _constant_value(node)
         return env[node][slot]
 
     for node in graph.nodes:
         inputs = [value_of(source, slot) for source, slot in node.uses]
-        with _scope(node):
+        with _named_scope(node):
             control = _CONTROL.get(node.op)
             if control is not None:
                 out = control(node, inputs, env)
             elif (op := operator_of(node)).written:
-                out = _written(op, node, inputs, env)
+                out = _run_writing_node(op, node, inputs, env)
             else:
                 out = op.call_again(node.attrs, node.layout, inputs)
         env[node] = out if isinstance(out, (tuple, list)) else (out,)
     return [value_of(node, slot) for node, slot in graph.outputs]
 
 
-def _written(op, node, inputs, env):
-    """Run what writes Parameters; its results are their new values."""
-    places = targets(node)
-    parameters = [env[node.inputs[i]][1] for i in places]
-    for i, parameter in zip(places, parameters):
+def _run_writing_node(op, node, inputs, env):
+    """Run a node that writes Parameters. Its results are their new values."""
+    indices = written_inputs(node)
+    parameters = [env[node.inputs[i]][1] for i in indices]
+    for i, parameter in zip(indices, parameters):
         inputs[i] = parameter
     op.call_again(node.attrs, node.layout, inputs)
     return tuple(box(parameter._array) for parameter in parameters)
 
 
-def _scope(node):
-    """Where a node stands, below the scope of the GraphCell."""
+def _named_scope(node):
+    """Return a context with the scope of a node, relative to the scope of the GraphCell."""
     path = node.scope.removeprefix("Default").strip("/")
     return jax.named_scope(path) if path else contextlib.nullcontext()
 
 
-def _constant(node):
-    """A number stays one, since it widens nothing; an array is a Tensor."""
+def _constant_value(node):
+    """Return the value of a constant. A number stays a number, so that it does not widen dtypes; an array becomes a
+    Tensor."""
     value = node.value
     if isinstance(value, (np.ndarray, np.generic, jax.Array)):
         return Tensor(np.asarray(value))
     return value
 
 
-def _fed(graph, inputs):
-    """What the parameters of a sub-graph are, of the inputs of its call."""
+def _subgraph_inputs(graph, inputs):
+    """Return the values for the parameters of a sub-graph, from the inputs of its call."""
     return [inputs[i] for i in graph.feeds]
 
 
-def _switch(node, inputs, env):
-    """One of the graphs of a node: a Bool chooses among two, the false one first, a number among all."""
+def _run_switch(node, inputs, env):
+    """Run one of the graphs of a node. A Bool selects one of two, the false branch first; a number selects among
+    all."""
     graphs = node.graphs
 
     def choose(branches: Sequence[FuncGraph], index: Any) -> Any:
-        run = [lambda graph=graph: tuple(_run(graph, _fed(graph, inputs), env)) for graph in branches]
+        run = [lambda graph=graph: tuple(_run_graph(graph, _subgraph_inputs(graph, inputs), env)) for graph in branches]
         if len(run) == 1:
             return run[0]()
         chosen = index if index is inputs[0] and len(graphs) == 2 else index == 0
@@ -282,8 +286,8 @@ def _switch(node, inputs, env):
     return choose(graphs, inputs[0])
 
 
-def _while(node, inputs, env):
-    """Rounds of the second graph while the first one is true."""
+def _run_while(node, inputs, env):
+    """Run the second graph while the first one is true."""
     test, body = node.graphs
     state = [inputs[i] for i in body.feeds[body.free :]]
 
@@ -295,8 +299,8 @@ def _while(node, inputs, env):
 
     names = tuple(parameter.name for parameter in body.parameters[body.free :])
     runtime.while_(
-        lambda: _run(test, values(test), env)[0],
-        lambda: write(_run(body, values(body), env)),
+        lambda: _run_graph(test, values(test), env)[0],
+        lambda: write(_run_graph(body, values(body), env)),
         lambda: tuple(state),
         write,
         names,
@@ -305,4 +309,7 @@ def _while(node, inputs, env):
     return tuple(state)
 
 
-_CONTROL: dict[str, Callable[[CNode, list[Any], dict[AnfNode, Any]], Any]] = {"Switch": _switch, "While": _while}
+_CONTROL: dict[str, Callable[[CNode, list[Any], dict[AnfNode, Any]], Any]] = {
+    "Switch": _run_switch,
+    "While": _run_while,
+}

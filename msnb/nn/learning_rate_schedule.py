@@ -1,4 +1,4 @@
-"""Learning rates computed from the number of the step: Cells that an optimizer calls with its `global_step`."""
+"""Learning rate schedules: Cells that an optimizer calls with its `global_step`."""
 
 import math
 
@@ -47,13 +47,13 @@ class LearningRateSchedule(Cell):
         )
 
 
-def _elapsed(step, steps, *, at_most_all=False):
-    """``step / steps`` in float32."""
+def _elapsed_fraction(step, steps, *, at_most_all=False):
+    """Return ``step / steps`` in float32."""
     return F.cast(F.minimum(step, steps) if at_most_all else step, mstype.float32) / steps
 
 
 class _Decay(LearningRateSchedule):
-    """A decay by a rate, smooth or in stairs."""
+    """Base of decays by a rate, smooth or stepwise."""
 
     @checked
     def __init__(
@@ -65,9 +65,9 @@ class _Decay(LearningRateSchedule):
         self.decay_steps: PositiveInt = decay_steps
         self.is_stair: Bool = is_stair
 
-    def _periods(self, step):
-        """How often `decay_steps` has passed, rounded down for stairs."""
-        periods = _elapsed(step, self.decay_steps)
+    def _count_periods(self, step):
+        """Return step / `decay_steps`, rounded down if `is_stair`."""
+        periods = _elapsed_fraction(step, self.decay_steps)
         return F.floor(periods) if self.is_stair else periods
 
 
@@ -100,7 +100,7 @@ class ExponentialDecayLR(_Decay):
     """
 
     def construct(self, global_step: Tensor) -> Tensor:
-        return self.learning_rate * F.pow(self.decay_rate, self._periods(global_step))
+        return self.learning_rate * F.pow(self.decay_rate, self._count_periods(global_step))
 
 
 class NaturalExpDecayLR(_Decay):
@@ -132,7 +132,11 @@ class NaturalExpDecayLR(_Decay):
     """
 
     def construct(self, global_step: Tensor) -> Tensor:
-        steps = self._periods(global_step) * self.decay_steps if self.is_stair else F.cast(global_step, mstype.float32)
+        steps = (
+            self._count_periods(global_step) * self.decay_steps
+            if self.is_stair
+            else F.cast(global_step, mstype.float32)
+        )
         return self.learning_rate * F.exp(-self.decay_rate * steps)
 
 
@@ -165,7 +169,7 @@ class InverseDecayLR(_Decay):
     """
 
     def construct(self, global_step: Tensor) -> Tensor:
-        return self.learning_rate / (1.0 + self.decay_rate * self._periods(global_step))
+        return self.learning_rate / (1.0 + self.decay_rate * self._count_periods(global_step))
 
 
 class CosineDecayLR(LearningRateSchedule):
@@ -209,7 +213,7 @@ class CosineDecayLR(LearningRateSchedule):
         self.max_lr: PositiveFloat = max_lr
 
     def construct(self, global_step: Tensor) -> Tensor:
-        angle = math.pi * _elapsed(global_step, self.decay_steps, at_most_all=True)
+        angle = math.pi * _elapsed_fraction(global_step, self.decay_steps, at_most_all=True)
         return self.min_lr + (self.max_lr - self.min_lr) / 2 * (1.0 + F.cos(angle))
 
 
@@ -262,7 +266,7 @@ class PolynomialDecayLR(LearningRateSchedule):
         self.power: float = power
 
     def construct(self, global_step: Tensor) -> Tensor:
-        share = _elapsed(global_step, self.decay_steps, at_most_all=not self.update_decay_steps)
+        share = _elapsed_fraction(global_step, self.decay_steps, at_most_all=not self.update_decay_steps)
         if self.update_decay_steps:  # of the time until the next multiple of decay_steps
             share = share / F.maximum(F.ceil(share), 1.0)
         end = self.end_learning_rate
@@ -302,4 +306,4 @@ class WarmUpLR(LearningRateSchedule):
         self.warmup_steps: PositiveInt = warmup_steps
 
     def construct(self, global_step: Tensor) -> Tensor:
-        return self.learning_rate * _elapsed(global_step, self.warmup_steps, at_most_all=True)
+        return self.learning_rate * _elapsed_fraction(global_step, self.warmup_steps, at_most_all=True)

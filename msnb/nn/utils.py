@@ -1,4 +1,4 @@
-"""`no_init_parameters`: networks whose Parameters have their first values later."""
+"""`no_init_parameters`: delayed initialization of Parameters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,13 +11,13 @@ __all__ = ["no_init_parameters"]
 @contextmanager
 def no_init_parameters() -> Iterator[None]:
     """
-    Within, networks are made whose Parameters know their shape and type alone, and take no memory: those that an
-    `initializer` is to fill. What is made of an array, as recurrent layers are, is there at once.
+    Context in which an `initializer` delays the values of Parameters: they have shape and dtype, but take no memory.
+    Parameters created from an array, as in recurrent layers, are not delayed.
 
-    They get the values of a checkpoint that is loaded, or their first values when somebody needs them: a program that
-    runs, whoever reads them, or `Cell.init_parameters_data`. Random ones are drawn then, in that order. Before, such a
-    network can be traced, looked at and planned (`msnb.parallel.plan`), however large it is. Where
-    several processes run a program as one, each keeps only its part of what it fills.
+    The values come from a checkpoint that is loaded, or from the initializer at the first use: when a program runs,
+    when a Parameter is read, or in `Cell.init_parameters_data`. Random values are drawn at that time, in that order.
+    Before, such a network can be traced, viewed and planned (`msnb.parallel.plan`), however large it is. If several
+    processes run one program, each process fills only its own shards.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -8,7 +8,7 @@ import pytest
 
 from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
-from msnb.nn._cell.error_notes import made_as
+from msnb.nn._cell.error_notes import constructor_text
 
 
 @pytest.fixture(params=[context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["GRAPH", "PYNATIVE"])
@@ -95,12 +95,12 @@ def test_a_layer_speaks_of_its_own_numbers(mode, layer, shape, sentence):
 
 
 def test_a_layer_is_shown_as_it_was_made():
-    assert made_as(nn.Conv2d(8, 16, 3)) == "Conv2d(8, 16, kernel_size=3)"
-    assert made_as(nn.Conv2d(8, 16, (3, 5), 2, "pad", 1)) == (
+    assert constructor_text(nn.Conv2d(8, 16, 3)) == "Conv2d(8, 16, kernel_size=3)"
+    assert constructor_text(nn.Conv2d(8, 16, (3, 5), 2, "pad", 1)) == (
         "Conv2d(8, 16, kernel_size=(3, 5), stride=2, pad_mode='pad', padding=1)"
     )
-    assert made_as(nn.BatchNorm2d(8, momentum=0.5)) == "BatchNorm2d(8)"
-    assert made_as(Net()) == "Net"
+    assert constructor_text(nn.BatchNorm2d(8, momentum=0.5)) == "BatchNorm2d(8)"
+    assert constructor_text(Net()) == "Net"
 
 
 class Nothing:

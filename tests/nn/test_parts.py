@@ -9,7 +9,7 @@ import msnb as ms
 from msnb import Parameter, Tensor, context, nn
 from msnb.core.operator.primitive import Primitive
 from msnb.nn import layer as layers
-from msnb.nn._cell.legacy_attributes import Part
+from msnb.nn._cell.legacy_attributes import LazyAttribute
 from msnb.nn.wrap.loss_scale import DynamicLossScaleUpdateCell
 
 MADE = {
@@ -48,7 +48,7 @@ MADE = {
 
 
 def parts_of(cls):
-    return {name for base in cls.__mro__ for name, value in vars(base).items() if isinstance(value, Part)}
+    return {name for base in cls.__mro__ for name, value in vars(base).items() if isinstance(value, LazyAttribute)}
 
 
 def classes(root=nn.Cell):
@@ -58,7 +58,7 @@ def classes(root=nn.Cell):
 
 
 def test_every_class_with_parts_is_tried():
-    held = {cls.__name__ for cls in classes() if any(isinstance(v, Part) for v in vars(cls).values())}
+    held = {cls.__name__ for cls in classes() if any(isinstance(v, LazyAttribute) for v in vars(cls).values())}
     assert {name for name in held if not name.startswith("_")} <= set(MADE)
 
 

@@ -127,12 +127,12 @@ def test_one_trace_serves_ten_equal_cells(traced):
 
 def test_a_few_traces_serve_ten_calls_of_a_cell(traced):
     Stack([Block()] * 10)(X)
-    assert traced.count("Block") == deduplication._FEW + 1
+    assert traced.count("Block") == deduplication._MIN_REPEATS + 1
 
 
 def test_two_or_three_equal_cells_are_traced_as_they_stand(traced):
-    Stack([Block() for _ in range(deduplication._FEW)])(X)
-    assert traced.count("Block") == deduplication._FEW
+    Stack([Block() for _ in range(deduplication._MIN_REPEATS)])(X)
+    assert traced.count("Block") == deduplication._MIN_REPEATS
 
 
 @pytest.mark.parametrize(

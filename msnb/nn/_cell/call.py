@@ -1,4 +1,4 @@
-"""A Cell as it runs: compiled or operator by operator, under its scope, with mixed precision, hooks and bprop."""
+"""Calls of Cells: compiled or operator by operator, with scope, mixed precision, hooks and bprop."""
 
 import inspect
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -17,7 +17,7 @@ from msnb.core.sharding import constraints
 from msnb.core.state import events, trace_state
 from msnb.core.transforms import custom_bprop, recompute
 from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
-from msnb.nn._cell.fingerprint import INTERNAL, Same, normal
+from msnb.nn._cell.fingerprint import INTERNAL, IdentityKey, comparable_form
 from msnb.nn._cell.tree import scope_name
 
 _asked = events.subscribers
@@ -31,13 +31,13 @@ _Output = TypeVar("_Output", covariant=True)
 
 
 class _Constructs(Protocol[_Inputs, _Output]):
-    """What a type checker has to know of a Cell: a call takes and gives what `construct` does."""
+    """A callable with the signature of `construct`, for type checkers."""
 
     def construct(self, *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output: ...
 
 
-def _call(cell, args, kwargs):
-    """What `__call__` does once who listens is told."""
+def _dispatch_call(cell, args, kwargs):
+    """Run a Cell as `__call__` does, after observers were notified."""
     if _thread.frame is not None:
         return cell._traced_call(args, kwargs)
     if _state.mode == _GRAPH or cell._compile_always:
@@ -45,70 +45,70 @@ def _call(cell, args, kwargs):
     return cell._run(args, kwargs)
 
 
-def _step(cell):
-    """Part of the scope path that a Cell is; the outermost one goes by its class."""
+def _scope_segment(cell):
+    """Return the segment of the scope path for a Cell. The outermost Cell gives its class name."""
     around = events.current()
     while around is not None and around.step is None:
         around = around.around
     return cell._scope_in(around.net if around is not None else None)
 
 
-class Running:
-    """A Cell as something to call; `msnb.nn.Cell` is this, `Tree`, and its settings."""
+class CallMixin:
+    """Mixin of `Cell`: calling and compiling."""
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None
-    _pipeline_stage = None  # of a pipeline
-    _shard_strategies = None  # how what goes in and out lies on devices, see core.holding
-    _recomputed = False  # whether a gradient computes what is inside again
-    _layouts: dict[str, Any] | None = None  # what `parameter_layout_dict` was set to
+    _pipeline_stage = None  # stage of a pipeline, see `nn.PipelineCell`
+    _shard_strategies = None  # sharding of inputs and outputs, see core.sharding.constraints
+    _recomputed = False  # True if a gradient recomputes the intermediate values
+    _layouts: dict[str, Any] | None = None  # the value assigned to `parameter_layout_dict`
 
     # ------------------------------------------------------------------ calling
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
         try:
             if _asked.entered:
-                return events.run_with_events(self, _step(self), _call, args, kwargs)
+                return events.called(self, _scope_segment(self), _dispatch_call, args, kwargs)
             if _thread.frame is not None:
                 return self._traced_call(args, kwargs)
             if _state.mode == _GRAPH or self._compile_always:
                 return program_cache.call(self, *self._graph_call(args, kwargs))
             return self._run(args, kwargs)
         except Exception as error:
-            other = error_notes.no_tensor(self, args, kwargs, error)
-            error_notes.tell(self, args, other or error)
+            other = error_notes.tensor_expected_error(self, args, kwargs, error)
+            error_notes.add_note(self, args, other or error)
             if other is not None:
                 raise other from None
             raise
 
     def _graph_call(self, args, kwargs):
-        """(fn, args, kwargs, name, extra) for core.compile."""
+        """Return (fn, args, kwargs, name, extra) for `program_cache.call`."""
         if kwargs:
             args, kwargs = self._positional(args, kwargs)
         return self._trace_root, args, kwargs, type(self).__name__, ()
 
     @runs_eagerly
     def _trace_root(self, *args, **kwargs):
-        """What is traced for a whole program: this Cell under the scope "Default"."""
+        """Run this Cell under the scope "Default"; the root function of a trace."""
         if _thread.frame is None:
             return self._run(args, kwargs)
         self.check_names()
         _thread.frame.cells[id(self)] = self
-        around, _thread.cell = _thread.cell, self
+        outer, _thread.cell = _thread.cell, self
         try:
             with jax.named_scope("Default"):
                 return self._run_noted(args, kwargs)
         finally:
-            _thread.cell = around
+            _thread.cell = outer
 
     @property
     def parameter_layout_dict(self) -> dict[str, Any]:
-        """How Parameters and arguments lie on the devices by the program that this Cell was compiled to last: for each
-        name (device matrix, tensor map, shape of a slice, 0, True, group); {} where one device computes all."""
+        """The layouts of Parameters and arguments in the last program of this Cell. Each name maps to (device matrix,
+        tensor map, shape of a slice, 0, True, group). The dict is empty on one device."""
         if self._layouts is not None:
             return self._layouts
         entries = [*self._programs.table.values()] if self._programs else ()
-        spread = entries[-1][-1].program.spread if entries else None
-        return {} if spread is None else spread.layouts(entries[-1][-1].program)
+        partitioner = entries[-1][-1].program.spread if entries else None
+        return {} if partitioner is None else partitioner.layouts(entries[-1][-1].program)
 
     @parameter_layout_dict.setter
     def parameter_layout_dict(self, value: dict[str, Any]) -> None:
@@ -116,36 +116,36 @@ class Running:
 
     @property
     def argument_names(self) -> list[str]:
-        """Names of construct's parameters; a Cell around a network passes them on to what that one calls them."""
+        """Names of construct's parameters. A Cell that wraps a network gives the names of that network."""
         names = program_cache.parameter_names(self.construct)
         if self._holds is not None and names[:1] == ["*inputs"]:
             return getattr(self, self._holds).argument_names
         return names
 
     def _traced_call(self, args, kwargs):
-        """Within a graph: under a scope named after where the calling Cell holds this one."""
+        """Run inside a trace, under a scope named by the attribute of the calling Cell."""
         _thread.frame.cells[id(self)] = self
-        around = _thread.cell
-        scope = self._scope_in(around) if around is not None else scope_name(self._attr_name, type(self).__name__)
+        outer = _thread.cell
+        scope = self._scope_in(outer) if outer is not None else scope_name(self._attr_name, type(self).__name__)
         try:
             _thread.cell = self
             with jax.named_scope(scope):
                 return self._run_noted(args, kwargs)
         finally:
-            _thread.cell = around
+            _thread.cell = outer
 
     def _run_noted(self, args, kwargs):
-        """What a graph gets of `construct`; an error remembers that it passed by here."""
+        """Run inside a trace. A partial trace is attached to an error for the view that draws it."""
         try:
             if _thread.pipeline is not None:
-                caught = _thread.pipeline.catch(self, args, kwargs)
-                if caught is not None:
-                    return caught
+                pipeline_output = _thread.pipeline.catch(self, args, kwargs)
+                if pipeline_output is not None:
+                    return pipeline_output
             if self._shard_strategies is not None and _thread.spread is not None:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
-                run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731 - named for the line below
-                return constraints.call_constrained(
+                run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731
+                return constraints.call(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
                 )
             return deduplication.call(self, args, kwargs)
@@ -154,11 +154,11 @@ class Running:
             raise
 
     def _scope_in(self, holder):
-        """Segment of the scope path that this Cell is where the Cell `holder` calls it; None for an outermost one."""
+        """Return the segment of the scope path for this Cell when the Cell `holder`, or None, calls it."""
         return scope_name(attribute_name(holder, self) if holder is not None else "", type(self).__name__)
 
     def _run(self, args, kwargs):
-        """`construct` with mixed precision, hooks and custom gradients around it."""
+        """Run `construct` with mixed precision, hooks and custom gradients."""
         if self._compute is not _thread.compute_dtype:
             return self._run_cast(args, kwargs)
         return self._run_plain(args, kwargs)
@@ -169,7 +169,8 @@ class Running:
             args = cast_tensor(tuple(args), dtype)
             kwargs = cast_tensor(kwargs, dtype)
         before = _thread.compute_dtype
-        try:  # not a context manager: a Stop on the way out of one would leave it set
+        # Not a context manager: an interrupt while one exits would leave the dtype set.
+        try:
             _thread.compute_dtype = dtype
             out = self._run_plain(args, kwargs)
         finally:
@@ -185,7 +186,7 @@ class Running:
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:
                 args, kwargs = self._positional(args, kwargs)
-                if kwargs:  # no gradient would belong to it
+                if kwargs:  # bprop returns gradients for positional inputs only
                     raise ValueError(
                         f"construct of {type(self).__name__} takes '{next(iter(kwargs))}' by keyword alone, but its "
                         f"bprop gets inputs by position. Make it a positional parameter."
@@ -201,27 +202,28 @@ class Running:
         return self.construct(*args, **kwargs)
 
     def _positional(self, args, kwargs):
-        """(args, kwargs) with keyword arguments moved to the positions that construct gives them.
+        """Return (args, kwargs) with keyword arguments moved to their positions in `construct`.
 
         Raises:
-            ValueError: If construct takes one of them by keyword only, which r1.1 has not.
+            ValueError: If construct takes one of them by keyword only. r1.1 does not support that.
         """
         bound = inspect.signature(self.construct).bind(*args, **kwargs)
         bound.apply_defaults()
-        alone = {name: value for name, value in bound.kwargs.items() if name in kwargs}
-        if alone and api_generations.shared == 1:
+        keyword_only = {name: value for name, value in bound.kwargs.items() if name in kwargs}
+        if keyword_only and api_generations.shared == 1:
             raise ValueError(
-                f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; '{next(iter(alone))}' "
-                f"can only be given by keyword. Make it a positional parameter, or run the program with --api 2."
+                f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; "
+                f"'{next(iter(keyword_only))}' can only be given by keyword. Make it a positional "
+                f"parameter, or run the program with --api 2."
             )
-        return bound.args, alone
+        return bound.args, keyword_only
 
     def run_construct(self, cast_inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What `construct` gives for these inputs, with hooks and gradients of the Cell's own around it.
+        """Run `construct` with the hooks and the custom gradient of this Cell.
 
         Args:
             cast_inputs (tuple): The inputs.
-            kwargs (dict): Those by name.
+            kwargs (dict): The keyword inputs.
         """
         return self._run_plain(cast_inputs, kwargs)
 
@@ -230,18 +232,19 @@ class Running:
         program_cache.find(self, *self._graph_call(inputs, {}))
 
     def compile_and_run(self, *inputs: Any) -> Any:
-        """Run as a compiled graph whatever the mode is."""
+        """Run as a compiled graph, also in PYNATIVE mode."""
         return program_cache.call(self, *self._graph_call(inputs, {}))
 
-    # ------------------------------------------------------------------ does a compiled program still fit?
+    # ------------------------------------------------------------------ validity of compiled programs
     def _fingerprint(self):
-        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
+        """Return everything that a graph of this Cell, without sub-Cells, depends on. It is comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
-        attributes = {k: normal(v) for k, v in self._own_attributes()}
-        if self._pipeline_stage is not None:  # in no likeness of Cells, but part of this
+        attributes = {k: comparable_form(v) for k, v in self._own_attributes()}
+        # INTERNAL, so that stages of equal structure stay equal; but it changes the program
+        if self._pipeline_stage is not None:
             attributes["pipeline_stage"] = self._pipeline_stage
-        return Same(construct), attributes
+        return IdentityKey(construct), attributes
 
     def _own_attributes(self):
-        """(name, value) of the attributes that a graph may depend on."""
+        """Return (name, value) of the attributes that a graph may depend on."""
         return [(k, v) for k, v in self.__dict__.items() if k not in INTERNAL]

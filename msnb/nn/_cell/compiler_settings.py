@@ -1,4 +1,4 @@
-"""What a Cell is told for MindSpore's compiler and its devices: inputs of any size, stages, strategies."""
+"""Settings of a Cell for the compiler and for devices: dynamic inputs, pipeline stages, sharding strategies."""
 
 from typing import Any, Self
 
@@ -10,37 +10,36 @@ from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
 
-class Told:
-    """Part of `Cell`: what MindSpore acts on, and XLA, which compiles for one device and each shape, does not."""
+class CompilerSettings:
+    """Mixin of `Cell`: settings for MindSpore's compiler. Some have no effect with XLA."""
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Tell which sizes of the inputs change from call to call. Without effect: a graph is compiled for each.
+        """Declare the dynamic axes of the inputs. It has no effect: a graph is compiled for each shape.
 
         Args:
-            inputs (Any): Tensors as the inputs will be, with None in their shape where a size changes.
+            inputs (Any): Tensors like the inputs, with None in their shape for a dynamic axis.
             kwargs (Any): Such Tensors by name.
 
         Raises:
             TypeError: If one is no Tensor, and no number, tuple, list, dict or None either.
         """
-        for given in (*inputs, *kwargs.values()):
-            if not (given is None or isinstance(given, (Tensor, bool, int, float, tuple, list, dict))):
-                raise TypeError(f"For 'set_inputs', the inputs should be Tensors, but got {describe(given)}.")
+        for value in (*inputs, *kwargs.values()):
+            if not (value is None or isinstance(value, (Tensor, bool, int, float, tuple, list, dict))):
+                raise TypeError(f"For 'set_inputs', the inputs should be Tensors, but got {describe(value)}.")
         log.once("Cell.set_inputs has no effect here: a graph is compiled for each shape, and kept.")
         self.__dict__["_dynamic_inputs"] = kwargs or inputs
 
     def get_inputs(self) -> Any:
-        """What `set_inputs` was given, a tuple, or a dict where they had names; None before that."""
+        """Return the arguments of `set_inputs`, a tuple or a dict; None before it was called."""
         return self.__dict__.get("_dynamic_inputs")
 
     @property
     def pipeline_stage(self) -> int | None:
-        """Which stage of a pipeline this Cell belongs to, from 0; None where nobody has said it. It has an effect
-        within `nn.PipelineCell`.
+        """The pipeline stage of this Cell, from 0, or None. It has an effect inside `nn.PipelineCell`.
 
         Raises:
             TypeError: On assignment of anything but an int.
-            ValueError: On assignment of a negative one.
+            ValueError: On assignment of a negative int.
         """
         return self.__dict__.get("_pipeline_stage")
 
@@ -57,19 +56,21 @@ class Told:
         device: str = "Ascend",
         level: int = 0,
     ) -> Self:
-        """Say how what goes into this Cell, comes out of it and is held by it is cut over devices; what is computed
-        between follows. It acts in GRAPH mode with parallel_mode "semi_auto_parallel" or "auto_parallel". Returns self.
+        """Set the sharding of the inputs, outputs and Parameters of this Cell; the sharding of intermediate values
+        follows. It has an effect in GRAPH mode with parallel_mode "semi_auto_parallel" or "auto_parallel". Returns
+        self.
 
         Args:
             in_strategy (tuple): For each input of `construct` a tuple with the number of parts that each of its axes
                 is cut into.
             out_strategy (tuple): Likewise for each output. Default: None, as it comes.
-            parameter_plan (dict): Such a tuple for Parameters, by name. Default: None, as their readers want them.
-            device (str): Without effect: it is what the context names. Default: "Ascend".
-            level (int): Without effect: there is one search. Default: 0.
+            parameter_plan (dict): Such a tuple for Parameters, by name. Default: None, chosen by the operators that
+                read them.
+            device (str): No effect; the context sets the device. Default: "Ascend".
+            level (int): No effect; there is one search. Default: 0.
 
         Raises:
-            TypeError: If one is something else. That they fit shapes and devices is found when a graph is traced.
+            TypeError: If an argument has another type. Shapes and devices are checked when a graph is traced.
         """
         strategies = constraints.check_strategies("Cell.shard", in_strategy, out_strategy, parameter_plan)
         log.unused(

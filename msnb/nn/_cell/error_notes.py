@@ -1,4 +1,6 @@
-"""An error that leaves a Cell says which one it was, as the user wrote it: a note, so that class and sentence stay.
+"""Notes on errors that leave a Cell: they name the Cell as the user wrote it.
+
+A note leaves class and message of the error unchanged. An example:
 
 in body.2.conv (Conv2d(8, 16, kernel_size=3)), input (2, 16, 8, 8), at In [5] line 7
 """
@@ -13,18 +15,18 @@ from msnb.core.errors.messages import describe, is_library_code, remove_jax_note
 from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
-_TOLD = "__msnb_cell__"  # where an error keeps what was told of it
+_NOTE_ATTRIBUTE = "__msnb_cell__"  # attribute of an error: its `_CellNote`, or False if it gets none
 _MOST_INPUTS = 4
-_POSITIONAL = 2  # arguments that people give by position
-# arguments that say how a layer works, and that it keeps as they are given
+_POSITIONAL = 2  # leading constructor arguments that are shown without their name
+# optional constructor arguments that are shown, because errors often depend on them
 _SETTINGS = ("stride", "pad_mode", "padding", "dilation", "group", "activation", "axis", "num_layers", "bidirectional")
 
 
-class _Told:
-    """What a note says, and of which Cell: the Cells around it put their attribute in front."""
+class _CellNote:
+    """Text of a note and its Cell. The Cells around it prepend their attribute names to `path`."""
 
     __slots__ = ("cell", "path", "about", "misfit", "note")
 
@@ -33,140 +35,144 @@ class _Told:
         self.take(cell, args, error)
 
     def __reduce__(self):
-        return bool, ()  # an error that goes to another process takes its note along, and not the Cell
+        return bool, ()  # an error sent to another process keeps its note, but not the Cell
 
     def take(self, cell, args, error):
-        """Tell of this Cell, not of one inside it."""
+        """Describe `cell` instead of a Cell inside it."""
         self.cell, self.path = cell, ""
-        self.about, self.misfit = _about(cell, args, error), _misfit(cell, args, error)
+        self.about, self.misfit = _describe_call(cell, args, error), _explain_misfit(cell, args, error)
 
 
-_leaving: list[Callable[[Exception], None]] = []  # who is handed each error that leaves a Cell
+_listeners: list[Callable[[Exception], None]] = []  # called with each error that leaves a Cell
 
 
-def on_leaving(act: Callable[[Exception], None]) -> None:
-    """Hand each error that leaves a Cell to `act`, for hosts that show what an error carries and ask nobody."""
-    _leaving[:] = [act]
+def on_cell_error(act: Callable[[Exception], None]) -> None:
+    """Call `act` with each error that leaves a Cell. Hosts that format errors themselves use it."""
+    _listeners[:] = [act]
 
 
-def no_tensor(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> TypeError | None:
-    """What is wrong where a layer of msnb's asked one of its inputs for what only a Tensor has; None elsewhere."""
-    of_ours = _is_layer(cell) and cell._holds is None  # what one holds may be the user's, and to blame
-    if type(error) is not AttributeError or error.name is None or not of_ours or not _of_machinery(error):
+def tensor_expected_error(
+    cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> TypeError | None:
+    """Return a TypeError if a layer of msnb used an input as a Tensor that is none, else None."""
+    is_own_layer = _is_layer(cell) and cell._holds is None  # the wrapped Cell may be the user's, and the cause
+    if type(error) is not AttributeError or error.name is None or not is_own_layer or not _raised_by_library(error):
         return None
     names = [*inspect.signature(cell.construct).parameters]
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
-        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # a graph takes a list apart
-            told = TypeError(f"For '{type(cell).__name__}', '{name}' should be a Tensor, but got {describe(value)}.")
-            return told.with_traceback(error.__traceback__)
+        if type(value) is type(error.obj) and not isinstance(value, Tensor):  # in a graph, a list input is rebuilt
+            replacement = TypeError(
+                f"For '{type(cell).__name__}', '{name}' should be a Tensor, but got {describe(value)}."
+            )
+            return replacement.with_traceback(error.__traceback__)
     return None
 
 
-def tell(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
-    """Note on an error that is leaving `cell`, called with `args`, where in the network it came up.
+def add_note(cell: Any, args: tuple[Any, ...], error: Exception) -> None:
+    """Add a note to an error that leaves `cell`, called with `args`: where in the network it was raised.
 
-    Only errors that msnb or JAX raised get the note: where the user's own code did, the line is all there is to say,
-    and what a graph raises as it runs has its line already.
+    Only errors raised by msnb or JAX get a note. For errors of user code the line is enough, and errors of a running
+    graph have their line already.
     """
     try:
-        _tell(cell, args, error)
-    except Exception:  # the error that is told of matters more than this one
-        vars(error)[_TOLD] = False
-    for act in _leaving:
+        _update_note(cell, args, error)
+    except Exception:  # an error in this function must not hide the user's error
+        vars(error)[_NOTE_ATTRIBUTE] = False
+    for act in _listeners:
         act(error)
 
 
-def sentence(error: Exception) -> str:
-    """Return the first line of an error as its reader wants it: in the numbers of the layer where it came up, if that
-    layer takes other inputs, and with the path of the layer."""
-    said, told = str(error).partition("\n")[0] or type(error).__name__, vars(error).get(_TOLD)
-    if not told:
-        return said
-    where = told.path or told.about[0]
-    if told.misfit:
-        return f"{told.misfit} In {told.path}." if told.path else told.misfit
-    return f"{said} In {where}." if said.endswith(".") else f"{said}, in {where}"
+def summarize_error(error: Exception) -> str:
+    """Return a one-line summary of an error: the expected input of the layer if that does not fit, else the message,
+    and the path of the layer."""
+    message, note = str(error).partition("\n")[0] or type(error).__name__, vars(error).get(_NOTE_ATTRIBUTE)
+    if not note:
+        return message
+    where = note.path or note.about[0]
+    if note.misfit:
+        return f"{note.misfit} In {note.path}." if note.path else note.misfit
+    return f"{message} In {where}." if message.endswith(".") else f"{message}, in {where}"
 
 
-def _tell(cell, args, error):
-    remove_jax_note(error)
-    told = vars(error).get(_TOLD)
-    if told is None:
-        if not _of_machinery(error) or any(note.startswith("raised ") for note in getattr(error, "__notes__", ())):
-            told = False
+def _update_note(cell, args, error):
+    without_footnote(error)
+    note = vars(error).get(_NOTE_ATTRIBUTE)
+    if note is None:
+        if not _raised_by_library(error) or any(line.startswith("raised ") for line in getattr(error, "__notes__", ())):
+            note = False
         else:
-            told = _Told(cell, args, error)
-        vars(error)[_TOLD] = told
-        if told:
-            _write(error, told)
-    elif told and told.cell is not cell:
-        if _hides(cell):
-            told.take(cell, args, error)
+            note = _CellNote(cell, args, error)
+        vars(error)[_NOTE_ATTRIBUTE] = note
+        if note:
+            _attach_note(error, note)
+    elif note and note.cell is not cell:
+        if _hides_children(cell):
+            note.take(cell, args, error)
         else:
-            _prepend(told, cell)
-            told.cell = cell
-        _write(error, told)
+            _prepend_attribute(note, cell)
+            note.cell = cell
+        _attach_note(error, note)
 
 
-def _prepend(told, cell):
-    step = attribute_name(cell, told.cell)
-    if cell._holds is not None:  # what the user wrote begins inside of it
+def _prepend_attribute(note, cell):
+    step = attribute_name(cell, note.cell)
+    if cell._holds is not None:  # a wrapper is not in the user's code: the path begins inside it
         step = "" if step == cell._holds else step.lstrip("_")
     elif not step:
-        step = type(told.cell).__name__
-    told.path = ".".join(part for part in (step, told.path) if part)
+        step = type(note.cell).__name__
+    note.path = ".".join(part for part in (step, note.path) if part)
 
 
-def _write(error, told):
-    notes = [note for note in getattr(error, "__notes__", ()) if note is not told.note]
-    kind, given = told.about
-    where = f"in {told.path} ({kind}), {given}" if told.path else f"in {kind}, {given}"
-    told.note = f"{told.misfit}\n{where}" if told.misfit else where
-    error.__notes__ = [*notes, told.note]
+def _attach_note(error, cell_note):
+    notes = [note for note in getattr(error, "__notes__", ()) if note is not cell_note.note]
+    kind, inputs = cell_note.about
+    where = f"in {cell_note.path} ({kind}), {inputs}" if cell_note.path else f"in {kind}, {inputs}"
+    cell_note.note = f"{cell_note.misfit}\n{where}" if cell_note.misfit else where
+    error.__notes__ = [*notes, cell_note.note]
 
 
-def _about(cell, args, error):
-    """(the Cell as it was made, what it was given and where it was called)."""
+def _describe_call(cell, args, error):
+    """Return (constructor text of the Cell, its inputs and the location of the call)."""
     shapes = [str(arg.shape) if isinstance(arg, Tensor) else describe(arg) for arg in args[:_MOST_INPUTS]]
-    given = f"input{'s' * (len(args) != 1)} {', '.join(shapes) or 'none'}{', …' * (len(args) > _MOST_INPUTS)}"
-    where = _users_line(error)
-    return made_as(cell), f"{given}, at {where}" if where else given
+    inputs = f"input{'s' * (len(args) != 1)} {', '.join(shapes) or 'none'}{', …' * (len(args) > _MOST_INPUTS)}"
+    where = _find_user_line(error)
+    return constructor_text(cell), f"{inputs}, at {where}" if where else inputs
 
 
-def made_as(cell: "Cell") -> str:
-    """A Cell as its maker wrote it, ``"Conv2d(8, 16, kernel_size=3)"``; a Cell of the user's by its class alone."""
+def constructor_text(cell: "Cell") -> str:
+    """Return a layer as its constructor call, ``"Conv2d(8, 16, kernel_size=3)"``. A user's Cell gives its class
+    name."""
     kind = type(cell)
     if not _is_layer(cell):
         return kind.__name__
-    told = []
+    settings = []
     for name, parameter in inspect.signature(kind.__init__).parameters.items():
-        value = _plain(getattr(cell, name, None))
+        value = _plain_setting(getattr(cell, name, None))
         required = parameter.default is parameter.empty
         if value is None or not required and (name not in _SETTINGS or value == parameter.default):
             continue
-        told.append(f"{value!r}" if required and len(told) < _POSITIONAL else f"{name}={value!r}")
-    return f"{kind.__name__}({', '.join(told)})"
+        settings.append(f"{value!r}" if required and len(settings) < _POSITIONAL else f"{name}={value!r}")
+    return f"{kind.__name__}({', '.join(settings)})"
 
 
-def _misfit(cell, args, error):
-    """In the layer's own numbers, or in its own inputs, why a call does not fit; None where it does, or the layer does
-    not say."""
+def _explain_misfit(cell, args, error):
+    """Return why the inputs do not fit the layer, in terms of its arguments; None if they fit or it is unknown."""
     if any(hasattr(arg, "create_tuple_iterator") for arg in args):
         return (
             f"A dataset is no input of a Cell; iterate over it: for batch in dataset.create_tuple_iterator(): "
             f"{type(cell).__name__.lower()}(batch[0])."
         )
-    if isinstance(error, TypeError) and _innermost(error).f_code.co_name == "_construct":
-        return _unbound(cell, args)
+    if isinstance(error, TypeError) and _innermost_frame(error).f_code.co_name == "_construct":
+        return _explain_unbound(cell, args)
     length, axis, words = getattr(cell, "_takes", (None, 0, ""))
     x = args[0] if args and isinstance(args[0], Tensor) else None
     if length is None or x is None or not -x.ndim <= axis < x.ndim or x.shape[axis] == length:
         return None
-    return f"{made_as(cell)} takes {words}, but got {x.shape}."
+    return f"{constructor_text(cell)} takes {words}, but got {x.shape}."
 
 
-def _unbound(cell, args):
-    """Why construct cannot be called with as many inputs; None where it can."""
+def _explain_unbound(cell, args):
+    """Return why `construct` cannot take that many inputs, or None if it can."""
     parameters = inspect.signature(cell.construct).parameters
     try:
         inspect.signature(cell.construct).bind(*args)
@@ -181,8 +187,9 @@ def _unbound(cell, args):
     return None
 
 
-def _plain(value):
-    """A number, word or tuple that an argument was; one number for a tuple of equal ones; None for anything else."""
+def _plain_setting(value):
+    """Return a number, string or tuple as an argument value; a tuple of equal ints gives one int, other values
+    None."""
     if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):
         return value[0] if len(set(value)) == 1 else value
     return value if isinstance(value, (bool, int, float, str)) else None
@@ -192,33 +199,33 @@ def _is_layer(cell):
     return type(cell).__module__.startswith("msnb.")
 
 
-def _hides(cell):
-    """Whether what is inside of a Cell is none of the user's: a layer of msnb's that is made of others."""
+def _hides_children(cell):
+    """Return True for a layer of msnb that is built of other layers, which the user did not write."""
     return _is_layer(cell) and cell._holds is None and not hasattr(cell, "cell_list")
 
 
-def _of_machinery(error):
-    return is_library_code(_innermost(error).f_code.co_filename)
+def _raised_by_library(error):
+    return is_machinery(_innermost_frame(error).f_code.co_filename)
 
 
-def _innermost(error):
-    """The frame that raised an error."""
+def _innermost_frame(error):
+    """Return the frame that raised an error."""
     tb = error.__traceback__
     while tb.tb_next is not None:
         tb = tb.tb_next
     return tb.tb_frame
 
 
-def _users_line(error):
-    """The innermost line of the user's on the way to an error: below this Cell, or that which called it."""
-    found, tb = None, error.__traceback__
+def _find_user_line(error):
+    """Return the innermost user line of a traceback: below this Cell, or else the line that called it."""
+    location, tb = None, error.__traceback__
     while tb is not None:
-        if not is_library_code(tb.tb_frame.f_code.co_filename):
-            found = tb.tb_frame.f_code.co_filename, tb.tb_lineno
+        if not is_machinery(tb.tb_frame.f_code.co_filename):
+            location = tb.tb_frame.f_code.co_filename, tb.tb_lineno
         tb = tb.tb_next
     frame = sys._getframe(1)
-    while found is None and frame is not None:
-        if not is_library_code(frame.f_code.co_filename):
-            found = frame.f_code.co_filename, frame.f_lineno
+    while location is None and frame is not None:
+        if not is_machinery(frame.f_code.co_filename):
+            location = frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    return format_location(*found) if found else ""
+    return format_location(*location) if location else ""

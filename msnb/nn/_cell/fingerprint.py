@@ -1,4 +1,4 @@
-"""What a compiled program depends on of a Cell, in a form that == compares."""
+"""Comparable form of the attributes of a Cell that a compiled program depends on."""
 
 from collections import OrderedDict
 
@@ -9,7 +9,7 @@ from msnb.core.tensor.cell_state import CellState
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 
-# What a Cell keeps for itself: never part of the question whether a compiled program still fits.
+# Bookkeeping attributes of a Cell. They never invalidate a compiled program.
 INTERNAL = frozenset(
     (
         "_params",
@@ -38,8 +38,8 @@ INTERNAL = frozenset(
 )
 
 
-class Same:
-    """Compares by identity and keeps its object alive, so that the identity stays its own."""
+class IdentityKey:
+    """A key that compares by identity. It keeps its object alive, so that the id is not reused."""
 
     __slots__ = ("value",)
 
@@ -47,24 +47,24 @@ class Same:
         self.value = value
 
     def __eq__(self, other):
-        return isinstance(other, Same) and self.value is other.value
+        return isinstance(other, IdentityKey) and self.value is other.value
 
     __hash__ = None
 
 
-def normal(value):
-    """An attribute as something that == compares by what a graph sees of it."""
+def comparable_form(value):
+    """Return an attribute in a form whose == compares everything that a graph depends on."""
     if value is None or isinstance(value, (bool, int, float, str, mstype.Type)):
         return type(value), value
     if isinstance(value, Parameter):
-        return Same(value), value._requires_grad
-    if type(value) is CellState:  # its values are no constant of a program, but an input
-        return Same(value)
+        return IdentityKey(value), value._requires_grad
+    if type(value) is CellState:  # an input of the program, not a constant
+        return IdentityKey(value)
     if isinstance(value, Tensor):
         trace_state.constants[value] = True
-        return Same(value), Same(value._array)
+        return IdentityKey(value), IdentityKey(value._array)
     if type(value) in (tuple, list):
-        return [normal(v) for v in value]
+        return [comparable_form(v) for v in value]
     if type(value) in (dict, OrderedDict):
-        return [(k, normal(v)) for k, v in value.items()]
-    return Same(value), changes(value)
+        return [(k, comparable_form(v)) for k, v in value.items()]
+    return IdentityKey(value), changes(value)

@@ -1,4 +1,4 @@
-"""Functions of the user's that a Cell calls around `construct`, and around its gradient."""
+"""Hooks of Cells: user functions that run before and after `construct` and its gradient."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,18 +16,19 @@ _thread = trace_state.thread
 _BEFORE, _AFTER, _BACK_BEFORE, _BACK = "before", "after", "back_before", "back"
 
 
-class Hooked:
-    """A Cell's hooks. In GRAPH mode they are traced with it, so they have to be pure functions of Tensors."""
+class HookMixin:
+    """Mixin of `Cell`: hooks. In GRAPH mode they are traced, so they must be pure functions of Tensors."""
 
     _hooks: dict[str, dict[int, Any]] | None = None
 
     def register_forward_pre_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
-        """Call `hook_fn(cell, args)` before `construct`. What it returns, unless that is None, are the inputs instead:
-        a tuple, or one value. In GRAPH mode the hook is traced once, so it has to be a pure function.
+        """Call `hook_fn(cell, args)` before `construct`. A result other than None, a tuple or one value, replaces the
+        inputs. In GRAPH mode the hook is traced once, so it must be a pure function.
 
         Args:
             hook_fn (Callable): The hook.
-            with_kwargs (bool): Whether it is called as `hook_fn(cell, args, kwargs)`, and returns both. Default: False.
+            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs)` and returns both. Default:
+                False.
 
         Returns:
             HookHandle, whose `remove()` takes the hook back.
@@ -35,15 +36,15 @@ class Hooked:
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return self._hook_at(_BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
+        return self._add_hook(_BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
 
     def register_forward_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
-        """Call `hook_fn(cell, args, output)` after `construct`. What it returns, unless that is None, is the output
-        instead. In GRAPH mode the hook is traced once, so it has to be a pure function.
+        """Call `hook_fn(cell, args, output)` after `construct`. A result other than None replaces the output. In
+        GRAPH mode the hook is traced once, so it must be a pure function.
 
         Args:
             hook_fn (Callable): The hook.
-            with_kwargs (bool): Whether it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
+            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
 
         Returns:
             HookHandle, whose `remove()` takes the hook back.
@@ -51,11 +52,11 @@ class Hooked:
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return self._hook_at(_AFTER, "register_forward_hook", hook_fn, with_kwargs)
+        return self._add_hook(_AFTER, "register_forward_hook", hook_fn, with_kwargs)
 
     def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """Call `hook_fn(cell, grad_output)` in every backward pass before it goes through this Cell: with the tuple of
-        the gradients of its outputs, for which a returned gradient, or tuple of them, stands in.
+        """Call `hook_fn(cell, grad_output)` in every backward pass before that of this Cell. `grad_output` is the
+        tuple of the gradients of its outputs. A returned gradient, or tuple of gradients, replaces it.
 
         Args:
             hook_fn (Callable): The hook.
@@ -66,13 +67,13 @@ class Hooked:
         Raises:
             TypeError: If `hook_fn` is not callable.
         """
-        return self._hook_at(_BACK_BEFORE, "register_backward_pre_hook", hook_fn)
+        return self._add_hook(_BACK_BEFORE, "register_backward_pre_hook", hook_fn)
 
     def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
-        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass through this Cell. As in r1.1 `grad_input`
-        is what comes in, the gradients of the outputs, and `grad_output` what goes on, those of the inputs; a returned
-        gradient replaces the latter. A second hook takes the place of the first. In GRAPH mode the hook is traced once,
-        so it has to be a pure function.
+        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass of this Cell. As in r1.1, `grad_input`
+        holds the gradients of the outputs, and `grad_output` those of the inputs. A returned gradient replaces the
+        latter. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be a pure
+        function.
 
         In MindSpore 2 (``--api 2``) it is `fn(cell, grad_input, grad_output)`, with the gradients of the inputs first,
         and hooks follow each other.
@@ -87,21 +88,22 @@ class Hooked:
             TypeError: If `fn` is not callable.
         """
         if api_generations.shared == 1:
-            return self._hook_at(_BACK, "register_backward_hook", fn, alone=True)
-        return self._hook_at(_BACK, "register_backward_hook", fn, form=True)
+            return self._add_hook(_BACK, "register_backward_hook", fn, replaces=True)
+        return self._add_hook(_BACK, "register_backward_hook", fn, option=True)
 
-    def _hook_at(self, place, method, function, form=False, alone=False):
-        """`form` goes with the function: whether it takes keyword arguments, or the gradients of the inputs first."""
+    def _add_hook(self, point, method, function, option=False, replaces=False):
+        """Add a hook. `option` is stored with it: True if it takes keyword arguments, or the gradients of inputs
+        first."""
         if not callable(function):
-            name = "fn" if place == _BACK else "hook_fn"
+            name = "fn" if point == _BACK else "hook_fn"
             raise TypeError(f"For '{method}', '{name}' should be callable, but got {describe(function)}.")
         if self._hooks is None:
             self.__dict__["_hooks"] = {_BEFORE: {}, _AFTER: {}, _BACK_BEFORE: {}, _BACK: {}}
-        hooks = self._hooks[place]
-        if alone:
+        hooks = self._hooks[point]
+        if replaces:
             hooks.clear()
         handle = HookHandle(hooks, self._hooks_changed)
-        hooks[handle.handle_id] = function, form
+        hooks[handle.handle_id] = function, option
         self._hooks_changed()
         return handle
 
@@ -112,22 +114,22 @@ class Hooked:
 
 
 def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a Cell with hooks gives."""
+    """Run a Cell with its hooks."""
     hooks = cell._hooks
-    args, kwargs = _before(cell, hooks[_BEFORE], args, kwargs)
-    backward = hooks[_BACK] or hooks[_BACK_BEFORE]
-    if not backward:
-        return _after(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
-    way = _Backward(cell, hooks)
-    args = way.through(args, way.at_inputs) if hooks[_BACK] else args
-    out = _after(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
-    return way.through(out, way.at_outputs)
+    args, kwargs = _run_pre_hooks(cell, hooks[_BEFORE], args, kwargs)
+    has_backward_hooks = hooks[_BACK] or hooks[_BACK_BEFORE]
+    if not has_backward_hooks:
+        return _run_forward_hooks(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+    backward_hooks = _BackwardHooks(cell, hooks)
+    args = backward_hooks.through(args, backward_hooks.at_inputs) if hooks[_BACK] else args
+    out = _run_forward_hooks(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+    return backward_hooks.through(out, backward_hooks.at_outputs)
 
 
-def _before(cell, hooks, args, kwargs):
+def _run_pre_hooks(cell, hooks, args, kwargs):
     for hook, with_kwargs in list(hooks.values()):
         if with_kwargs:
-            new = _called(hook)(cell, args, kwargs)
+            new = _convert_hook(hook)(cell, args, kwargs)
             if new is None:
                 continue
             if not isinstance(new, tuple) or len(new) != 2:
@@ -137,60 +139,66 @@ def _before(cell, hooks, args, kwargs):
                 )
             args, kwargs = new
         else:
-            new = _called(hook)(cell, args)
+            new = _convert_hook(hook)(cell, args)
             if new is not None:
                 args = new if isinstance(new, tuple) else (new,)
     return args, kwargs
 
 
-def _after(cell, hooks, args, kwargs, output):
+def _run_forward_hooks(cell, hooks, args, kwargs, output):
     for hook, with_kwargs in list(hooks.values()):
-        new = _called(hook)(cell, args, kwargs, output) if with_kwargs else _called(hook)(cell, args, output)
+        new = (
+            _convert_hook(hook)(cell, args, kwargs, output) if with_kwargs else _convert_hook(hook)(cell, args, output)
+        )
         if new is not None:
             output = new
     return output
 
 
-def _called(hook):
-    """A hook as it is to be called: within a graph its control flow is the graph's."""
+def _convert_hook(hook):
+    """Return the hook, with its control flow converted if a graph is traced."""
     return script.call(hook) if _thread.frame is not None else hook
 
 
-class _Backward:
-    """One way back through a Cell: its hooks see the gradients of outputs and then those of inputs."""
+class _BackwardHooks:
+    """Backward hooks of one call: they get the gradients of the outputs, then those of the inputs."""
 
-    def __init__(self, cell, hooks):
-        self.cell, self.seen = cell, None
-        self.early = [hook for hook, _ in hooks[_BACK_BEFORE].values()]
-        self.hooks = list(hooks[_BACK].values())
+    def __init__(self, cell, hooks_of_cell):
+        self.cell, self.output_gradients = cell, None
+        self.early = [hook for hook, _ in hooks_of_cell[_BACK_BEFORE].values()]
+        self.hooks = list(hooks_of_cell[_BACK].values())
         self.tag = f"{type(cell).__name__}({cell._id})"
 
     def through(self, value, hook):
-        """`value`, whose Tensors' cotangents pass through `hook`."""
+        """Return `value` with `hook` applied to the cotangents of its Tensors."""
         leaves, rebuild = flatten(value)
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         if not tensors:
             return value
-        twins = iter(custom_bprop.with_backward_hook(tensors, hook))
-        return rebuild([next(twins) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+        hooked = iter(custom_bprop.with_backward_hook(tensors, hook))
+        return rebuild([next(hooked) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
 
     def at_outputs(self, grads):
-        """What the gradients of the outputs become."""
-        found = tuple(grads)
+        """Run the pre-hooks on the gradients of the outputs."""
+        gradients = tuple(grads)
         for hook in self.early:
-            found = self._fitted(hook(self.cell, found), found)
-        self.seen = found
-        return list(found)
+            gradients = self._check_gradients(hook(self.cell, gradients), gradients)
+        self.output_gradients = gradients
+        return list(gradients)
 
     def at_inputs(self, grads):
-        """What the gradients of the inputs become."""
-        found = tuple(grads)
+        """Run the hooks on the gradients of the inputs."""
+        gradients = tuple(grads)
         for hook, inputs_first in self.hooks:
-            new = hook(self.cell, found, self.seen) if inputs_first else hook(self.tag, self.seen, found)
-            found = self._fitted(new, found)
-        return list(found)
+            new = (
+                hook(self.cell, gradients, self.output_gradients)
+                if inputs_first
+                else hook(self.tag, self.output_gradients, gradients)
+            )
+            gradients = self._check_gradients(new, gradients)
+        return list(gradients)
 
-    def _fitted(self, new, grads):
+    def _check_gradients(self, new, grads):
         if new is None:
             return grads
         new = new if isinstance(new, tuple) else (new,)

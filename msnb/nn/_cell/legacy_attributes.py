@@ -1,7 +1,7 @@
-"""What r1.1's layers hold beyond what these need: operators and numbers that code derived from a layer reaches for.
+"""Attributes of r1.1's layers that msnb's layers do not need: operators and numbers that derived code reads.
 
-Such a part is made when it is first asked for. It belongs to one Cell, which may shard it; a Cell's own attribute of
-the name comes first.
+Such an attribute is created at the first access. It belongs to one Cell, which may shard it. An attribute of that
+name in the Cell's `__dict__` comes first.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ from msnb.nn.loss import loss
 from msnb.nn.wrap import loss_scale
 from msnb.ops import operations as P
 
-_KEPT = "_parts"  # no attribute that a graph depends on: what it uses of a part, it has traced
+_CACHE = "_parts"  # not in the fingerprint of a Cell: the values are constants
 
 
-class Part:
-    """An attribute of a Cell that is made when it is first asked for.
+class LazyAttribute:
+    """An attribute of a Cell that is created at the first access.
 
     Args:
-        make (Callable): Of the Cell: makes it.
+        make (Callable): Function of the Cell that creates the value.
     """
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
@@ -33,36 +33,38 @@ class Part:
     def __get__(self, cell: Any, owner: type | None = None) -> Any:
         if cell is None:
             return self
-        kept = cell.__dict__.setdefault(_KEPT, {})
-        if self.name not in kept:
-            kept[self.name] = self.make(cell)
-        return kept[self.name]
+        cache = cell.__dict__.setdefault(_CACHE, {})
+        if self.name not in cache:
+            cache[self.name] = self.make(cell)
+        return cache[self.name]
 
 
-def _hold(cls, **parts):
-    """Give a class parts: classes of operators that are made without attributes, or functions of the Cell."""
-    for name, make in parts.items():
-        part = Part(make if not isinstance(make, type) else lambda cell, operator=make: operator())
-        part.__set_name__(cls, name)
-        setattr(cls, name, part)
+def _add_attributes(cls, **attributes):
+    """Add lazy attributes to a class. A value is an operator class without arguments, or a function of the Cell."""
+    for name, make in attributes.items():
+        attribute = LazyAttribute(make if not isinstance(make, type) else lambda cell, operator=make: operator())
+        attribute.__set_name__(cls, name)
+        setattr(cls, name, attribute)
 
 
-def _is(pad_mode):
+def _has_pad_mode(pad_mode):
     return lambda cell: cell.pad_mode == pad_mode
 
 
-_hold(layer.PReLU, relu=P.ReLU, assign=P.Assign)
-_hold(layer.LeakyReLU, greater_equal=P.GreaterEqual, mul=P.Mul)
-_hold(layer.LogSigmoid, mul=P.Mul, exp=P.Exp, add=P.Add, rec=P.Reciprocal, log=P.Log)
-_hold(
+_add_attributes(layer.PReLU, relu=P.ReLU, assign=P.Assign)
+_add_attributes(layer.LeakyReLU, greater_equal=P.GreaterEqual, mul=P.Mul)
+_add_attributes(layer.LogSigmoid, mul=P.Mul, exp=P.Exp, add=P.Add, rec=P.Reciprocal, log=P.Log)
+_add_attributes(
     layer.Dense,
     bias_add=P.BiasAdd,
     shape_op=P.Shape,
     batch_matmul=lambda cell: P.BatchMatMul(transpose_b=True),
     tensor_add=P.Add,
 )
-_hold(layer.Norm, reduce_sum=lambda cell: P.ReduceSum(True), sqrt=P.Sqrt, squeeze=lambda cell: P.Squeeze(cell.axis))
-_hold(
+_add_attributes(
+    layer.Norm, reduce_sum=lambda cell: P.ReduceSum(True), sqrt=P.Sqrt, squeeze=lambda cell: P.Squeeze(cell.axis)
+)
+_add_attributes(
     layer.ClipByNorm,
     select_=P.Select,
     greater_=P.Greater,
@@ -76,12 +78,12 @@ _hold(
     dtype=P.DType,
 )
 for _cls in (layer.Tril, layer.Triu):
-    _hold(_cls, dtype=P.DType, mul=P.Mul, cast=P.Cast)
+    _add_attributes(_cls, dtype=P.DType, mul=P.Mul, cast=P.Cast)
 for _cls in (layer.Conv2d, layer.Conv1d, layer.Conv2dTranspose, layer.Conv1dTranspose):
-    _hold(_cls, bias_add=lambda cell: P.BiasAdd(data_format=cell.format), shape=P.Shape)
+    _add_attributes(_cls, bias_add=lambda cell: P.BiasAdd(data_format=cell.format), shape=P.Shape)
 for _cls in (layer.Conv2dTranspose, layer.Conv1dTranspose):
-    _hold(_cls, is_valid=_is("valid"), is_same=_is("same"), is_pad=_is("pad"))
-_hold(
+    _add_attributes(_cls, is_valid=_has_pad_mode("valid"), is_same=_has_pad_mode("same"), is_pad=_has_pad_mode("pad"))
+_add_attributes(
     layer.Embedding,
     init_tensor=lambda cell: cell.embedding_table.data,
     expand=P.ExpandDims,
@@ -94,7 +96,7 @@ _hold(
     reshape=P.Reshape,
     get_shp=P.Shape,
 )
-_hold(
+_add_attributes(
     layer.EmbeddingLookup,
     gather_revert=P.Gather,
     gatherv2=P.Gather,
@@ -106,7 +108,7 @@ _hold(
     forward_unique=lambda cell: False,
     vocab_cache_size=lambda cell: 0,
 )
-_hold(
+_add_attributes(
     layer.MultiFieldEmbeddingLookup,
     expand=P.ExpandDims,
     mul=P.Mul,
@@ -123,9 +125,9 @@ _hold(
     count_op=P.UnsortedSegmentSum,
     merge_op=lambda cell: P.UnsortedSegmentMax() if cell.operator == "MAX" else P.UnsortedSegmentSum(),
 )
-_hold(layer.ReduceLogSumExp, exp=P.Exp, sum=lambda cell: P.ReduceSum(cell.keep_dims), log=P.Log)
-_hold(layer.Moments, cast=P.Cast, square_diff=P.SquaredDifference, squeeze=lambda cell: P.Squeeze(cell.axis))
-_hold(
+_add_attributes(layer.ReduceLogSumExp, exp=P.Exp, sum=lambda cell: P.ReduceSum(cell.keep_dims), log=P.Log)
+_add_attributes(layer.Moments, cast=P.Cast, square_diff=P.SquaredDifference, squeeze=lambda cell: P.Squeeze(cell.axis))
+_add_attributes(
     layer.MatMul,
     shape_op=P.Shape,
     expand_op=P.ExpandDims,
@@ -133,7 +135,7 @@ _hold(
     squeeze_right_op=lambda cell: P.Squeeze(-1),
     reduce_sum_op=lambda cell: P.ReduceSum(keep_dims=False),
 )
-_hold(
+_add_attributes(
     layer.GroupNorm,
     shape=P.Shape,
     reshape=P.Reshape,
@@ -143,28 +145,28 @@ _hold(
     sqrt=P.Sqrt,
 )
 for _cls in (layer.MaxPool1d, layer.AvgPool1d):
-    _hold(_cls, shape=P.Shape, reduce_mean=lambda cell: P.ReduceMean(keep_dims=True))
-_hold(layer.AvgPool1d, slice=P.Slice)
+    _add_attributes(_cls, shape=P.Shape, reduce_mean=lambda cell: P.ReduceMean(keep_dims=True))
+_add_attributes(layer.AvgPool1d, slice=P.Slice)
 
 for _cls in (
     learning_rate_schedule.ExponentialDecayLR,
     learning_rate_schedule.NaturalExpDecayLR,
     learning_rate_schedule.PolynomialDecayLR,
 ):
-    _hold(_cls, pow=P.Pow, cast=P.Cast)
+    _add_attributes(_cls, pow=P.Pow, cast=P.Cast)
 for _cls in (
     learning_rate_schedule.InverseDecayLR,
     learning_rate_schedule.CosineDecayLR,
     learning_rate_schedule.WarmUpLR,
 ):
-    _hold(_cls, cast=P.Cast, min=P.Minimum)
-_hold(learning_rate_schedule.CosineDecayLR, cos=P.Cos)
-_hold(learning_rate_schedule.PolynomialDecayLR, ceil=P.Ceil, min=P.Minimum, max=P.Maximum)
+    _add_attributes(_cls, cast=P.Cast, min=P.Minimum)
+_add_attributes(learning_rate_schedule.CosineDecayLR, cos=P.Cos)
+_add_attributes(learning_rate_schedule.PolynomialDecayLR, ceil=P.Ceil, min=P.Minimum, max=P.Maximum)
 
-_hold(loss.L1Loss, abs=P.Abs)
-_hold(loss.CosineEmbeddingLoss, maximum=P.Maximum)
-_hold(loss.BCELoss, ones=P.OnesLike)
-_hold(
+_add_attributes(loss.L1Loss, abs=P.Abs)
+_add_attributes(loss.CosineEmbeddingLoss, maximum=P.Maximum)
+_add_attributes(loss.BCELoss, ones=P.OnesLike)
+_add_attributes(
     loss_scale.DynamicLossScaleUpdateCell,
     select=P.Select,
     max=P.Maximum,

@@ -1,4 +1,4 @@
-"""Notices a `construct` that computes and gives nothing back: in Python a forgotten `return` is no error."""
+"""Warning about a `construct` without `return`, which is not an error in Python."""
 
 import dis
 import functools
@@ -10,33 +10,33 @@ from msnb import log
 from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor
 
-# what is done for its effect, and needs no result
+# names of functions with effects: a `construct` that calls one may return nothing
 _EFFECTS = ("assign", "print", "append", "extend", "update", "summary", "save", "set_data", "raise", "hook")
 _STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "RAISE_VARARGS", "YIELD_VALUE", "DELETE_SUBSCR")
 
 
 def check(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    """Say once of a `construct` that takes Tensors and never returns what it makes of them, that it does not.
+    """Warn once about a `construct` that takes Tensors, computes, and never returns a value.
 
     Args:
-        owner (str): Class of the Cell.
+        owner (str): Class name of the Cell.
         construct (Callable): Its method.
-        args (tuple): What it is called with.
+        args (tuple): The inputs of the call.
     """
     code = getattr(construct, "__code__", None)
     if code is None or not any(isinstance(arg, Tensor) for arg in args) or not _returns_nothing(code):
         return
-    made = [i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")]
-    made = [name for name in made if isinstance(name, str)]
+    stored_names = [i.argval for i in dis.get_instructions(code) if i.opname.startswith("STORE_FAST")]
+    stored_names = [name for name in stored_names if isinstance(name, str)]
     log.once(
         f"construct of {owner} ({format_location(code.co_filename, code.co_firstlineno)}) computes, but returns None; "
-        f"end it with 'return {made[-1] if made else '...'}'."
+        f"end it with 'return {stored_names[-1] if stored_names else '...'}'."
     )
 
 
 @functools.lru_cache(maxsize=1024)
 def _returns_nothing(code: CodeType) -> bool:
-    """Whether code computes something, never returns a value, and does nothing for its effect that can be seen."""
+    """Return True if code computes, never returns a value, and has no visible effect."""
     computes, before = False, None
     for instruction in dis.get_instructions(code):
         name, value = instruction.opname, instruction.argval

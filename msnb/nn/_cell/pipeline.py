@@ -1,8 +1,9 @@
-"""A network whose equal blocks are stages, each on a device of its own, and that gets a batch in parts.
+"""Pipeline parallelism: equal blocks of a network are stages on separate devices, and a batch is split into
+micro-batches.
 
-What stands before the blocks is computed for each part, then all parts go through the stages, and what stands behind
-them is computed for each part again: the network is traced twice for each, up to its first block and as a whole. What
-is computed twice XLA computes once; what is printed before the first block is printed twice.
+The operators before the blocks run for each micro-batch. Then all micro-batches go through the stages. Then the
+operators behind the blocks run for each micro-batch. The network is traced twice per micro-batch: up to its first
+block, and completely. XLA removes the duplicate computation; a print before the first block happens twice.
 """
 
 import contextlib
@@ -21,15 +22,16 @@ from msnb.nn._cell import deduplication
 _thread = trace_state.thread
 
 
-class _Reached(BaseException):
-    """The first block is called; none of the network's own `except` is to see this."""
+class _FirstBlockReached(BaseException):
+    """Raised when the first block is called. A BaseException, so that `except Exception` of the network does not
+    catch it."""
 
     def __init__(self, array):
         self.array = array
 
 
-class _Catching:
-    """Stands for the blocks of a network while it is traced."""
+class _BlockInterceptor:
+    """Replaces the calls of the blocks while a network is traced."""
 
     def __init__(self, blocks):
         self.numbers = {id(block): i for i, block in enumerate(blocks)}
@@ -38,7 +40,7 @@ class _Catching:
         self.at: int = 0
 
     def catch(self, cell, args, kwargs):
-        """What the call of a Cell gives, None where it is no block."""
+        """Return the output for a call of a block, or None for another Cell."""
         number = self.numbers.get(id(cell))
         if number is None:
             return None
@@ -53,20 +55,20 @@ class _Catching:
                 f"but block {number} ({type(cell).__name__}) is not called so. Put what is between them into them."
             )
         if self.result is None:
-            raise _Reached(args[0]._array)
+            raise _FirstBlockReached(args[0]._array)
         if number == 0:
             self.tensor = box(self.result)
         self.at += 1
         return self.tensor
 
 
-class _Stage:
-    """How operators within a stage are spread: not at all; see `core.spreading`."""
+class _StagePartitioner:
+    """Partitioner inside a stage: operators are not sharded. See `core.sharding.partitioner`."""
 
     devices, stages, axes = 1, 1, []
 
     def run(self, kernel: Any, arrays: Any) -> Any:
-        """Trace a call of a kernel."""
+        """Trace a call of a kernel without sharding."""
         if kernel.name.meaning.strategy is not None:
             raise NotImplementedError(
                 f"'{kernel.name.meaning.operator}' has a strategy and stands in a stage of a pipeline; a stage is "
@@ -75,50 +77,52 @@ class _Stage:
         return kernel.run(*arrays)
 
     def hold(self, array: Any, _strategy: Any, what: str) -> Any:
-        """Refused: see `run`."""
+        """Raise NotImplementedError: see `run`."""
         raise NotImplementedError(f"The {what} has a strategy and stands in a stage of a pipeline.")
 
 
 def run(network: Any, parts: list[Any]) -> Any:
-    """The sum of what a network gives for the parts of a batch, its blocks on devices of their own.
+    """Return the sum of the outputs of a network over micro-batches, its blocks on separate devices.
 
     Args:
         network (Cell): The network.
-        parts (list): The inputs of each part.
+        parts (list): The inputs of each micro-batch.
 
     Raises:
-        NotImplementedError: If its stages are not equal.
+        NotImplementedError: If the stages are not equal.
     """
-    frame, spread = _thread.frame, _thread.spread
-    blocks = blocks_of(network, spread.stages)
+    frame, partitioner = _thread.frame, _thread.spread
+    blocks = blocks_of(network, partitioner.stages)
     keys = jax.random.split(frame.next_key(), len(parts))
-    after, given = frame.key, []
+    next_key, block_inputs = frame.key, []
     for part, key in zip(parts, keys):
         with trace_state.TraceFrame((), (), frame) as inner:
             inner.key = key
-            given.append(_up_to_the_blocks(network, part, blocks))
-    made = spread.pipelined(*_stages(blocks, frame, spread.stages), keys, jnp.stack(given))
+            block_inputs.append(_run_to_first_block(network, part, blocks))
+    block_outputs = partitioner.pipelined(
+        *_build_stage(blocks, frame, partitioner.stages), keys, jnp.stack(block_inputs)
+    )
     total = None
     for number, (part, key) in enumerate(zip(parts, keys)):
         frame.key = key
-        catching = _Catching(blocks)
-        catching.result = made[number]
-        out = _caught(catching, network, part)
-        if catching.at != len(blocks):
-            raise NotImplementedError(f"Of the {len(blocks)} blocks of a pipeline {catching.at} are called.")
+        interceptor = _BlockInterceptor(blocks)
+        interceptor.result = block_outputs[number]
+        out = _call_intercepted(interceptor, network, part)
+        if interceptor.at != len(blocks):
+            raise NotImplementedError(f"Of the {len(blocks)} blocks of a pipeline {interceptor.at} are called.")
         total = out if total is None else total + out
-    frame.key = after
+    frame.key = next_key
     return total
 
 
-class _Dividing:
-    """Has a network that is called get its batch in parts, as within `nn.PipelineCell`."""
+class _MicroBatchInterceptor:
+    """Splits the batch of a network into micro-batches, as in `nn.PipelineCell`."""
 
     def __init__(self, network, parts):
         self.network, self.parts = network, parts
 
     def catch(self, cell, args, kwargs):
-        """What the call of a Cell gives, None where it is not the network."""
+        """Return the output for a call of the network, or None for another Cell."""
         if cell is not self.network:
             return None
         if kwargs:
@@ -128,110 +132,121 @@ class _Dividing:
 
 @contextlib.contextmanager
 def divided(network: Any, parts: int) -> Iterator[None]:
-    """While it is open, a trace in which `network` is called is one of a pipeline of so many parts."""
-    around, _thread.pipeline = _thread.pipeline, _Dividing(network, parts)
+    """Context in which calls of `network` in a trace run as a pipeline of that many micro-batches."""
+    outer, _thread.pipeline = _thread.pipeline, _MicroBatchInterceptor(network, parts)
     try:
         yield
     finally:
-        _thread.pipeline = around
+        _thread.pipeline = outer
 
 
 def part(value: Any, parts: int, number: int, name: str = "PipelineCell") -> Any:
-    """One of the equal parts of a Tensor of a batch; what is no Tensor is of all parts.
+    """Return one of the equal parts of a batch. A value that is no Tensor belongs to every part.
 
     Raises:
-        ValueError: If there are none.
+        ValueError: If the batch cannot be split evenly.
     """
     if not isinstance(value, Tensor):
         return value
     if not value.shape or value.shape[0] % parts:
-        spread = _thread.spread
-        rows = f", the rows of one of {spread.devices} devices" if spread is not None and spread.axes else ""
+        partitioner = _thread.spread
+        rows = (
+            f", the rows of one of {partitioner.devices} devices"
+            if partitioner is not None and partitioner.axes
+            else ""
+        )
         raise ValueError(f"For '{name}', a batch should be in {parts} equal parts, but got one of {value.shape}{rows}.")
     length = value.shape[0] // parts
     return value[number * length : (number + 1) * length]
 
 
-def _caught(catching, network, part):
-    around, _thread.pipeline = _thread.pipeline, catching
+def _call_intercepted(interceptor, network, part):
+    outer, _thread.pipeline = _thread.pipeline, interceptor
     try:
         return network(*part)
     finally:
-        _thread.pipeline = around
+        _thread.pipeline = outer
 
 
-def _up_to_the_blocks(network, part, blocks):
+def _run_to_first_block(network, part, blocks):
     try:
-        _caught(_Catching(blocks), network, part)
-    except _Reached as reached:
+        _call_intercepted(_BlockInterceptor(blocks), network, part)
+    except _FirstBlockReached as reached:
         return reached.array
     raise NotImplementedError(f"{type(network).__name__} does not call the blocks that are stages of a pipeline.")
 
 
 def blocks_of(network: Any, stages: int) -> list[Any]:
-    """The equal Cells of a network, in the order of their stages, of which each stage has as many.
+    """Return the equal Cells of a network in the order of their stages. Each stage has the same number.
 
-    They are those with a `pipeline_stage`, as far as they are equal, or else the Cells of the longest list of such.
+    They are the equal Cells that have a `pipeline_stage`, or else the equal Cells of the longest list.
 
     Raises:
-        NotImplementedError: If there are none.
+        NotImplementedError: If there are no such Cells.
     """
     cells = [cell for _, cell in network.cells_and_names()]
     marked = [cell for cell in cells if cell.pipeline_stage is not None]
-    groups = [_alike(marked)] if marked else [_alike(list(cell._cells.values())) for cell in cells]
-    found = max(groups, key=len, default=[])
-    at = [cell.pipeline_stage for cell in found]
-    each = len(found) // stages
-    wanted = [i // each for i in range(len(found))] if each else []
-    if not each or len(found) % stages or marked and at != wanted:
-        said = f" with pipeline_stage {at}" if marked else ""
+    groups = (
+        [_largest_equal_group(marked)]
+        if marked
+        else [_largest_equal_group(list(cell._cells.values())) for cell in cells]
+    )
+    blocks = max(groups, key=len, default=[])
+    stage_numbers = [cell.pipeline_stage for cell in blocks]
+    blocks_per_stage = len(blocks) // stages
+    expected = [i // blocks_per_stage for i in range(len(blocks))] if blocks_per_stage else []
+    if not blocks_per_stage or len(blocks) % stages or marked and stage_numbers != expected:
+        suffix = f" with pipeline_stage {stage_numbers}" if marked else ""
         raise NotImplementedError(
             f"{stages} stages (pipeline_stages) should have as many equal blocks each, but {type(network).__name__} "
-            f"has {len(found)}{said}. Equal are Cells of one class that differ in Parameters alone; put them into a "
+            f"has {len(blocks)}{suffix}. Equal are Cells of one class that differ in Parameters alone; put them into a "
             f"SequentialCell, or give them pipeline_stage = 0, 1, ... in their order."
         )
-    return found
+    return blocks
 
 
-def _alike(cells):
-    """The largest group of Cells that have Parameters and are alike."""
+def _largest_equal_group(cells):
+    """Return the largest group of equal Cells that have Parameters."""
     groups: dict[Any, list[Any]] = {}
     for cell in cells:
         try:
-            likeness, members = deduplication.likeness_of(cell)
-        except deduplication.Unlike:
+            likeness, members = deduplication.structure_key(cell)
+        except deduplication.UniqueCell:
             continue
         if any(isinstance(m, Parameter) for m in members):
             groups.setdefault(likeness, []).append(cell)
     return max(groups.values(), key=len, default=[])
 
 
-def _stages(blocks, frame, stages):
-    """(what one stage computes, for each Parameter of a stage the arrays of all stages)."""
-    each = len(blocks) // stages
+def _build_stage(blocks, frame, stages):
+    """Return the function of one stage, and for each of its Parameters the arrays of all stages."""
+    blocks_per_stage = len(blocks) // stages
     params = []
     for number in range(stages):
-        of = [deduplication.likeness_of(block)[1] for block in blocks[number * each : (number + 1) * each]]
-        params.append([m for members in of for m in members if isinstance(m, Parameter)])
+        members_of_blocks = [
+            deduplication.structure_key(block)[1]
+            for block in blocks[number * blocks_per_stage : (number + 1) * blocks_per_stage]
+        ]
+        params.append([m for members in members_of_blocks for m in members if isinstance(m, Parameter)])
 
     def stage(arrays, key, part):
-        around, _thread.spread = _thread.spread, _Stage()
+        around, _thread.spread = _thread.spread, _StagePartitioner()
         try:
             with trace_state.TraceFrame(params[0], arrays, frame) as inner:
                 inner.key = key
                 out = box(part)
-                for block in blocks[:each]:
+                for block in blocks[:blocks_per_stage]:
                     out = block(out)
-                _check(inner, out, part, blocks[0])
+                _check_stage(inner, out, part, blocks[0])
                 return out._array
         finally:
             _thread.spread = around
 
-    return stage, [[p._array for p in same] for same in zip(*params, strict=True)]
+    return stage, [[p._array for p in params_at] for params_at in zip(*params, strict=True)]
 
 
-def _check(inner, out, part, block):
-    """What one stage makes is what the next one takes, and it does nothing else."""
+def _check_stage(inner, out, part, block):
+    """Raise an error if the output of a stage is not like its input, or the stage has effects."""
     name = type(block).__name__
     if not isinstance(out, Tensor) or (out._array.shape, out._array.dtype) != (part.shape, part.dtype):
         raise NotImplementedError(

@@ -1,4 +1,4 @@
-"""The state of a Cell as a dictionary: its Parameters, its buffers, and what a class of the user's adds."""
+"""State dictionaries of Cells: Parameters, buffers, and the extra state of user classes."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -10,7 +10,7 @@ from msnb.core.operator.autocast import register_cell_tensor
 from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 _EXTRA = "_extra_state"
@@ -22,28 +22,28 @@ _STATE_ARGUMENTS = {
 
 
 class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` did not find, and what it had no place for."""
+    """Keys that `load_state_dict` missed, and keys that it did not expect."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
-class Stateful:
-    """A Cell's buffers, and its state as a dictionary. Keys are paths of attributes, not names of Parameters."""
+class StateDictMixin:
+    """Mixin of `Cell`: buffers and state dictionaries. Keys are attribute paths, not names of Parameters."""
 
     _params: dict[str, Any]
     _cells: dict[str, Any]
-    _buffers: dict[str, bool]  # attribute -> whether it belongs to the state
+    _buffers: dict[str, bool]  # attribute -> True if it belongs to the state
     _state_hooks: dict[str, dict[int, Callable[..., Any]]]
 
     # ------------------------------------------------------------------ buffers
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Make a Tensor an attribute that belongs to the state without being a Parameter.
+        """Register a Tensor as a buffer: an attribute in the state that is not a Parameter.
 
         Args:
-            name (str): Of the attribute.
-            tensor (Tensor): The Tensor; None keeps the name without one.
-            persistent (bool): Whether `state_dict` has it. Default: True.
+            name (str): Name of the attribute.
+            tensor (Tensor): The Tensor. None reserves the name.
+            persistent (bool): If True, `state_dict` contains the buffer. Default: True.
 
         Raises:
             TypeError: If `name` is no string, or `tensor` no Tensor.
@@ -65,10 +65,10 @@ class Stateful:
         trace_state.epoch.bump()
 
     def get_buffer(self, target: str) -> Tensor | None:
-        """The buffer at a path such as "encoder.mask".
+        """Return the buffer at a path such as "encoder.mask".
 
         Raises:
-            AttributeError: If there is none.
+            AttributeError: If there is no such buffer.
         """
         path, _, name = target.rpartition(".")
         cell = self.get_sub_cell(path)
@@ -79,12 +79,12 @@ class Stateful:
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """Iterate over (path, buffer).
+        """Iterate over pairs (path, buffer).
 
         Args:
             prefix (str): Put before every path. Default: "".
-            recurse (bool): Whether sub-Cells are entered. Default: True.
-            remove_duplicate (bool): Whether a Tensor comes once, even under two paths. Default: True.
+            recurse (bool): If True, include the buffers of sub-Cells. Default: True.
+            remove_duplicate (bool): If True, yield a Tensor once, even under two paths. Default: True.
         """
         seen = set()
         for path, cell in self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]:
@@ -100,42 +100,42 @@ class Stateful:
         """Iterate over the buffers, each once.
 
         Args:
-            recurse (bool): Whether those of sub-Cells come as well. Default: True.
+            recurse (bool): If True, include the buffers of sub-Cells. Default: True.
         """
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def get_sub_cell(self, target: str) -> "Cell":
-        """The Cell at a path such as "encoder.layers.0"; this one for "".
+        """Return the Cell at a path such as "encoder.layers.0". The path "" gives this Cell.
 
         Raises:
             AttributeError: If there is none.
         """
         cell = self
         for name in target.split(".") if target else ():
-            found = getattr(cell, name)
-            if not isinstance(found, Stateful):
+            child = getattr(cell, name)
+            if not isinstance(child, StateDictMixin):
                 raise AttributeError(f"'{name}' of {type(cell).__name__} is no Cell.")
-            cell = found
+            cell = child
         return cell
 
     # ------------------------------------------------------------------ the dictionary
     def get_extra_state(self) -> Any:
-        """What a class of the user's adds to its state; defined together with `set_extra_state`.
+        """Return extra state for `state_dict`. A user class defines it together with `set_extra_state`.
 
-        Raises:
-            RuntimeError: Here.
+            Raises:
+        RuntimeError: If the class does not define it.
         """
         raise RuntimeError(f"{type(self).__name__} has no extra state: define get_extra_state and set_extra_state.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Takes back what `get_extra_state` gave.
+        """Restore extra state that `get_extra_state` returned.
 
         Args:
-            state (Any): That.
+            state (Any): The extra state.
 
         Raises:
-            RuntimeError: Here.
+            RuntimeError: If the class does not define it.
         """
         raise RuntimeError(
             f"{type(self).__name__} cannot take {describe(state)} as extra state: define set_extra_state."
@@ -148,13 +148,13 @@ class Stateful:
         prefix: str = "",
         keep_vars: bool = False,
     ) -> dict[str, Any]:
-        """The Parameters and persistent buffers of this Cell and those below, by their paths. They are no copies.
+        """Return the Parameters and persistent buffers of this Cell and its sub-Cells by path, without copying.
 
         Args:
             args (Any): `destination`, `prefix` and `keep_vars` by position.
-            destination (dict): Where they are put. Default: None, a new OrderedDict.
+            destination (dict): The dict to fill. Default: None, a new OrderedDict.
             prefix (str): Put before every path. Default: "".
-            keep_vars (bool): What hooks are told; the result is the same. Default: False.
+            keep_vars (bool): Passed to hooks. It does not change the result. Default: False.
 
         Returns:
             dict.
@@ -162,34 +162,34 @@ class Stateful:
         Raises:
             TypeError: If an argument is of another type.
         """
-        given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
-        destination = given.get("destination", destination)
-        prefix = given.get("prefix", prefix)
-        keep_vars = given.get("keep_vars", keep_vars)
-        given = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
+        options = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+        destination = options.get("destination", destination)
+        prefix = options.get("prefix", prefix)
+        keep_vars = options.get("keep_vars", keep_vars)
+        options = {"destination": destination, "prefix": prefix, "keep_vars": keep_vars}
         for name, (kind, word) in _STATE_ARGUMENTS.items():
-            if not isinstance(given[name], kind):
-                raise TypeError(f"For 'state_dict', '{name}' should be {word}, but got {describe(given[name])}.")
-        state = _State() if destination is None else destination
+            if not isinstance(options[name], kind):
+                raise TypeError(f"For 'state_dict', '{name}' should be {word}, but got {describe(options[name])}.")
+        state = _StateDict() if destination is None else destination
         metadata: dict[str, Any] = {}
-        if isinstance(state, _State):
+        if isinstance(state, _StateDict):
             state._metadata[prefix[:-1]] = metadata
-        self._tell("save_before", prefix, keep_vars)
+        self._call_state_hooks("save_before", prefix, keep_vars)
         self._save_to_state_dict(state, prefix, keep_vars)
-        held = [(f"{prefix}{name}.", cell) for name, cell in self._cells.items() if cell is not None]
-        for path, cell in held:
+        children = [(f"{prefix}{name}.", cell) for name, cell in self._cells.items() if cell is not None]
+        for path, cell in children:
             cell.state_dict(state, path, keep_vars)
-        self._tell("save_after", state, prefix, metadata)
+        self._call_state_hooks("save_after", state, prefix, metadata)
         return state
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        """Put what belongs to this Cell alone into `destination`; classes of the user's may do it otherwise."""
+        """Put the state of this Cell, without sub-Cells, into `destination`. User classes may override it."""
         destination.update((prefix + name, value) for name, value in self._own_state().items())
-        if _defined(self, "get_extra_state"):
+        if _overrides_method(self, "get_extra_state"):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     def _own_state(self):
-        """{attribute: Parameter or persistent buffer} of this Cell alone."""
+        """Return {attribute: Parameter or persistent buffer} of this Cell, without sub-Cells."""
         state = {name: param for name, param in self._params.items() if param is not None}
         for name, persistent in self._buffers.items():
             if persistent and getattr(self, name) is not None:
@@ -197,19 +197,19 @@ class Stateful:
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
-        """Take values over from a dictionary such as `state_dict` gives, each in the element type that it has here.
+        """Copy values from a dictionary like that of `state_dict`. Each is cast to the dtype that the Cell has.
 
         Args:
             state_dict (Mapping): From path to Tensor.
-            strict (bool): Whether every path has to be in both. Default: True.
+            strict (bool): If True, the paths must be those of this Cell. Default: True.
 
         Returns:
             IncompatibleKeys, the lists `missing_keys` and `unexpected_keys`.
 
         Raises:
             TypeError: If `state_dict` is no mapping.
-            RuntimeError: If a shape differs, a value is no Tensor, or, with `strict`, a path is in one of both only.
-                What fits has been taken over then.
+            RuntimeError: If a shape differs, a value is no Tensor, or, with `strict`, paths differ. Values that fit
+                are copied before the error is raised.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"For 'load_state_dict', 'state_dict' should be a dict, but got {describe(state_dict)}.")
@@ -222,7 +222,7 @@ class Stateful:
                 if child is not None:
                     inner = f"{prefix}{name}."
                     load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
-            cell._tell("load_after", keys)
+            cell._call_state_hooks("load_after", keys)
 
         load(self, OrderedDict(state_dict), "")
         if strict:
@@ -243,11 +243,11 @@ class Stateful:
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Take what belongs to this Cell alone; classes of the user's may do it otherwise."""
-        told = state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        self._tell("load_before", *told)
+        """Load the state of this Cell, without sub-Cells. User classes may override it."""
+        hook_args = state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        self._call_state_hooks("load_before", *hook_args)
         own = self._own_state()
-        for name, mine in own.items():
+        for name, current in own.items():
             key = prefix + name
             if key not in state_dict:
                 missing_keys.extend([key] if strict else [])
@@ -255,12 +255,12 @@ class Stateful:
             value = state_dict[key]
             if not isinstance(value, Tensor):
                 error_msgs.append(f"'{key}' should be a Tensor, but is {describe(value)}.")
-            elif tuple(value.shape) != tuple(mine.shape):
-                error_msgs.append(f"'{key}' should be of shape {tuple(mine.shape)}, but is of {tuple(value.shape)}.")
+            elif tuple(value.shape) != tuple(current.shape):
+                error_msgs.append(f"'{key}' should be of shape {tuple(current.shape)}, but is of {tuple(value.shape)}.")
             else:
-                mine.assign_value(Tensor(value.asnumpy(), mine.dtype))
+                current.assign_value(Tensor(value.asnumpy(), current.dtype))
         extra = prefix + _EXTRA
-        if _defined(self, "set_extra_state"):
+        if _overrides_method(self, "set_extra_state"):
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])
             elif strict:
@@ -280,15 +280,15 @@ class Stateful:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_state_dict_pre_hook", "save_before", hook)
+        return self._add_state_hook("register_state_dict_pre_hook", "save_before", hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
-        """Call `hook(cell, state_dict, prefix, local_metadata)` after `state_dict`; it may change that.
+        """Call `hook(cell, state_dict, prefix, local_metadata)` after `state_dict`. The hook may change the dict.
 
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_state_dict_post_hook", "save_after", hook)
+        return self._add_state_hook("register_state_dict_post_hook", "save_after", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
@@ -297,7 +297,7 @@ class Stateful:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_load_state_dict_pre_hook", "load_before", hook)
+        return self._add_state_hook("register_load_state_dict_pre_hook", "load_before", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, incompatible_keys)` after `load_state_dict`; it may change these lists.
@@ -305,30 +305,30 @@ class Stateful:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._state_hook("register_load_state_dict_post_hook", "load_after", hook)
+        return self._add_state_hook("register_load_state_dict_post_hook", "load_after", hook)
 
-    def _state_hook(self, method, place, hook):
+    def _add_state_hook(self, method, event, hook):
         if not callable(hook):
             raise TypeError(f"For '{method}', 'hook' should be callable, but got {describe(hook)}.")
-        hooks = self._state_hooks.setdefault(place, {})
+        hooks = self._state_hooks.setdefault(event, {})
         handle = HookHandle(hooks)
         hooks[handle.handle_id] = hook
         return handle
 
-    def _tell(self, place, *args):
-        for hook in list(self._state_hooks.get(place, {}).values()):
+    def _call_state_hooks(self, event, *args):
+        for hook in list(self._state_hooks.get(event, {}).values()):
             if hook(self, *args) is not None:
                 raise RuntimeError(f"A hook around the state_dict of {type(self).__name__} should return None.")
 
 
-class _State(OrderedDict):
-    """A new state: `_metadata` is what hooks are told of each Cell, by its path."""
+class _StateDict(OrderedDict):
+    """A state dictionary; `_metadata` maps the path of a Cell to the metadata that hooks receive."""
 
     def __init__(self):
         super().__init__()
         self._metadata = {}
 
 
-def _defined(cell, method):
-    """Whether a class of the user's has a method that `Stateful` only names."""
-    return getattr(type(cell), method) is not getattr(Stateful, method)
+def _overrides_method(cell, method):
+    """Return True if a user class overrides a method that raises in `StateDictMixin`."""
+    return getattr(type(cell), method) is not getattr(StateDictMixin, method)

@@ -1,4 +1,4 @@
-"""The tree of Cells: attributes that are Parameters and sub-Cells, their names, and the ways through it."""
+"""The tree of Cells: Parameters and sub-Cells as attributes, their names, and iteration over them."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, ValuesView
@@ -15,10 +15,10 @@ from msnb.core.tensor.cell_state import CellState, NeedsCellState
 from msnb.core.tensor.parameter import Parameter, ParameterTuple
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, is_traced
-from msnb.nn._cell.fingerprint import INTERNAL, normal
-from msnb.nn._cell.unregistered_cells import say_unseen
+from msnb.nn._cell.fingerprint import INTERNAL, comparable_form
+from msnb.nn._cell.unregistered_cells import warn_unregistered_cells
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
 
 _thread = trace_state.thread
@@ -28,14 +28,14 @@ _set = object.__setattr__
 
 
 def scope_name(attribute, kind):
-    """Scope of a Cell: the attribute that holds it and, unless the context says otherwise, its class."""
+    """Return the scope of a Cell: its attribute name and, unless the context turns that off, its class."""
     return f"{attribute}-{kind}" if attribute and _state.reserve_class_name_in_scope else attribute or kind
 
 
-class Tree:
-    """A Cell as a node of a tree; `msnb.nn.Cell` is this, `Running`, and its settings."""
+class CellTree:
+    """Mixin of `Cell`: attributes, names and iteration over the tree."""
 
-    _holds: str | None = None  # of a Cell that msnb puts around another: the attribute that holds that one
+    _holds: str | None = None  # for a wrapper of msnb: the attribute of the wrapped Cell
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -46,7 +46,7 @@ class Tree:
     def __setattr__(self, name: str, value: Any) -> None:
         values = self.__dict__
         params, cells = values.get("_params"), values.get("_cells")
-        if isinstance(value, (Parameter, Tree, ParameterTuple)):
+        if isinstance(value, (Parameter, CellTree, ParameterTuple)):
             if params is None:
                 raise AttributeError(
                     f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
@@ -57,15 +57,15 @@ class Tree:
             _set(self, name, value)
             return
         if isinstance(value, Parameter):
-            self._forget(name)
+            self._remove_attribute(name)
             self.insert_param_to_cell(name, value)
-        elif isinstance(value, Tree):
-            self._forget(name)
+        elif isinstance(value, CellTree):
+            self._remove_attribute(name)
             cells[name] = value
             values[name] = value
-            self._adopt(name, value)
+            self._name_child(name, value)
         elif isinstance(value, ParameterTuple):
-            self._forget(name)
+            self._remove_attribute(name)
             for param in value:
                 self.insert_param_to_cell(param.name, param, check_name=False)
             values[name] = value
@@ -79,7 +79,7 @@ class Tree:
                         f"None, but got {describe(value)}."
                     )
                 cells[name] = None
-            elif type(values.get(name)) is CellState and self._put_into(values[name], value):
+            elif type(values.get(name)) is CellState and self._assign_cell_state(values[name], value):
                 return
             elif _thread.frame is not None and self not in _thread.frame.root().created_cells:
                 self._set_while_traced(name, value)
@@ -99,20 +99,21 @@ class Tree:
                 f"or None, but got {describe(value)}."
             )
 
-    def _put_into(self, kept, value):
-        """Whether a Tensor goes where graphs keep one of its shape and type; in PYNATIVE mode it takes its place."""
-        if not isinstance(value, Tensor) or (value.shape, value.dtype) != (kept.shape, kept.dtype):
+    def _assign_cell_state(self, state, value):
+        """Assign a Tensor to `state` if shape and dtype are equal, and return True. In PYNATIVE mode return False:
+        the attribute is replaced."""
+        if not isinstance(value, Tensor) or (value.shape, value.dtype) != (state.shape, state.dtype):
             return False
         if _thread.frame is not None:
-            kept._assign(value._array)
+            state._assign(value._array)
         elif context.get_context("mode") == context.GRAPH_MODE:
-            kept._parameter.set_data(value)
+            state._parameter.set_data(value)
         else:
             return False
         return True
 
     def _set_while_traced(self, name, value):
-        """What construct sets in Python is noted while the graph is built, and set by each call of the program."""
+        """Record an attribute that `construct` sets during a trace; each call of the program then sets it."""
         before = self.__dict__.get(name, trace_state.ABSENT)
         if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):
             raise NeedsCellState(self, name)
@@ -122,22 +123,24 @@ class Tree:
                 f"that a graph cannot keep it. Make it such a Tensor before, or a Parameter, or return the value from "
                 f"construct."
             )
-        if _thread.frame.conditional() and (before is trace_state.ABSENT or normal(before) != normal(value)):
+        if _thread.frame.conditional() and (
+            before is trace_state.ABSENT or comparable_form(before) != comparable_form(value)
+        ):
             raise TypeError(
                 f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
                 f"graph knows, where a Python value cannot change. Make it a Parameter."
             )
         _thread.frame.root().settings.setdefault((id(self), name), (self, name, before))
 
-    def _forget(self, name):
+    def _remove_attribute(self, name):
         self._params.pop(name, None)
         self._cells.pop(name, None)
         self._buffers.pop(name, None)
         self.__dict__.pop(name, None)
 
-    def _adopt(self, name, cell):
-        """A sub-Cell takes its name from the attribute, and its Parameters their prefix."""
-        if name != self._holds:  # what msnb puts around a network does not name it
+    def _name_child(self, name, cell):
+        """Name a sub-Cell after its attribute, and prefix the names of its Parameters."""
+        if name != self._holds:  # a wrapper of msnb does not rename the network
             cell.__dict__["_attr_name"] = name
         if self._auto_prefix:
             cell.update_parameters_name(name + ".")
@@ -145,7 +148,7 @@ class Tree:
     def __delattr__(self, name: str) -> None:
         if name not in self.__dict__ and name not in self._params and name not in self._cells:
             raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'.")
-        self._forget(name)
+        self._remove_attribute(name)
         _epoch.bump()
 
     def __getattr__(self, name: str) -> Any:
@@ -167,8 +170,8 @@ class Tree:
         Args:
             param_name (str): Attribute and, unless it has one, name of the Parameter.
             param (Parameter): The Parameter.
-            check_name (bool): Whether a "." in the name is refused. Default: True.
-            check_name_contain_dot (bool): What MindSpore 2 calls `check_name`. Default: None, that one counts.
+            check_name (bool): If True, a "." in the name is an error. Default: True.
+            check_name_contain_dot (bool): Name of `check_name` in MindSpore 2. Default: None, `check_name` counts.
 
         Raises:
             KeyError: If the name is empty, holds a ".", or is taken by another attribute.
@@ -214,7 +217,7 @@ class Tree:
             raise KeyError(
                 f"For 'insert_child_to_cell', {type(self).__name__} already has an attribute '{child_name}'."
             )
-        if child_cell is not None and not isinstance(child_cell, Tree):
+        if child_cell is not None and not isinstance(child_cell, CellTree):
             raise TypeError(
                 f"For 'insert_child_to_cell', 'child_cell' should be a Cell, but got {describe(child_cell)}."
             )
@@ -225,7 +228,7 @@ class Tree:
         _epoch.bump()
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Name every Parameter `prefix` + its path within this Cell.
+        """Set the name of every Parameter to `prefix` and its path in this Cell.
 
         Raises:
             ValueError: If `prefix` is no string.
@@ -245,13 +248,13 @@ class Tree:
         """Set the type tag of the Cell."""
         self.cell_type = cell_type
 
-    # ------------------------------------------------------------------ looking inside
+    # ------------------------------------------------------------------ iteration
     def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
-        """Iterate over (path, Parameter), each Parameter once.
+        """Iterate over pairs (path, Parameter). Each Parameter comes once.
 
         Args:
             name_prefix (str): Put before every path. Default: ''.
-            expand (bool): Whether sub-Cells are entered. Default: True.
+            expand (bool): If True, include sub-Cells. Default: True.
         """
         seen = set()
         cells = self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
@@ -267,12 +270,13 @@ class Tree:
             yield param
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """List of the Parameters that require a gradient. Cells in a plain list are none of the tree; that is said."""
-        say_unseen(self)
+        """Return the list of Parameters that require a gradient. A Cell in a plain list is not in the tree; a warning
+        says so."""
+        warn_unregistered_cells(self)
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """List of the Parameters that require no gradient."""
+        """Return the list of Parameters that require no gradient."""
         return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
 
     def parameters_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter]":
@@ -280,9 +284,9 @@ class Tree:
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter] | None":
-        """OrderedDict of the Parameters that data parallel training broadcasts, None if there is none."""
-        found = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
-        return found or None
+        """Return an OrderedDict of the Parameters that data parallel training broadcasts, or None."""
+        params = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
+        return params or None
 
     def check_names(self) -> None:
         """Raise ValueError if two Parameters have the same name."""
@@ -293,14 +297,14 @@ class Tree:
                 raise ValueError(f"{type(self).__name__} has two Parameters named '{param.name}'; rename one of them.")
 
     def check_names_and_refresh_name(self) -> None:
-        """Name Parameters that have no name after their path, and raise ValueError if two have the same."""
+        """Name unnamed Parameters after their paths, and raise ValueError if two names are equal."""
         for name, param in self.parameters_and_names():
             if param.name == "Parameter":
                 param.name = name
         self.check_names()
 
     def cells_and_names(self, cells: set[int] | None = None, name_prefix: str = "") -> "Iterator[tuple[str, Cell]]":
-        """Iterate over (path, Cell): this Cell and everything below, each once."""
+        """Iterate over pairs (path, Cell): this Cell and all Cells below, each once."""
         seen = set() if cells is None else cells
         if id(self) in seen:
             return
@@ -315,10 +319,10 @@ class Tree:
         return self.name_cells().values()
 
     def apply(self, fn: "Callable[[Cell], Any]") -> "Cell":
-        """Call fn(cell) with every Cell below this one, inner ones first, and with this one at last.
+        """Call fn(cell) for every Cell of the tree, children before parents.
 
         Args:
-            fn (Callable): What is done with each, such as setting its weights.
+            fn (Callable): A function of one Cell, such as one that sets its weights.
 
         Returns:
             Cell, this one.
@@ -330,15 +334,15 @@ class Tree:
 
     def name_cells(self) -> "OrderedDict[str, Cell]":
         """OrderedDict of the direct sub-Cells, each once."""
-        seen, found = set(), OrderedDict()
+        seen, children = set(), OrderedDict()
         for name, cell in self._cells.items():
             if cell is not None and id(cell) not in seen:
                 seen.add(id(cell))
-                found[name] = cell
-        return found
+                children[name] = cell
+        return children
 
     def generate_scope(self) -> None:
-        """Give every sub-Cell the scope that graphs show it under."""
+        """Set the scope that graphs show for every sub-Cell."""
         for name, cell in self._cells.items():
             if cell is not None:
                 cell.__dict__["_scope"] = f"{self._scope or 'Default'}/{scope_name(name, type(cell).__name__)}"
@@ -350,7 +354,7 @@ class Tree:
 
     # ------------------------------------------------------------------ text
     def extend_repr(self) -> str:
-        """What a subclass shows of itself between < and >."""
+        """Return the text that `repr` shows between < and >. Subclasses override it."""
         return ""
 
     def __repr__(self) -> str:

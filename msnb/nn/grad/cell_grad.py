@@ -1,11 +1,11 @@
-"""Derivatives of a network as Cells; `mindspore.ops.jvp` and `vjp` are the functions for it."""
+"""Derivatives of a network as Cells. The functions are `mindspore.ops.jvp` and `vjp`."""
 
 from collections.abc import Callable
 from typing import Any
 
 from msnb.common.kinds import checked
 from msnb.core.transforms.functional import jvp, vjp
-from msnb.nn._kinds import Called
+from msnb.nn._kinds import CallableKind
 from msnb.nn.cell import Cell
 
 __all__ = ["Jvp", "Vjp"]
@@ -13,11 +13,11 @@ __all__ = ["Jvp", "Vjp"]
 
 class _Derivative(Cell):
     @checked
-    def __init__(self, fn: Called) -> None:
+    def __init__(self, fn: CallableKind) -> None:
         super().__init__()
         self.fn: Callable[..., Any] = fn
 
-    def _parted(self, args):
+    def _split_inputs(self, args):
         if len(args) < 2:
             raise ValueError(f"For '{self.cls_name}', inputs and a vector behind them are wanted, but got {len(args)}.")
         return args[:-1], args[-1]
@@ -25,16 +25,17 @@ class _Derivative(Cell):
 
 class Jvp(_Derivative):
     """
-    What a network gives, and how that changes as its inputs move (forward mode).
+    The output of a network and its directional derivative (forward mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.
 
     Inputs:
-        - **args** (Tensor) - the inputs of the network, and last the direction: a Tensor, or a tuple of as many.
+        - **args** (Tensor) - the inputs of the network, and last the direction: a Tensor, or a tuple with one Tensor
+            per input.
 
     Outputs:
-        Tuple of the network's output, and of the change.
+        Tuple of the output and the directional derivative.
 
     Raises:
         TypeError: If `fn` cannot be called.
@@ -50,14 +51,14 @@ class Jvp(_Derivative):
     """
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
-        """(output, change)."""
-        inputs, direction = self._parted(args)
+        """Return (output, directional derivative)."""
+        inputs, direction = self._split_inputs(args)
         return jvp(self.fn, inputs, direction)
 
 
 class Vjp(_Derivative):
     """
-    What a network gives, and the gradient of its product with a vector (reverse mode).
+    The output of a network, and the gradient of its product with a vector (reverse mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.
@@ -66,7 +67,7 @@ class Vjp(_Derivative):
         - **args** (Tensor) - the inputs of the network, and last the vector, like its output.
 
     Outputs:
-        Tuple of the network's output, and of the gradient: a Tensor for one input, a tuple for several.
+        Tuple of the output and the gradient: a Tensor for one input, a tuple for several.
 
     Raises:
         TypeError: If `fn` cannot be called.
@@ -82,8 +83,8 @@ class Vjp(_Derivative):
     """
 
     def construct(self, *args: Any) -> tuple[Any, Any]:
-        """(output, gradient)."""
-        inputs, vector = self._parted(args)
+        """Return (output, gradient)."""
+        inputs, vector = self._split_inputs(args)
         out, pull = vjp(self.fn, *inputs)
-        found = pull(vector)
-        return out, found[0] if len(found) == 1 else found
+        gradients = pull(vector)
+        return out, gradients[0] if len(gradients) == 1 else gradients

@@ -1,4 +1,4 @@
-"""Layers that pad, resize and cut images."""
+"""Layers that pad and resize images, and extract patches."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from msnb.ops import operations as P
 __all__ = ["Pad", "ResizeBilinear", "Unfold"]
 
 
-def _pairs(value):
+def _check_pair(value):
     if not isinstance(value, tuple):
         raise TypeError
     if len(value) > 4 or any(len(pair) != 2 for pair in value):
@@ -23,12 +23,12 @@ def _pairs(value):
 
 class Pad(Cell):
     """
-    A Tensor with a margin on both ends of each axis.
+    Pad a Tensor at both ends of each axis.
 
     Args:
         paddings (tuple): How wide it is: a pair (before, after) for each axis, of which there are at most 4.
-        mode (str): What it holds: "CONSTANT" zeros, "REFLECT" the mirror image without its border, "SYMMETRIC" the
-            whole mirror image. Default: "CONSTANT".
+        mode (str): Content of the padding: "CONSTANT" zeros, "REFLECT" the mirror image without its border,
+            "SYMMETRIC" the full mirror image. Default: "CONSTANT".
 
     Inputs:
         - **x** (Tensor) - with as many axes as there are pairs.
@@ -52,7 +52,7 @@ class Pad(Cell):
     @checked
     def __init__(
         self,
-        paddings: Annotated[tuple[tuple[int, int], ...], Kind("a tuple of at most four pairs", _pairs)],
+        paddings: Annotated[tuple[tuple[int, int], ...], Kind("a tuple of at most four pairs", _check_pair)],
         mode: Annotated[str, OneOf("CONSTANT", "REFLECT", "SYMMETRIC")] = "CONSTANT",
     ) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class Pad(Cell):
             self.paddings = Tensor(np.array(paddings))
 
     def construct(self, x: Tensor) -> Tensor:
-        """The larger Tensor."""
+        """Return the padded Tensor."""
         return self.pad(x) if self.mode == "CONSTANT" else self.pad(x, self.paddings)
 
 
@@ -74,13 +74,13 @@ _SIZE = Each(PositiveInt, 2)
 
 class ResizeBilinear(Cell):
     """
-    Images of another size, whose pixels are weighted means of the nearest four.
+    Resize images: each pixel is a weighted mean of the nearest four.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of shape (N, C, H, W).
         - **size** (Union[tuple[int], list[int]]) - the new height and width. Default: None.
-        - **scale_factor** (int) - or by what both are multiplied. Default: None.
-        - **align_corners** (bool) - whether the pixels at the corners stay there. Default: False.
+        - **scale_factor** (int) - or the factor of both sizes. Default: None.
+        - **align_corners** (bool) - whether corner pixels keep their positions. Default: False.
 
     Outputs:
         Tensor of shape (N, C, new height, new width).
@@ -104,12 +104,12 @@ class ResizeBilinear(Cell):
         scale_factor: int | None = None,
         align_corners: bool = False,
     ) -> Tensor:
-        """The new images."""
+        """Return the resized images."""
         name = self.cls_name
         check(Bool, align_corners, "align_corners", name)
         if (size is None) == (scale_factor is None):
-            given = "size and scale both none" if size is None else "size and scale both not none"
-            raise ValueError(f"For '{name}', {given}; give one of 'size' and 'scale_factor'.")
+            problem = "size and scale both none" if size is None else "size and scale both not none"
+            raise ValueError(f"For '{name}', {problem}; give one of 'size' and 'scale_factor'.")
         if size is None:
             factor = check(PositiveInt, scale_factor, "scale_factor", name)
             size = factor * x.shape[2], factor * x.shape[3]
@@ -133,12 +133,13 @@ Rows = Annotated[tuple[int, ...] | list[int], Kind("(1, rows, columns, 1) with p
 
 class Unfold(Cell):
     """
-    The patches of images. What a patch holds stands on the channel axis: pixel after pixel, in each all channels.
+    Extract patches of images. The values of a patch are on the channel axis: pixel after pixel, each with all
+    channels.
 
     Args:
         ksizes (Union[tuple[int], list[int]]): Height and width of a patch, as (1, rows, columns, 1).
-        strides (Union[tuple[int], list[int]]): How far one patch lies from the next, as (1, rows, columns, 1).
-        rates (Union[tuple[int], list[int]]): How far one pixel of a patch lies from the next, as (1, rows, columns, 1).
+        strides (Union[tuple[int], list[int]]): Distance between patches, as (1, rows, columns, 1).
+        rates (Union[tuple[int], list[int]]): Distance between pixels of a patch, as (1, rows, columns, 1).
         padding (str): "same" also has patches that reach into a margin of zeros, "valid" has not. Default: "valid".
 
     Inputs:

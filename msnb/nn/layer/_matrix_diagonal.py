@@ -17,7 +17,7 @@ def _check_axes(layer, x, least):
 
 class Tril(Cell):
     """
-    The lower triangle: what stands above a diagonal becomes 0.
+    The lower triangle: elements above a diagonal become 0.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -46,7 +46,7 @@ class Tril(Cell):
 
 class Triu(Cell):
     """
-    The upper triangle: what stands below a diagonal becomes 0.
+    The upper triangle: elements below a diagonal become 0.
 
     Inputs:
         - **x** (Tensor) - of shape (..., M, N).
@@ -73,12 +73,12 @@ class Triu(Cell):
         return F.triu(x, check(Int, k, "k", self.cls_name))
 
 
-def _laid_into(diagonal, matrices):
-    """Matrices with other diagonals."""
+def _set_diagonal(diagonal, matrices):
+    """Return `matrices` with the diagonals replaced."""
     rows, columns = matrices.shape[-2:]
     on_diagonal = Tensor(np.broadcast_to(np.eye(rows, columns, dtype=bool), matrices.shape))
-    spread = F.broadcast_to(F.expand_dims(diagonal, -1 if rows <= columns else -2), matrices.shape)
-    return F.select(on_diagonal, spread, matrices)
+    expanded = F.broadcast_to(F.expand_dims(diagonal, -1 if rows <= columns else -2), matrices.shape)
+    return F.select(on_diagonal, expanded, matrices)
 
 
 class MatrixDiag(Cell):
@@ -106,7 +106,7 @@ class MatrixDiag(Cell):
     def construct(self, input_x: Tensor) -> Tensor:
         """The matrices."""
         _check_axes(self.cls_name, input_x, 1)
-        return _laid_into(input_x, F.zeros((*input_x.shape, input_x.shape[-1]), input_x.dtype))
+        return _set_diagonal(input_x, F.zeros((*input_x.shape, input_x.shape[-1]), input_x.dtype))
 
 
 class MatrixDiagPart(Cell):
@@ -173,4 +173,4 @@ class MatrixSetDiag(Cell):
             raise ValueError(
                 f"For '{self.cls_name}', 'diagonal' should be of shape {fitting}, but got {tuple(diagonal.shape)}."
             )
-        return _laid_into(diagonal, input_x)
+        return _set_diagonal(diagonal, input_x)

@@ -18,8 +18,8 @@ class MatMul(Cell):
     axes broadcast.
 
     Args:
-        transpose_x1 (bool): Whether rows and columns of x1 change places before. Default: False.
-        transpose_x2 (bool): Whether those of x2 do. Default: False.
+        transpose_x1 (bool): Whether x1 is transposed. Default: False.
+        transpose_x2 (bool): Whether x2 is transposed. Default: False.
 
     Inputs:
         - **x1** (Tensor) - the left factor.
@@ -49,11 +49,11 @@ class MatMul(Cell):
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The product."""
-        return F.matmul(_turned(x1, self.transpose_x1), _turned(x2, self.transpose_x2))
+        return F.matmul(_transpose_if(x1, self.transpose_x1), _transpose_if(x2, self.transpose_x2))
 
 
-def _turned(x, is_wanted):
-    return F.swapaxes(x, -1, -2) if is_wanted and x.ndim > 1 else x
+def _transpose_if(x, condition):
+    return F.swapaxes(x, -1, -2) if condition and x.ndim > 1 else x
 
 
 class MatInverse(Cell):

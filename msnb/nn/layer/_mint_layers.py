@@ -1,4 +1,4 @@
-"""Layers as `mindspore.mint.nn` means them; in `mindspore.nn` most of them end in Ext."""
+"""Layers of `mindspore.mint.nn`. In `mindspore.nn` most of their names end in Ext."""
 
 from typing import Annotated, Any
 
@@ -32,14 +32,14 @@ __all__ = [
 InPlace = Annotated[bool, OneOf(False, otherwise="the result is a Tensor of its own")]
 
 
-def _shape(value):
+def _check_shape(value):
     sizes = value if isinstance(value, (tuple, list)) else (value,)
     if not sizes:
         raise ValueError
     return tuple(accept_value(PositiveInt, size) for size in sizes)
 
 
-Sizes = Annotated[int | tuple[int, ...] | list[int], Kind("a positive int, or a tuple or list of them", _shape)]
+Sizes = Annotated[int | tuple[int, ...] | list[int], Kind("a positive int, or a tuple or list of them", _check_shape)]
 
 
 class Linear(Cell):
@@ -96,13 +96,13 @@ class Linear(Cell):
             self.bias = Parameter(initializer(first_bias(bias_init, in_features), [out_features], kind), "bias")
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         return F.dense(x, self.weight, self.bias)
 
     def extend_repr(self) -> str:
         """Sizes."""
-        shown = f"input_features={self.in_features}, output_features={self.out_features}"
-        return f"{shown}, has_bias=True" if self.has_bias else shown
+        text = f"input_features={self.in_features}, output_features={self.out_features}"
+        return f"{text}, has_bias=True" if self.has_bias else text
 
 
 class LayerNormExt(Cell):
@@ -111,7 +111,7 @@ class LayerNormExt(Cell):
 
     Args:
         normalized_shape (Union[int, tuple[int], list[int]]): The shape of the last axes.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         elementwise_affine (bool): Whether w and b are there. Default: True.
         bias (bool): Whether b is. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.
@@ -165,17 +165,17 @@ class LayerNormExt(Cell):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extend_repr(self) -> str:
-        """Shape, epsilon, and whether there are Parameters."""
+        """Return shape, epsilon and `elementwise_affine` for `repr`."""
         return f"normalized_shape={self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
 
 
 class PReLUExt(Cell):
     """
-    A rectifier with a learned share of negative numbers, one for all channels or one for each (He et al., 2015).
+    A rectifier with a learned slope for negative numbers, one for all channels or one per channel (He et al., 2015).
 
     Args:
         num_parameters (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
-        init (float): What they are at first. Default: 0.25.
+        init (float): Their initial value. Default: 0.25.
         dtype (mindspore.dtype): Element type of the Parameter. Default: None, float32.
 
     Inputs:
@@ -276,7 +276,7 @@ class DropoutExt(Cell):
         self.inplace = inplace
 
     def construct(self, input: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout(input, self.p, self.training)
 
 
@@ -308,13 +308,13 @@ class Dropout2dExt(DropoutExt):
     """
 
     def construct(self, input: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout2d(input, self.p, self.training)
 
 
 class EmbeddingExt(Cell):
     """
-    A table of vectors that are looked up by number.
+    An embedding table: a vector for each index.
 
     Args:
         num_embeddings (int): How many vectors there are.
@@ -325,7 +325,7 @@ class EmbeddingExt(Cell):
         scale_grad_by_freq (bool): Only False. Default: False.
         sparse (bool): Only False. Default: False.
         _weight (Tensor): The first table. Default: None, of a normal distribution.
-        _freeze (bool): Whether it learns nothing at all. Default: False.
+        _freeze (bool): Whether the table is not trained. Default: False.
         dtype (mindspore.dtype): Element type of the table. Default: None, float32.
 
     Inputs:
@@ -391,7 +391,7 @@ class EmbeddingExt(Cell):
 
     def extend_repr(self) -> str:
         """Sizes and settings."""
-        shown = (
+        names = (
             "num_embeddings",
             "embedding_dim",
             "padding_idx",
@@ -400,4 +400,4 @@ class EmbeddingExt(Cell):
             "scale_grad_by_freq",
             "dtype",
         )
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)

@@ -1,4 +1,4 @@
-"""Layers without Parameters that do what one operator does."""
+"""Layers without Parameters that call one operator."""
 
 from typing import Any, ClassVar
 
@@ -8,30 +8,30 @@ from msnb.nn.cell import Cell
 
 
 class OneOperator(Cell):
-    """A layer that is one operator, made with what the constructor hands on.
+    """A layer that calls one operator, created from the constructor arguments.
 
     A subclass names the operator's class and the attribute that holds it: ``class ReLU(OneOperator, operator=P.ReLU,
-    held_as="relu")``. Libraries on MindSpore reach for that attribute, to shard the operator.
+    attribute_name="relu")``. Libraries on MindSpore reach for that attribute, to shard the operator.
     """
 
     _operator: ClassVar[Any] = None
-    _held_as: ClassVar[str] = ""
+    _attribute_name: ClassVar[str] = ""
 
-    def __init_subclass__(cls, operator: Any = None, held_as: str = "", **rest: Any) -> None:
+    def __init_subclass__(cls, operator: Any = None, attribute_name: str = "", **rest: Any) -> None:
         super().__init_subclass__(**rest)
         if operator is not None:
-            cls._operator, cls._held_as = operator, held_as
+            cls._operator, cls._attribute_name = operator, attribute_name
 
     def __init__(self, *attributes: Any, **named: Any) -> None:
         super().__init__()
-        self._hold(self._operator(*attributes, **named))
+        self._set_operator(self._operator(*attributes, **named))
 
-    def _hold(self, operator: Any) -> None:
-        setattr(self, self._held_as, operator)
+    def _set_operator(self, operator: Any) -> None:
+        setattr(self, self._attribute_name, operator)
 
     def construct(self, x: Tensor) -> Tensor:
-        """What the operator gives for `x`."""
-        return getattr(self, self._held_as)(x)
+        """Return the result of the operator for `x`."""
+        return getattr(self, self._attribute_name)(x)
 
 
 class PlainOperator(OneOperator):

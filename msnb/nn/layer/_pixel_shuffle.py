@@ -1,4 +1,4 @@
-"""Layers that move numbers between channels and pixels, or among channels. They are MindSpore 2's."""
+"""Layers of MindSpore 2 that rearrange channels and pixels."""
 
 from msnb.common.kinds import PositiveInt, checked
 from msnb.core.tensor.tensor import Tensor
@@ -46,7 +46,7 @@ class PixelShuffle(Cell):
 
 class PixelUnshuffle(Cell):
     """
-    Gathers pixels in the channels of a smaller image: what PixelShuffle did, back again.
+    Move pixels to the channels of a smaller image: the inverse of PixelShuffle.
 
     Args:
         downscale_factor (int): By how much height and width shrink, r.

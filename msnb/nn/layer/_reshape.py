@@ -1,4 +1,4 @@
-"""Layers that change how the numbers of a Tensor are laid out, and none of them."""
+"""Layers that rearrange elements without changing them."""
 
 import math
 from typing import Annotated, Any
@@ -101,23 +101,23 @@ class Unflatten(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """The same numbers."""
+        """Return the reshaped Tensor."""
         if not -input_x.ndim <= self.axis < input_x.ndim:
             raise ValueError(f"For '{self.cls_name}', shape {tuple(input_x.shape)} has no axis {self.axis}.")
         axis = self.axis % input_x.ndim
         return self.reshape(input_x, (*input_x.shape[:axis], *self.unflattened_size, *input_x.shape[axis + 1 :]))
 
 
-def _ints(value):
+def _check_ints(value):
     return tuple(accept_value(Int, n) for n in (value if isinstance(value, (tuple, list)) else (value,)))
 
 
-_Ints = Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _ints)]
+_Ints = Annotated[int | tuple[int, ...] | list[int], Kind("an int, or a tuple or list of int", _check_ints)]
 
 
 class Roll(Cell):
     """
-    Moves elements along axes; those that leave at one end come in at the other.
+    Shift elements along axes with wrap-around.
 
     Args:
         shift (Union[int, tuple[int], list[int]]): By how many places, for each axis.

@@ -1,4 +1,4 @@
-"""Transformer encoders and decoders (Vaswani et al., 2017). r1.1 has none; signatures and names are MindSpore 2's."""
+"""Transformer encoders and decoders (Vaswani et al., 2017), with signatures of MindSpore 2. r1.1 has none."""
 
 import copy
 from collections.abc import Callable
@@ -27,25 +27,30 @@ __all__ = [
 _BY_NAME = {"relu": F.relu, "gelu": F.gelu}
 
 
-def _function(value):
-    """An activation by its name; what can be called stands for itself."""
+def _activation_function(value):
+    """Return an activation by name, or the callable itself."""
     if isinstance(value, str) and value not in _BY_NAME or not isinstance(value, str) and not callable(value):
         raise ValueError
     return value
 
 
-Activation = Annotated[str | Cell | Callable[..., Any], Kind('"relu", "gelu", a Cell or a function', _function)]
+Activation = Annotated[
+    str | Cell | Callable[..., Any], Kind('"relu", "gelu", a Cell or a function', _activation_function)
+]
 Dropped = Annotated[float, Between(Float, 0, 1, high_in=False)]
 
 
 class _Layer(Cell):
-    """Attention, then two dense layers; each is added to what it was given, and normalised before or after."""
+    """Base of Transformer layers: attention and two dense layers, with residual connections and normalisation before
+    or after."""
 
     d_model: int
     norm_first: bool
     activation: Any
 
-    def _begin(self, d_model, nhead, dim_feedforward, dropout, activation, epsilon, batch_first, norm_first, dtype):
+    def _create_layers(
+        self, d_model, nhead, dim_feedforward, dropout, activation, epsilon, batch_first, norm_first, dtype
+    ):
         attentions, norms = self._parts
         for name in attentions:
             setattr(self, name, MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype))
@@ -62,7 +67,7 @@ class _Layer(Cell):
 
     _parts: tuple[tuple[str, ...], int] = ((), 0)
 
-    def _attended(self, attention, x, memory, mask, padding):
+    def _attend(self, attention, x, memory, mask, padding):
         return attention(x, memory, memory, padding, False, mask)[0]
 
     def _fed_forward(self, x):
@@ -71,7 +76,7 @@ class _Layer(Cell):
 
 class TransformerEncoderLayer(_Layer):
     """
-    A layer of an encoder: every place attends to every other, then two dense layers.
+    A Transformer encoder layer: self-attention, then two dense layers.
 
     Args:
         d_model (int): Length of a vector.
@@ -80,7 +85,7 @@ class TransformerEncoderLayer(_Layer):
         dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
         activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
             "relu".
-        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
         batch_first (bool): Whether N comes before S. Default: False.
         norm_first (bool): Whether is normalised before, not after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -123,7 +128,7 @@ class TransformerEncoderLayer(_Layer):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._create_layers(
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype
         )
 
@@ -133,7 +138,7 @@ class TransformerEncoderLayer(_Layer):
         """The encoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attended(self.self_attn, x, x, src_mask, src_key_padding_mask))
+            return self.dropout1(self._attend(self.self_attn, x, x, src_mask, src_key_padding_mask))
 
         def fed_forward(x):
             return self.dropout2(self._fed_forward(x))
@@ -147,7 +152,7 @@ class TransformerEncoderLayer(_Layer):
 
 class TransformerDecoderLayer(_Layer):
     """
-    A layer of a decoder: every place attends to every other, then to what an encoder made, then two dense layers.
+    A Transformer decoder layer: self-attention, attention to the encoder output, then two dense layers.
 
     Args:
         d_model (int): Length of a vector.
@@ -156,14 +161,14 @@ class TransformerDecoderLayer(_Layer):
         dropout (float): How probable it is in training that an element becomes 0. Default: 0.1.
         activation (Union[str, Cell, Callable]): Between the two dense layers: "relu", "gelu" or a function. Default:
             "relu".
-        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
         batch_first (bool): Whether N comes before T. Default: False.
         norm_first (bool): Whether is normalised before, not after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
         - **tgt** (Tensor) - (T, N, E), (N, T, E) with `batch_first`, or (T, E) of one sequence.
-        - **memory** (Tensor) - what an encoder made, of length S in place of T.
+        - **memory** (Tensor) - the encoder output, of length S instead of T.
         - **tgt_mask** (Tensor, optional) - (T, T) or (N * nhead, T, T): True, or a number that is added, for pairs
           that do not count. Default: None.
         - **memory_mask** (Tensor, optional) - (T, S): likewise. Default: None.
@@ -203,7 +208,7 @@ class TransformerDecoderLayer(_Layer):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._create_layers(
             d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype
         )
 
@@ -219,11 +224,11 @@ class TransformerDecoderLayer(_Layer):
         """The decoded sequence."""
 
         def attended(x):
-            return self.dropout1(self._attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
+            return self.dropout1(self._attend(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask))
 
         def remembered(x):
-            found = self._attended(self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask)
-            return self.dropout2(found)
+            attention_output = self._attend(self.multihead_attn, x, memory, memory_mask, memory_key_padding_mask)
+            return self.dropout2(attention_output)
 
         def fed_forward(x):
             return self.dropout3(self._fed_forward(x))
@@ -239,7 +244,7 @@ class TransformerDecoderLayer(_Layer):
 
 class TransformerEncoder(Cell):
     """
-    Encoder layers one after the other.
+    Encoder layers in sequence.
 
     Args:
         encoder_layer (TransformerEncoderLayer): Copies of it are the layers.
@@ -284,7 +289,7 @@ class TransformerEncoder(Cell):
 
 class TransformerDecoder(Cell):
     """
-    Decoder layers one after the other.
+    Decoder layers in sequence.
 
     Args:
         decoder_layer (TransformerDecoderLayer): Copies of it are the layers.
@@ -339,7 +344,7 @@ class TransformerDecoder(Cell):
 
 class Transformer(Cell):
     """
-    An encoder, and a decoder that reads what it makes.
+    A Transformer: an encoder, and a decoder that reads its output.
 
     Args:
         d_model (int): Length of a vector. Default: 512.
@@ -352,7 +357,7 @@ class Transformer(Cell):
             "relu".
         custom_encoder (Cell): The encoder. Default: None, a TransformerEncoder with a LayerNorm behind.
         custom_decoder (Cell): The decoder. Default: None, a TransformerDecoder with a LayerNorm behind.
-        layer_norm_eps (float): What keeps the roots of the normalisations from 0. Default: 1e-5.
+        layer_norm_eps (float): Added under the roots of the normalisations for numerical stability. Default: 1e-5.
         batch_first (bool): Whether N comes before S and T. Default: False.
         norm_first (bool): Whether is normalised before, not after. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.

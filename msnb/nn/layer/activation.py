@@ -1,4 +1,4 @@
-"""Activation layers by name. The layers themselves stand beside: softmax, sigmoidal, rectified, thresholds."""
+"""Activation layers by name. The layers are in `_activation/`: softmax, sigmoid_family, relu_family, shrink."""
 
 from msnb.nn.cell import Cell
 from msnb.nn.layer._activation import relu_family, shrink, sigmoid_family, softmax
@@ -38,11 +38,11 @@ _activation = _LAYERS  # its name in MindSpore, by which programs add layers of 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:
     """
-    A new activation layer, by its name.
+    Return a new activation layer by name.
 
     Args:
         name (str): "relu", "sigmoid", "softmax", ...: that of the class in lower case, and "fast_gelu".
-        prim_name (str): Who asks, for the error. Default: None.
+        prim_name (str): Name of the caller, for the error message. Default: None.
 
     Returns:
         Cell; None for None.
@@ -57,6 +57,6 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
     if name is None:
         return None
     if name not in _LAYERS:
-        asked = f"For '{prim_name}', there" if prim_name else "There"
-        raise KeyError(f"{asked} is no activation '{name}'; there are {', '.join(sorted(_LAYERS))}.")
+        subject = f"For '{prim_name}', there" if prim_name else "There"
+        raise KeyError(f"{subject} is no activation '{name}'; there are {', '.join(sorted(_LAYERS))}.")
     return _LAYERS[name]()

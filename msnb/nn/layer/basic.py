@@ -1,4 +1,4 @@
-"""Basic layers: Dense, Dropout, Flatten, one-hot. Those on norms, matrices and images are re-exported."""
+"""Basic layers: Dense, Dropout, Flatten, OneHot. Layers on norms, matrices and images are re-exported."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +33,7 @@ from msnb.nn.layer._reshape import Flatten, Roll, Unflatten
 from msnb.nn.layer.activation import get_activation
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     pass
 
 __all__ = [
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-def _activation(value):
+def _check_activation(value):
     layer = get_activation(value) if isinstance(value, str) else value
     if layer is not None and not isinstance(layer, (Cell, Primitive)):
         raise TypeError
@@ -67,7 +67,7 @@ def _activation(value):
 
 # A name becomes the layer.
 Activation = Annotated[
-    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _activation)
+    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _check_activation)
 ]
 
 
@@ -138,7 +138,7 @@ class Dense(Cell):
         return self.in_channels, -1, f"a last axis of {self.in_channels}"
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         check_least_dims(self.cls_name, x, 1)
         is_matrix = x.ndim == 2
         y = self.matmul(x if is_matrix else self.reshape(x, (-1, x.shape[-1])), self.weight)
@@ -149,17 +149,17 @@ class Dense(Cell):
         return self.activation(y) if self.activation_flag else y
 
     def extend_repr(self) -> str:
-        """Sizes, and what follows the product."""
-        shown = {"input_channels": self.in_channels, "output_channels": self.out_channels}
+        """Return sizes, bias and activation for `repr`."""
+        settings = {"input_channels": self.in_channels, "output_channels": self.out_channels}
         if self.has_bias:
-            shown["has_bias"] = True
+            settings["has_bias"] = True
         if self.activation_flag:
-            shown["activation"] = self.activation
-        return ", ".join(f"{name}={value}" for name, value in shown.items())
+            settings["activation"] = self.activation
+        return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def _keep_prob(value):
-    """That a number is out of range is said first, that it is no float afterwards."""
+    """Check `keep_prob`: the range first, the type afterwards, in MindSpore's order."""
     if not 0 < accept_value(Float, value) <= 1:
         raise ValueError
     return accept_value(StrictFloat, value)
@@ -168,14 +168,14 @@ def _keep_prob(value):
 @differs_in_api2("'p' comes after 'keep_prob'", "keep_prob", "p", "dtype")
 class Dropout(Cell):
     r"""
-    In training, random elements become 0 and the others larger, so that the sum stays the same in the mean
-    (Srivastava et al., 2014). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout (Srivastava et al., 2014): in training, random elements become 0 and the others are scaled, so that the
+        expected sum is unchanged. In evaluation, the initial mode, the input is returned unchanged.
 
     Args:
         keep_prob (float): How probable it is that an element STAYS, in (0, 1]. Default: 0.5.
         dtype (:class:`mindspore.dtype`): Without effect: the result has the type of the input. Default:
             mindspore.float32.
-        p (float): How probable it is that an element becomes 0, in [0, 1): what newer versions have for `keep_prob`.
+        p (float): Probability that an element becomes 0, in [0, 1). It replaces `keep_prob` in newer versions.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -212,13 +212,13 @@ class Dropout(Cell):
 
     @property
     def dropout_gen_mask(self) -> P.Dropout:
-        """What r1.1's networks give a strategy to: here one operator draws what stays, and makes it."""
+        """The dropout operator, under the name that r1.1's networks set a strategy on."""
         return self.dropout
 
     dropout_do_mask = dropout_gen_mask
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         if self.training and self.keep_prob != 1:
             return self.dropout(x)[0]
         return x
@@ -230,7 +230,7 @@ class Dropout(Cell):
 
 class Identity(Cell):
     """
-    What comes in goes out.
+    Return the input unchanged.
 
     Inputs:
         - **x** (Any) - anything.
@@ -247,13 +247,13 @@ class Identity(Cell):
     """
 
     def construct(self, x: Any) -> Any:
-        """`x`."""
+        """Return `x`."""
         return x
 
 
 class OneHot(Cell):
     """
-    A vector for each number: `off_value` everywhere but at that place, where `on_value` stands.
+    One-hot vectors: `on_value` at the index, `off_value` elsewhere.
 
     Args:
         axis (int): Which axis of the output the vectors are; -1 is the last. Default: -1.

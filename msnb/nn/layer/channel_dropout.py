@@ -1,4 +1,4 @@
-"""Dropout of whole channels."""
+"""Dropout of complete channels."""
 
 from msnb.common.kinds import checked
 from msnb.core.tensor.tensor import Tensor
@@ -22,8 +22,9 @@ class _ChannelDropout(Cell):
 
 class Dropout1d(_ChannelDropout):
     """
-    In training, random channels of sequences become 0 and the others larger, so that the sum stays the same in the mean
-    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout of channels of sequences (Tompson et al., 2015): in training, random channels become 0 and the others are
+        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
+        unchanged.
 
     Args:
         p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
@@ -48,14 +49,15 @@ class Dropout1d(_ChannelDropout):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout1d(x, self.p, self.training)
 
 
 class Dropout2d(_ChannelDropout):
     """
-    In training, random channels of images become 0 and the others larger, so that the sum stays the same in the mean
-    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout of channels of images (Tompson et al., 2015): in training, random channels become 0 and the others are
+        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
+        unchanged.
 
     Args:
         p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
@@ -80,14 +82,15 @@ class Dropout2d(_ChannelDropout):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout2d(x, self.p, self.training)
 
 
 class Dropout3d(_ChannelDropout):
     """
-    In training, random channels of volumes become 0 and the others larger, so that the sum stays the same in the mean
-    (Tompson et al., 2015). Otherwise the input stays as it is, and a new layer is not in training.
+    Dropout of channels of volumes (Tompson et al., 2015): in training, random channels become 0 and the others are
+        scaled, so that the expected sum is unchanged. In evaluation, the initial mode, the input is returned
+        unchanged.
 
     Args:
         p (float): How probable it is that a channel becomes 0, in [0, 1]. Default: 0.5.
@@ -112,5 +115,5 @@ class Dropout3d(_ChannelDropout):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """What stays."""
+        """Apply dropout."""
         return F.dropout3d(x, self.p, self.training)

@@ -10,7 +10,7 @@ __all__ = ["ChannelShuffle"]
 
 class ChannelShuffle(Cell):
     """
-    Deals channels out like cards: the first of each group, then the second of each (Zhang et al., 2018).
+    Interleave the channels of groups: the first of each group, then the second of each (Zhang et al., 2018).
 
     Args:
         groups (int): How many groups there are; a divisor of the number of channels.

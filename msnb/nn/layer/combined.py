@@ -1,4 +1,5 @@
-"""A convolution or a Dense, then batch normalisation, then an activation: what quantisation-aware training replaces."""
+"""Conv2d or Dense, then batch normalisation, then an activation. Quantisation-aware training replaces these
+layers."""
 
 from msnb.common.kinds import Bool, check, checked
 from msnb.core.operator.primitive import Primitive
@@ -16,10 +17,10 @@ Sizes = int | tuple[int, ...]
 Follower = str | Cell | Primitive | None
 
 
-class _Followed(Cell):
-    """A layer, and what follows it."""
+class _WithNormAndActivation(Cell):
+    """Base of a layer that is followed by batch normalisation and an activation."""
 
-    def _follow(self, norm, activation, alpha, after_fake):
+    def _add_norm_and_activation(self, norm, activation, alpha, after_fake):
         self.has_bn = norm is not None
         if norm is not None:
             self.batchnorm = norm
@@ -29,15 +30,15 @@ class _Followed(Cell):
         self.has_act = activation is not None
         self.after_fake = after_fake
 
-    def _after(self, x):
+    def _apply_norm_and_activation(self, x):
         if self.has_bn:
             x = self.batchnorm(x)
         return self.activation(x) if self.has_act else x
 
 
-class Conv2dBnAct(_Followed):
+class Conv2dBnAct(_WithNormAndActivation):
     """
-    Conv2d, with BatchNorm2d and an activation after it if wanted.
+    Conv2d with optional BatchNorm2d and activation.
 
     Args:
         in_channels (int): How many channels come in.
@@ -54,7 +55,7 @@ class Conv2dBnAct(_Followed):
         has_bn (bool): Whether BatchNorm2d follows. Default: False.
         momentum (float): Its momentum. Default: 0.997.
         eps (float): Its eps. Default: 1e-5.
-        activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
+        activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
         alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
         after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
 
@@ -111,16 +112,18 @@ class Conv2dBnAct(_Followed):
             weight_init,
             bias_init,
         )
-        self._follow(BatchNorm2d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake)
+        self._add_norm_and_activation(
+            BatchNorm2d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake
+        )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The image after all."""
-        return self._after(self.conv(x))
+        """Return the output of the last layer."""
+        return self._apply_norm_and_activation(self.conv(x))
 
 
-class DenseBnAct(_Followed):
+class DenseBnAct(_WithNormAndActivation):
     """
-    Dense, with BatchNorm1d and an activation after it if wanted.
+    Dense with optional BatchNorm1d and activation.
 
     Args:
         in_channels (int): How many features come in.
@@ -131,7 +134,7 @@ class DenseBnAct(_Followed):
         has_bn (bool): Whether BatchNorm1d follows. Default: False.
         momentum (float): Its momentum. Default: 0.9.
         eps (float): Its eps. Default: 1e-5.
-        activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
+        activation (Union[str, Cell, Primitive]): Activation after the layer, or None. Default: None.
         alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
         after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
 
@@ -170,8 +173,10 @@ class DenseBnAct(_Followed):
     ) -> None:
         super().__init__()
         self.dense: Dense = Dense(in_channels, out_channels, weight_init, bias_init, has_bias)
-        self._follow(BatchNorm1d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake)
+        self._add_norm_and_activation(
+            BatchNorm1d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake
+        )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features after all."""
-        return self._after(self.dense(x))
+        """Return the output of the last layer."""
+        return self._apply_norm_and_activation(self.dense(x))

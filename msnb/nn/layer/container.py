@@ -1,4 +1,4 @@
-"""Cells that hold Cells in order."""
+"""Containers of Cells: SequentialCell, CellList and CellDict."""
 
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
@@ -14,8 +14,8 @@ from msnb.nn.cell import Cell
 __all__ = ["SequentialCell", "CellList", "CellDict"]
 
 
-def _cell(cell, prefix):
-    """`cell`; from now on the names of its Parameters begin with `prefix`, so that those of two Cells differ."""
+def _prefix_parameters(cell, prefix):
+    """Prefix the Parameter names of `cell` with `prefix`, so that names of two Cells differ. Return the Cell."""
     if not isinstance(cell, Cell):
         got = uncalled(cell) or f"{cell!r} of type {type(cell).__name__}"
         raise TypeError(f"A Cell is wanted here, but got {got}.")
@@ -24,49 +24,50 @@ def _cell(cell, prefix):
     return cell
 
 
-def _named_place(cells):
-    """(what the names of Parameters in `cells` begin with before the name of their Cell, at which part that stands).
+def _find_name_prefix(cells):
+    """Return (prefix of the Parameter names in `cells`, index of the name component that is the name of the Cell).
 
-    MindSpore 2 reads it off the names that there are, so that what joins a list that is an attribute already is called
-    like what was there; where a position occurs more than once in a name, it takes the last. r1.1 begins anew.
+    MindSpore 2 derives the prefix from the names of existing Parameters, so that a Cell that is added to a list that
+    is an attribute already gets the same prefix. If a position occurs more than once in a name, the last one counts.
+    r1.1 starts without a prefix.
     """
-    found = "", 0
+    match = "", 0
     if api_generations.shared == 1:
-        return found
+        return match
     firsts = ((key, next(iter(cell.get_parameters()), None)) for key, cell in cells.items())
     named = list(islice(((key, param.name.split(".")) for key, param in firsts if param is not None), 2))
     if named:
         (key, parts), second = named[0], named[1] if len(named) == 2 else None
         for place, part in enumerate(parts):
             if part == key:
-                found = "".join(f"{before}." for before in parts[:place]), place
+                match = "".join(f"{before}." for before in parts[:place]), place
                 if second is not None and second[1][place : place + 1] == [second[0]]:
                     break
-    return found
+    return match
 
 
-def _moved(cells, prefix, place):
-    """Name the Parameters of `cells`, {position: Cell}, by where these stand now; only MindSpore 2 does."""
+def _rename_moved_parameters(cells, prefix, place):
+    """Rename the Parameters of `cells`, {position: Cell}, by the current positions. Only MindSpore 2 does so."""
     for position, cell in cells.items() if api_generations.shared == 2 else ():
         for param in cell.get_parameters():
             param.name = ".".join([f"{prefix}{position}", *param.name.split(".")[place + 1 :]])
 
 
-class _Ordered(Cell):
-    """Cells by position; each also has a name."""
+class _OrderedCells(Cell):
+    """Base of Cells that contain an ordered sequence of named Cells."""
 
     _cells: OrderedDict[str, Cell]
     cell_list: list[Cell]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """A Cell that takes the name of another takes its place in the order, too."""
+        """Assign a Cell. It takes the position of a Cell with the same name."""
         if isinstance(value, Cell) and name in self.__dict__.get("_cells", ()):
             self[list(self._cells).index(name)] = value
         else:
             super().__setattr__(name, value)
 
-    def _hold(self, named):
-        """Make the pairs `named` (name, Cell) the content."""
+    def _set_content(self, named):
+        """Replace the content by the pairs `named` (name, Cell)."""
         named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
             delattr(self, name)
@@ -74,8 +75,8 @@ class _Ordered(Cell):
             self.insert_child_to_cell(name, cell)
         self.cell_list = [cell for _, cell in named]
 
-    def _place(self, index):
-        """`index` as one that counts from the start."""
+    def _normalize_index(self, index):
+        """Return `index` as a non-negative index."""
         if isinstance(index, bool) or not isinstance(index, int):
             raise TypeError(f"An index of {self.cls_name} should be an int, but got {index!r}.")
         count = len(self)
@@ -83,13 +84,13 @@ class _Ordered(Cell):
             raise IndexError(f"There is no Cell {index} in a {self.cls_name} of {count}.")
         return index % count
 
-    def _rest(self, index):
-        """The pairs that stay when those at `index` go."""
+    def _remaining_pairs(self, index):
+        """Return the pairs that remain without those at `index`."""
         named = list(self._cells.items())
         if isinstance(index, slice):
             del named[index]
         else:
-            del named[self._place(index)]
+            del named[self._normalize_index(index)]
         return named
 
     def __len__(self) -> int:
@@ -98,12 +99,12 @@ class _Ordered(Cell):
     def __iter__(self) -> Iterator[Cell]:
         return iter(self._cells.values())
 
-    def set_grad(self, requires_grad: bool = True) -> "_Ordered":
+    def set_grad(self, requires_grad: bool = True) -> "_OrderedCells":
         """
-        Say whether gradients are wanted, here and in all Cells inside.
+        Set `requires_grad` of this container and of all Cells inside.
 
         Args:
-            requires_grad (bool): Whether they are. Default: True.
+            requires_grad (bool): The new value. Default: True.
 
         Returns:
             Cell, itself.
@@ -114,19 +115,19 @@ class _Ordered(Cell):
         return self
 
 
-class SequentialCell(_Ordered):
+class SequentialCell(_OrderedCells):
     """
-    Cells one after the other: each gets what the one before returns.
+    Cells in sequence: each takes the output of the previous one.
 
     Args:
         args (Union[list[Cell], OrderedDict[str, Cell], Cell]): The Cells: as arguments, as one list, or as one
             OrderedDict, which names them.
 
     Inputs:
-        - **x** (Tensor) - what the first Cell takes.
+        - **x** (Tensor) - the input of the first Cell.
 
     Outputs:
-        Tensor, what the last Cell returns.
+        Tensor, the output of the last Cell.
 
     Raises:
         TypeError: If there is something else than Cells.
@@ -147,32 +148,32 @@ class SequentialCell(_Ordered):
             raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
         self._is_named = isinstance(cells, dict)  # by the program, or a part of another: nothing moves up then
         named = cells.items() if self._is_named else enumerate(cells)
-        self._hold([(name, _cell(cell, name)) for name, cell in named])
+        self._set_content([(name, _prefix_parameters(cell, name)) for name, cell in named])
 
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
             return type(self)(OrderedDict(list(self._cells.items())[index]))
-        return self.cell_list[self._place(index)]
+        return self.cell_list[self._normalize_index(index)]
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         named = list(self._cells.items())
-        place = self._place(index)
+        place = self._normalize_index(index)
         name = named[place][0]
-        named[place] = name, _cell(cell, _named_place(self._cells)[0] + name)
-        self._hold(named)
+        named[place] = name, _prefix_parameters(cell, _find_name_prefix(self._cells)[0] + name)
+        self._set_content(named)
 
     def __delitem__(self, index: int | slice) -> None:
-        rest = self._rest(index)
+        rest = self._remaining_pairs(index)
         if api_generations.shared == 1 or self._is_named:
-            self._hold(rest)
+            self._set_content(rest)
             return
-        where = _named_place(dict(rest))
-        self._hold(enumerate(cell for _, cell in rest))
-        _moved(self._cells, *where)
+        where = _find_name_prefix(dict(rest))
+        self._set_content(enumerate(cell for _, cell in rest))
+        _rename_moved_parameters(self._cells, *where)
 
     def append(self, cell: Cell) -> "SequentialCell":
         """
-        Put a Cell at the end.
+        Append a Cell.
 
         Args:
             cell (Cell): The Cell.
@@ -183,25 +184,25 @@ class SequentialCell(_Ordered):
         Examples:
             >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
-        name = f"{_named_place(self._cells)[0]}{len(self)}"
-        self._hold([*self._cells.items(), (len(self), _cell(cell, name))])
+        name = f"{_find_name_prefix(self._cells)[0]}{len(self)}"
+        self._set_content([*self._cells.items(), (len(self), _prefix_parameters(cell, name))])
         return self
 
     def construct(self, input_data: Tensor) -> Tensor:
-        """What the last Cell returns."""
+        """Return the output of the last Cell."""
         for cell in self.cell_list:
             input_data = cell(input_data)
         return input_data
 
 
-class CellList(_Ordered):
+class CellList(_OrderedCells):
     """
-    A list of Cells whose Parameters belong to the Cell that has the list as an attribute. It is not called itself.
+    A list of Cells. Their Parameters belong to the Cell that has the list as an attribute. It cannot be called.
 
     Args:
         args (list[Cell]): The Cells, or nothing.
-        auto_prefix (bool): Whether Parameters of Cells that join later, when the list is an attribute already, are
-            called after their place in it. Default: True.
+        auto_prefix (bool): Whether Parameters of Cells that are added after the list became an attribute are named by
+            their index. Default: True.
 
     Raises:
         TypeError: If there is something else than a list of Cells.
@@ -230,43 +231,46 @@ class CellList(_Ordered):
     def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
             return type(self)(self.cell_list[index])
-        return self.cell_list[self._place(index)]
+        return self.cell_list[self._normalize_index(index)]
 
     def __setitem__(self, index: int, cell: Cell) -> None:
-        cells, prefix = list(self), _named_place(self._cells)[0]
-        cells[self._place(index)] = self._joining(cell, f"{prefix}{index}")
-        self._hold(enumerate(cells))
+        cells, prefix = list(self), _find_name_prefix(self._cells)[0]
+        cells[self._normalize_index(index)] = self._rename_joining_cell(cell, f"{prefix}{index}")
+        self._set_content(enumerate(cells))
 
     def __delitem__(self, index: int | slice) -> None:
-        rest = self._rest(index)
-        where = _named_place(dict(rest))
-        self._hold(enumerate(cell for _, cell in rest))
-        _moved(self._cells, *where)
+        rest = self._remaining_pairs(index)
+        where = _find_name_prefix(dict(rest))
+        self._set_content(enumerate(cell for _, cell in rest))
+        _rename_moved_parameters(self._cells, *where)
 
-    def _joining(self, cell, name):
-        """`cell`, whose Parameters are called after `name` unless the list stands in a network and does not name."""
-        return _cell(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
+    def _rename_joining_cell(self, cell, name):
+        """Return `cell` with its Parameters prefixed by `name`, unless the list is in a network and has no
+        `auto_prefix`."""
+        return _prefix_parameters(cell, name if self._names_joining or "_attr_name" not in self.__dict__ else None)
 
     def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
         return self.extend(cells)
 
     def insert(self, index: int, cell: Cell) -> None:
         """
-        Put a Cell before the one at a position.
+        Insert a Cell before a position.
 
         Args:
             index (int): The position.
             cell (Cell): The Cell.
         """
-        cells, place = list(self), self._place(index)
-        where = _named_place(self._cells)
-        _moved({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
-        cells.insert(place, self._joining(cell, f"{where[0]}{place if api_generations.shared == 2 else index}"))
-        self._hold(enumerate(cells))
+        cells, place = list(self), self._normalize_index(index)
+        where = _find_name_prefix(self._cells)
+        _rename_moved_parameters({at + 1: each for at, each in enumerate(cells) if at >= place}, *where)
+        cells.insert(
+            place, self._rename_joining_cell(cell, f"{where[0]}{place if api_generations.shared == 2 else index}")
+        )
+        self._set_content(enumerate(cells))
 
     def extend(self, cells: Iterable[Cell]) -> "CellList":
         """
-        Put the Cells of a list at the end.
+        Append the Cells of a list.
 
         Args:
             cells (list[Cell]): The Cells.
@@ -279,14 +283,14 @@ class CellList(_Ordered):
         """
         if not isinstance(cells, (list, tuple, CellList)):
             raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
-        prefix = _named_place(self._cells)[0]
-        new = [self._joining(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
-        self._hold(enumerate([*self, *new]))
+        prefix = _find_name_prefix(self._cells)[0]
+        new = [self._rename_joining_cell(cell, f"{prefix}{place}") for place, cell in enumerate(cells, len(self))]
+        self._set_content(enumerate([*self, *new]))
         return self
 
     def append(self, cell: Cell) -> "CellList":
         """
-        Put a Cell at the end.
+        Append a Cell.
 
         Args:
             cell (Cell): The Cell.
@@ -297,7 +301,7 @@ class CellList(_Ordered):
         return self.extend([cell])
 
     def construct(self, *inputs: Any) -> Any:
-        """Nothing: a list computes nothing.
+        """Raise an error: a list has no computation.
 
         Raises:
             NotImplementedError: Always.
@@ -307,8 +311,8 @@ class CellList(_Ordered):
 
 class CellDict(Cell):
     """
-    Cells by their names, whose Parameters belong to the Cell that has the dictionary as an attribute. It is not called
-    itself.
+    A dictionary of Cells. Their Parameters belong to the Cell that has the dictionary as an attribute. It cannot be
+    called.
 
     Args:
         args (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell); or nothing.
@@ -347,9 +351,9 @@ class CellDict(Cell):
         if not key or "." in key or hasattr(self, key) and key not in self._cells:
             why = "is an attribute of every Cell" if hasattr(self, key) else "is empty" if not key else "holds a '.'"
             raise KeyError(f"'{key}' cannot be a name in a CellDict: it {why}.")
-        if isinstance(cell, (CellDict, _Ordered)):
+        if isinstance(cell, (CellDict, _OrderedCells)):
             raise TypeError(f"A {cell.cls_name} cannot stand in a CellDict; put it into a Cell of its own.")
-        self.insert_child_to_cell(key, _cell(cell, key))
+        self.insert_child_to_cell(key, _prefix_parameters(cell, key))
 
     def __delitem__(self, key: str) -> None:
         self[key]
@@ -371,7 +375,7 @@ class CellDict(Cell):
 
     def pop(self, key: str) -> Cell:
         """
-        Take a Cell out.
+        Remove a Cell and return it.
 
         Args:
             key (str): Its name.
@@ -400,7 +404,7 @@ class CellDict(Cell):
 
     def update(self, cells: "Mapping[str, Cell] | CellDict | Iterable[tuple[str, Cell]]") -> None:
         """
-        Put Cells in; one that is there under a name makes room.
+        Add Cells. A Cell of an existing name is replaced.
 
         Args:
             cells (Union[dict, Iterable]): The Cells: a dictionary, or pairs (name, Cell).
@@ -420,7 +424,7 @@ class CellDict(Cell):
             self[pair[0]] = pair[1]
 
     def construct(self, *inputs: Any) -> Any:
-        """Nothing: a dictionary computes nothing.
+        """Raise an error: a dictionary has no computation.
 
         Raises:
             NotImplementedError: Always.

@@ -1,4 +1,4 @@
-"""Convolution layers, and transposed ones. Those of volumes are re-exported."""
+"""Convolution layers and transposed convolutions. The 3-D layers are re-exported."""
 
 from typing import Any
 
@@ -48,8 +48,8 @@ class Conv2d(Convolution):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
-            divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
+            not divide the channels.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -67,7 +67,7 @@ class Conv2d(Convolution):
         return self._convolve(x)
 
     def extend_repr(self) -> str:
-        """Arguments, spaced as MindSpore does it."""
+        """Return the arguments for `repr`, spaced as in MindSpore."""
         return f"{super().extend_repr()}, format={self.format}"
 
 
@@ -100,8 +100,8 @@ class Conv1d(RowConvolution):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
-            divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
+            not divide the channels.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -150,7 +150,7 @@ class _Transposed(Convolution):
 )
 class Conv2dTranspose(_Transposed):
     r"""
-    Convolution from the output side: what Conv2d does to the gradient of its input. A stride spreads the image
+    Transposed convolution of images: the gradient of Conv2d with respect to its input. A stride enlarges the image
     (Zeiler et al., 2010).
 
     Args:
@@ -160,7 +160,8 @@ class Conv2dTranspose(_Transposed):
         stride (Union[int, tuple[int]]): By how much height and width grow. Default: 1.
         pad_mode (str): "same" gives stride times the size; "valid" all that the kernels reach; "pad" that less
             `padding`. Default: "same".
-        padding (Union[int, tuple[int]]): What "pad" cuts off: each side, or (top, bottom, left, right). Default: 0.
+        padding (Union[int, tuple[int]]): Number of elements that "pad" removes: each side, or (top, bottom, left,
+            right). Default: 0.
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
@@ -169,7 +170,7 @@ class Conv2dTranspose(_Transposed):
         bias_init (Union[Tensor, str, Initializer, numbers.Number, None]): The first bias; None is
             Uniform(1 / sqrt(n)) for sums of n products. Default: "zeros", in MindSpore 2 None.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
-        output_padding (Union[int, tuple[int]]): For "pad", how many zeros stand below and right of what comes out; less
+        output_padding (Union[int, tuple[int]]): For "pad", size added to the bottom and right of the output; less
             than the stride or the dilation. Default: 0.
 
     Inputs:
@@ -180,8 +181,8 @@ class Conv2dTranspose(_Transposed):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
-            divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
+            not divide the channels.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -237,7 +238,7 @@ class Conv2dTranspose(_Transposed):
         self._widen = P.Pad(((0, 0), (0, 0), (0, below), (0, right))) if below or right else None
 
     def construct(self, x: Tensor) -> Tensor:
-        """The spread images."""
+        """Return the result of the transposed convolution."""
         image = self._convolve(x)
         return image if self._widen is None else self._widen(image)
 
@@ -245,7 +246,7 @@ class Conv2dTranspose(_Transposed):
 @differs_in_api2(FIRST_WEIGHTS, weight_init=None, bias_init=None)
 class Conv1dTranspose(_Transposed, RowConvolution):
     """
-    Convolution of sequences from the output side: Conv2dTranspose of height 1.
+    Transposed convolution of sequences: Conv2dTranspose of height 1.
 
     Args:
         in_channels (int): How many channels come in.
@@ -253,7 +254,7 @@ class Conv1dTranspose(_Transposed, RowConvolution):
         kernel_size (int): Length of a kernel.
         stride (int): By how much the length grows. Default: 1.
         pad_mode (str): "same", "valid" or "pad", as in Conv2dTranspose. Default: "same".
-        padding (int): What "pad" cuts off each end. Default: 0.
+        padding (int): Number of elements that "pad" removes at each end. Default: 0.
         dilation (int): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
@@ -271,8 +272,8 @@ class Conv1dTranspose(_Transposed, RowConvolution):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
-            divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
+            not divide the channels.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

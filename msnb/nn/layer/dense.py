@@ -9,7 +9,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_least_dims
 from msnb.nn._kinds import Initial
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 
@@ -18,7 +18,7 @@ __all__ = ["BiDense"]
 
 class BiDense(Cell):
     r"""
-    Numbers that are linear in each of two inputs: :math:`y_k = x_1^T W_k x_2 + b_k`.
+    Bilinear layer of two inputs: :math:`y_k = x_1^T W_k x_2 + b_k`.
 
     Args:
         in1_channels (int): How many features the first has.
@@ -76,24 +76,24 @@ class BiDense(Cell):
             self.bias: Parameter = Parameter(start, "bias")
 
     def construct(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         check_least_dims(self.cls_name, input1, 1, "'input1'")
         around = tuple(input1.shape[:-1])
-        wanted = (*around, self.in1_channels), (*around, self.in2_channels)
-        if (tuple(input1.shape), tuple(input2.shape)) != wanted:
+        expected_shapes = (*around, self.in1_channels), (*around, self.in2_channels)
+        if (tuple(input1.shape), tuple(input2.shape)) != expected_shapes:
             raise ValueError(
                 f"For '{self.cls_name}', the inputs should have shapes (..., {self.in1_channels}) and (..., "
                 f"{self.in2_channels}), alike otherwise, but got {tuple(input1.shape)} and {tuple(input2.shape)}."
             )
-        first = widened(input1).reshape((-1, self.in1_channels))
-        second = widened(input2).reshape((-1, self.in2_channels))
-        by_first = F.matmul(first, widened(self.weight.transpose(1, 2, 0)).reshape((self.in1_channels, -1)))
+        first = widen(input1).reshape((-1, self.in1_channels))
+        second = widen(input2).reshape((-1, self.in2_channels))
+        by_first = F.matmul(first, widen(self.weight.transpose(1, 2, 0)).reshape((self.in1_channels, -1)))
         products = by_first.reshape((-1, self.in2_channels, self.out_channels)) * F.expand_dims(second, -1)
         out = F.reduce_sum(products, 1)
         out = out + self.bias if self.has_bias else out
-        return rounded(out.reshape((*around, self.out_channels)), input1, input2)
+        return round_to_inputs(out.reshape((*around, self.out_channels)), input1, input2)
 
     def extend_repr(self) -> str:
         """Sizes."""
-        shown = f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, out_channels={self.out_channels}"
-        return f"{shown}, has_bias=True" if self.has_bias else shown
+        text = f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, out_channels={self.out_channels}"
+        return f"{text}, has_bias=True" if self.has_bias else text

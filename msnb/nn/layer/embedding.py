@@ -1,4 +1,4 @@
-"""Embedding layers: tables of vectors that are looked up by number."""
+"""Embedding layers: lookup of vectors by index."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,7 @@ from msnb.nn.layer._norm.vector_norm import ClipByNorm
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     pass
 
 __all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
@@ -98,18 +98,18 @@ class Embedding(Cell):
 
     def extend_repr(self) -> str:
         """Arguments and the table."""
-        shown = ("vocab_size", "embedding_size", "use_one_hot", "embedding_table", "dtype", "padding_idx")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        names = ("vocab_size", "embedding_size", "use_one_hot", "embedding_table", "dtype", "padding_idx")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
-def _rows(value):
+def _check_rows(value):
     if not isinstance(value, tuple):
         raise TypeError
     return tuple(accept_value(PositiveInt, rows) for rows in value)
 
 
 _SLICE_MODES = ("batch_slice", "field_slice", "table_row_slice", "table_column_slice")
-_ROWS = Kind("a tuple of positive ints", _rows)
+_ROWS = Kind("a tuple of positive ints", _check_rows)
 _NO_SERVER = "there is no parameter server"
 
 
@@ -127,14 +127,14 @@ _NO_SERVER = "there is no parameter server"
 )
 class EmbeddingLookup(Cell):
     """
-    An Embedding that can lie on several devices, and whose vectors can have a greatest length.
+    An Embedding that can be sharded, and whose vectors can have a maximum norm.
 
     Args:
         vocab_size (int): How many vectors there are.
         embedding_size (int): How long each is.
         param_init (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
         target (str): Where MindSpore looks up, "CPU" or "DEVICE"; here always where the table is. Default: "CPU".
-        slice_mode (str): How the table lies on several devices: "batch_slice", "field_slice", "table_row_slice" or
+        slice_mode (str): Sharding of the table: "batch_slice", "field_slice", "table_row_slice" or
             "table_column_slice". Default: "batch_slice".
         manual_shapes (tuple): How many rows each device has for "field_slice". Default: None.
         max_norm (float): The greatest norm of a vector. Default: None.
@@ -206,7 +206,7 @@ class EmbeddingLookup(Cell):
 
 class MultiFieldEmbeddingLookup(EmbeddingLookup):
     """
-    The vectors of numbers that belong to fields: one for each field, merged of those of its numbers.
+    Embeddings of multi-field inputs: the vectors of the indices of a field are reduced to one.
 
     Args:
         vocab_size (int): How many vectors there are.
@@ -223,8 +223,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
 
     Inputs:
         - **input_indices** (Tensor) - the numbers, (batch_size, seq_length), int32 or int64.
-        - **input_values** (Tensor) - by what each vector is multiplied, (batch_size, seq_length), float32; 0 says that
-          there is no number.
+        - **input_values** (Tensor) - factors of the vectors, (batch_size, seq_length), float32; 0 marks padding.
         - **field_ids** (Tensor) - to which field each number belongs, (batch_size, seq_length), int32.
 
     Outputs:
@@ -292,16 +291,16 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         segments = F.reshape(field_ids + first, (-1,))
         factors = F.reshape(input_values, (-1, 1))
         vectors = F.reshape(super().construct(input_indices), (-1, self.embedding_size)) * factors
-        merged = self._merged(vectors, factors, segments, count)
+        merged = self._merge_fields(vectors, factors, segments, count)
         return F.reshape(merged, (samples, self.field_size, self.embedding_size))
 
-    def _merged(self, vectors, factors, segments, count):
+    def _merge_fields(self, vectors, factors, segments, count):
         if self.operator == self.OPERATOR_SUM:
             return F.unsorted_segment_sum(vectors, segments, count)
         weight = F.unsorted_segment_sum(F.abs(factors), segments, count)
         if self.operator == self.OPERATOR_MEAN:
             return P.DivNoNan()(F.unsorted_segment_sum(vectors, segments, count), weight)
-        # What is no number must not be the greatest, and a field without numbers has the vector 0.
+        # Padding must not be the maximum, and a field without indices has the vector 0.
         least = F.cast(F.equal(factors, 0), mstype.float32) * float(np.finfo(np.float32).min)
         greatest = F.unsorted_segment_max(vectors + least, segments, count)
         return greatest * F.cast(F.not_equal(weight, 0), mstype.float32)

@@ -11,7 +11,7 @@ from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, ac
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import PositiveNumber
 from msnb.nn._input_checks import FLOATS, check_alike, check_dims, check_dtypes
-from msnb.nn._kinds import AboveZero, KnownFloat
+from msnb.nn._kinds import AboveZero, FloatNotNan
 from msnb.nn.cell import Cell
 from msnb.nn.layer._pixel_shuffle import PixelShuffle, PixelUnshuffle
 from msnb.nn.layer.container import CellList
@@ -20,7 +20,7 @@ from msnb.nn.layer.pooling import AvgPool2d
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     pass
 
 __all__ = ["ImageGradients", "SSIM", "MSSSIM", "PSNR", "CentralCrop", "PixelShuffle", "PixelUnshuffle"]
@@ -32,15 +32,15 @@ def _check_pair(layer, img1, img2):
     check_alike(layer, img1=img1, img2=img2)
 
 
-def _unit(dtype):
-    """What 1.0 is in images of `dtype`: the greatest integer, or 1.0 for floats."""
+def _max_value(dtype):
+    """Return the greatest pixel value of a dtype: the greatest integer, or 1.0 for floats."""
     np_dtype = np.dtype(mstype.dtype_to_nptype(dtype))
     return float(np.iinfo(np_dtype).max) if np_dtype.kind in "iu" else 1.0
 
 
 class ImageGradients(Cell):
     """
-    How pixels differ from their neighbours.
+    Differences between neighbouring pixels.
 
     Inputs:
         - **images** (Tensor) - of shape (N, C, H, W).
@@ -64,7 +64,7 @@ class ImageGradients(Cell):
     """
 
     def construct(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """(dy, dx)."""
+        """Return (dy, dx)."""
         check_dims(self.cls_name, images, 4)
         down, across = images[:, :, 1:] - images[:, :, :-1], images[..., 1:] - images[..., :-1]
         last_row, last_column = F.zeros_like(images[:, :, -1:]), F.zeros_like(images[..., -1:])
@@ -72,7 +72,7 @@ class ImageGradients(Cell):
 
 
 def _gaussian_window(size, sigma):
-    """A convolution weight (1, 1, size, size) of sum 1."""
+    """Return a convolution with a Gaussian weight (1, 1, size, size) of sum 1."""
     places = np.arange(size, dtype=np.float32) - (size - 1) // 2
     window = np.exp(-np.add.outer(places**2, places**2) / (2 * sigma**2))
     return Tensor((window / window.sum())[None, None].astype(np.float32))
@@ -87,8 +87,8 @@ class _Similarity(Cell):
         max_val: PositiveNumber = 1.0,
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: KnownFloat = 0.01,
-        k2: KnownFloat = 0.03,
+        k1: FloatNotNan = 0.01,
+        k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__()
         self.max_val: float = max_val
@@ -98,14 +98,15 @@ class _Similarity(Cell):
         self.k2: float = k2
         self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
-    def _window(self):
+    def _gaussian_window(self):
         weight = _gaussian_window(self.filter_size, self.filter_sigma)
         window = Conv2d(1, 1, self.filter_size, pad_mode="valid", weight_init=weight, bias_init="zeros")
         window.weight.requires_grad = False
         return window
 
-    def _compare(self, img1, img2, unit, window):
-        """How much two (N, C, H, W) are alike in brightness and structure, and in structure alone: two (N, C)."""
+    def _compare_images(self, img1, img2, unit, window):
+        """Compare two batches (N, C, H, W). Return the similarity of brightness and structure, and of structure only,
+        as (N, C)."""
         channels = img1.shape[:2]
         if min(img1.shape[2:]) < self.filter_size:
             raise ValueError(
@@ -171,21 +172,21 @@ class SSIM(_Similarity):
         max_val: PositiveNumber = 1.0,
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: KnownFloat = 0.01,
-        k2: KnownFloat = 0.03,
+        k1: FloatNotNan = 0.01,
+        k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.conv: Conv2d = self._window()
+        self.conv: Conv2d = self._gaussian_window()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
-        """How alike the images are."""
+        """Return the similarity of the images."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, FLOATS, img1=img1)
-        alike, _ = self._compare(_in_float32(img1, 1.0), _in_float32(img2, 1.0), 1.0, self.conv)
+        alike, _ = self._compare_images(_in_float32(img1, 1.0), _in_float32(img2, 1.0), 1.0, self.conv)
         return self.reduce_mean(alike, -1)
 
 
-def _numbers(value):
+def _check_numbers(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if not value:
@@ -196,7 +197,7 @@ def _numbers(value):
 class MSSSIM(_Similarity):
     """
     SSIM at several scales (Wang et al., 2003), each half as fine as the one before: the product of powers of the
-    structural parts, and at the last scale of the whole.
+    structural terms, and at the last scale of the full SSIM.
 
     Args:
         max_val (Union[int, float]): The range of pixels: 1.0 for floats, 255 for bytes. Default: 1.0.
@@ -231,7 +232,9 @@ class MSSSIM(_Similarity):
     def __init__(
         self,
         max_val: PositiveNumber = 1.0,
-        power_factors: Annotated[tuple[float, ...] | list[float], Kind("a tuple or list of numbers", _numbers)] = (
+        power_factors: Annotated[
+            tuple[float, ...] | list[float], Kind("a tuple or list of numbers", _check_numbers)
+        ] = (
             0.0448,
             0.2856,
             0.3001,
@@ -240,34 +243,33 @@ class MSSSIM(_Similarity):
         ),
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: KnownFloat = 0.01,
-        k2: KnownFloat = 0.03,
+        k1: FloatNotNan = 0.01,
+        k2: FloatNotNan = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.multi_convs_list: CellList = CellList([self._window() for _ in power_factors])
+        self.multi_convs_list: CellList = CellList([self._gaussian_window() for _ in power_factors])
         self.exponents: Tensor = Tensor(power_factors, mstype.float32)
         self.halve: AvgPool2d = AvgPool2d(2, 2)
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
-        """How alike the images are."""
+        """Return the similarity of the images."""
         _check_pair(self.cls_name, img1, img2)
         check_dtypes(self.cls_name, (*FLOATS, mstype.float64, mstype.uint8), img1=img1)
-        unit = _unit(img1.dtype)
+        unit = _max_value(img1.dtype)
         img1, img2 = _in_float32(img1, unit), _in_float32(img2, unit)
         parts = []
         for window in self.multi_convs_list:
-            whole, structure = self._compare(img1, img2, unit, window)
+            similarity, structure = self._compare_images(img1, img2, unit, window)
             parts.append(structure)
             img1, img2 = self.halve(img1), self.halve(img2)
-        parts[-1] = whole
+        parts[-1] = similarity
         powers = F.pow(F.relu(F.stack(tuple(parts), -1)), self.exponents)
         return self.reduce_mean(F.prod(powers, -1), -1)
 
 
 class PSNR(Cell):
     r"""
-    How far an image stands out of its error, in decibels: :math:`10 \log_{10}(max\_val^2 / MSE)`, the peak
-    signal-to-noise ratio.
+    Peak signal-to-noise ratio of two images, in decibels: :math:`10 \log_{10}(max\_val^2 / MSE)`.
 
     Args:
         max_val (Union[int, float]): The range of pixels: 1.0 for floats, 255 for bytes. Default: 1.0.
@@ -299,9 +301,9 @@ class PSNR(Cell):
         self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
-        """The decibels."""
+        """Return the ratio in decibels."""
         _check_pair(self.cls_name, img1, img2)
-        unit = _unit(img1.dtype)
+        unit = _max_value(img1.dtype)
         error = (F.cast(img1, mstype.float32) - F.cast(img2, mstype.float32)) / unit
         noise = self.reduce_mean(F.square(error), (1, 2, 3))
         return F.log((self.max_val / unit) ** 2 / noise) * (10 / math.log(10))
@@ -339,7 +341,7 @@ class CentralCrop(Cell):
         self.slice: P.Slice = P.Slice()
 
     def construct(self, image: Tensor) -> Tensor:
-        """The middle."""
+        """Return the cropped images."""
         check_dims(self.cls_name, image, 3, 4)
         if self.central_fraction == 1.0:
             return image

@@ -17,24 +17,24 @@ from msnb.ops.nn.recurrent.lstm import _LSTMOfLengths
 __all__ = ["LSTM", "LSTMCell"]
 
 
-class _OverTime(Cell):
+class _LstmBase(Cell):
     """The operator and the order of its axes."""
 
-    def _operate(self, batch_first, *settings):
+    def _create_operator(self, batch_first, *settings):
         self.batch_first = batch_first
         self.transpose = P.Transpose()
         self.lstm = P.LSTM(*settings)
         self._lstm_of_lengths = _LSTMOfLengths(*settings)
 
-    def _turned(self, x):
-        """`x` with time and batch in the other order, where the batch comes first outside."""
+    def _swap_time_and_batch(self, x):
+        """Return `x` with time and batch swapped if `batch_first`."""
         return self.transpose(x, (1, 0, 2)) if self.batch_first else x
 
 
-class LSTM(_OverTime):
+class LSTM(_LstmBase):
     r"""
-    Layers of long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997). At each time, gates of the
-    input x and the last result h decide what the memory c keeps, takes and shows:
+    Layers of long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997). At each time, gates computed
+    from the input x and the previous output h update the memory c:
 
     .. math::
         i, f, o = \sigma(W x_t + V h_{t-1} + b), \quad g = \tanh(W x_t + V h_{t-1} + b)
@@ -52,7 +52,7 @@ class LSTM(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         dtype (mindspore.dtype): Element type of the Parameter. Default: mstype.float32.
@@ -97,13 +97,13 @@ class LSTM(_OverTime):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._operate(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
+        self._create_operator(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
         directions = 1 + bidirectional
         self._states, self._length = num_layers * directions, hidden_size
-        taken = [input_size, *[directions * hidden_size] * (num_layers - 1)]
+        input_sizes = [input_size, *[directions * hidden_size] * (num_layers - 1)]
         # Each row of a gate: the features that its layer takes, those of the last result, and two biases.
         rows = 4 * hidden_size * directions
-        count = rows * sum(features + hidden_size + 2 * has_bias for features in taken)
+        count = rows * sum(features + hidden_size + 2 * has_bias for features in input_sizes)
         reach = 1 / math.sqrt(hidden_size)
         start = np.random.uniform(-reach, reach, count).reshape(-1, 1, 1)
         self.weight: Parameter = Parameter(Tensor(start, dtype), "weight")
@@ -113,7 +113,7 @@ class LSTM(_OverTime):
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(results, (h, c))."""
         check_dims(self.cls_name, x, 3, name="'x'")
-        x = self._turned(x)
+        x = self._swap_time_and_batch(x)
         if hx is None:
             nothing = P.Zeros()((self._states, x.shape[1], self._length), x.dtype)
             hx = (nothing, nothing)
@@ -121,10 +121,10 @@ class LSTM(_OverTime):
             results, h, c, _, _ = self.lstm(x, *hx, self.weight)
         else:
             results, h, c, _, _ = self._lstm_of_lengths(x, *hx, self.weight, seq_length)
-        return self._turned(results), (h, c)
+        return self._swap_time_and_batch(results), (h, c)
 
 
-class LSTMCell(_OverTime):
+class LSTMCell(_LstmBase):
     """
     One layer of LSTM, whose weights are an input.
 
@@ -167,9 +167,9 @@ class LSTMCell(_OverTime):
         bidirectional: Bool = False,
     ) -> None:
         super().__init__()
-        self._operate(batch_first, input_size, hidden_size, 1, has_bias, bidirectional, dropout)
+        self._create_operator(batch_first, input_size, hidden_size, 1, has_bias, bidirectional, dropout)
 
     def construct(self, x: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple[Tensor, ...]:
         """(results, h, c, reserve, state)."""
-        results, *rest = self.lstm(self._turned(x), h, c, w)
-        return (self._turned(results), *rest)
+        results, *rest = self.lstm(self._swap_time_and_batch(x), h, c, w)
+        return (self._swap_time_and_batch(results), *rest)

@@ -1,4 +1,4 @@
-"""Mathematical layers: special functions, sums and moments, ranges. Those on matrices are re-exported."""
+"""Mathematical layers: special functions, sums and moments, ranges. Matrix layers are re-exported."""
 
 import math
 from typing import Annotated
@@ -78,7 +78,7 @@ class ReduceLogSumExp(Cell):
 
 class Range(Cell):
     """
-    The numbers start, start + delta, start + 2 delta, ... that lie before a limit.
+    The numbers start, start + delta, start + 2 delta, ... below a limit.
 
     Args:
         start (Union[int, float]): The first; without `limit` it is the limit, and 0 comes first.
@@ -173,7 +173,8 @@ class DiGamma(Cell):
 
 class IGamma(Cell):
     r"""
-    How much of the gamma integral lies below x: :math:`\int_0^x t^{a-1} e^{-t} dt / \Gamma(a)`.
+    Regularized lower incomplete gamma function, the gamma integral up to x: :math:`\int_0^x t^{a-1} e^{-t} dt /
+    \Gamma(a)`.
 
     Inputs:
         - **a** (Tensor) - float32.
@@ -195,7 +196,7 @@ class IGamma(Cell):
     """
 
     def construct(self, a: Tensor, x: Tensor) -> Tensor:
-        """The shares."""
+        """Return the probabilities."""
         check_dtypes(self.cls_name, (mstype.float32,), a=a, x=x)
         return F.igamma(a, x)
 

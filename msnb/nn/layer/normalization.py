@@ -1,4 +1,4 @@
-"""A face: normalisation layers, with the statistics of a batch, of each sample, or of neighbouring channels."""
+"""Re-export module: normalisation layers."""
 
 from msnb.nn.layer._norm import batch_norm, layer_norm, local_response_norm
 from msnb.nn.layer._norm.batch_norm import *  # noqa: F403

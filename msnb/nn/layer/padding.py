@@ -1,4 +1,4 @@
-"""Layers that widen what they are given at its borders. r1.1 has `nn.Pad` alone; these are MindSpore 2's."""
+"""Padding layers of MindSpore 2. r1.1 has only `nn.Pad`."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -22,14 +22,15 @@ __all__ = [
 ]
 
 
-def _around(axes, side, some=False):
-    """A number for every side, or a (before, after) for each of so many last axes, the last one first."""
+def _padding_kind(axes, side, some=False):
+    """Return the kind of a padding: a number for every side, or (before, after) for each of the last axes, the last
+    one first."""
 
     def accept(value):
         if not isinstance(value, tuple):
             return (accept_value(side, value),) * (2 * axes)
-        wanted = range(2, 2 * axes + 1, 2) if some else (2 * axes,)
-        if len(value) not in wanted:
+        lengths = range(2, 2 * axes + 1, 2) if some else (2 * axes,)
+        if len(value) not in lengths:
             raise ValueError
         return tuple(accept_value(side, number) for number in value)
 
@@ -37,22 +38,22 @@ def _around(axes, side, some=False):
     return Kind(f"{sign} or a tuple of {'at most ' if some and axes > 1 else ''}{2 * axes}", accept)
 
 
-_Axis = Annotated[int | tuple[int, ...], _around(1, Int)]
-_TwoAxes = Annotated[int | tuple[int, ...], _around(2, Int, some=True)]
-_ThreeAxes = Annotated[int | tuple[int, ...], _around(3, Int, some=True)]
-_BothAxes = Annotated[int | tuple[int, ...], _around(2, Int)]
-_AllAxes = Annotated[int | tuple[int, ...], _around(3, Int)]
-_Inside = Annotated[int | tuple[int, ...], _around(1, NonNegInt)]
-_TwoInside = Annotated[int | tuple[int, ...], _around(2, NonNegInt)]
-_ThreeInside = Annotated[int | tuple[int, ...], _around(3, NonNegInt)]
+_Axis = Annotated[int | tuple[int, ...], _padding_kind(1, Int)]
+_TwoAxes = Annotated[int | tuple[int, ...], _padding_kind(2, Int, some=True)]
+_ThreeAxes = Annotated[int | tuple[int, ...], _padding_kind(3, Int, some=True)]
+_BothAxes = Annotated[int | tuple[int, ...], _padding_kind(2, Int)]
+_AllAxes = Annotated[int | tuple[int, ...], _padding_kind(3, Int)]
+_Inside = Annotated[int | tuple[int, ...], _padding_kind(1, NonNegInt)]
+_TwoInside = Annotated[int | tuple[int, ...], _padding_kind(2, NonNegInt)]
+_ThreeInside = Annotated[int | tuple[int, ...], _padding_kind(3, NonNegInt)]
 
 
-class _Widened(Cell):
-    """What is put at the borders, and how wide."""
+class _PaddingLayer(Cell):
+    """Base of padding layers: the widths and the padding values."""
 
     padding: tuple[int, ...]
 
-    def _begin(self, padding: Any) -> None:
+    def _set_padding(self, padding: Any) -> None:
         self.padding = padding
 
     def _check(self, x):
@@ -66,22 +67,22 @@ class _Widened(Cell):
             raise ValueError(f"For '{self.cls_name}', 'padding' {self.padding} leaves nothing of shape {x.shape}.")
 
     def extend_repr(self) -> str:
-        """How wide the borders are."""
+        """Return the padding widths for `repr`."""
         return f"padding={self.padding}"
 
 
-class _Constant(_Widened):
+class _Constant(_PaddingLayer):
     value: Any = 0
 
     def construct(self, x: Tensor) -> Tensor:
-        """The widened Tensor."""
+        """Return the padded Tensor."""
         self._check(x)
         return F.pad(x, self.padding, "constant", self.value)
 
 
-class _Reflection(_Widened):
+class _Reflection(_PaddingLayer):
     def construct(self, x: Tensor) -> Tensor:
-        """The widened Tensor."""
+        """Return the padded Tensor."""
         self._check(x)
         pairs = tuple(zip(self.padding[::2], self.padding[1::2], strict=True))[::-1]
         return self._mirror(x, ((0, 0),) * (x.ndim - len(pairs)) + pairs)
@@ -89,9 +90,9 @@ class _Reflection(_Widened):
     _mirror: ClassVar[Any] = P.MirrorPad("REFLECT")
 
 
-class _Replication(_Widened):
+class _Replication(_PaddingLayer):
     def construct(self, x: Tensor) -> Tensor:
-        """The widened Tensor."""
+        """Return the padded Tensor."""
         self._check(x)
         return F.pad(x, self.padding, "replicate")
 
@@ -125,7 +126,7 @@ class ConstantPad1d(_Constant):
     @checked
     def __init__(self, padding: _Axis, value: Number) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
         self.value: float = value
 
 
@@ -160,7 +161,7 @@ class ConstantPad2d(_Constant):
     @checked
     def __init__(self, padding: _TwoAxes, value: Number) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
         self.value: float = value
 
 
@@ -194,7 +195,7 @@ class ConstantPad3d(_Constant):
     @checked
     def __init__(self, padding: _ThreeAxes, value: Number) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
         self.value: float = value
 
 
@@ -228,12 +229,12 @@ class ZeroPad2d(_Constant):
     @checked
     def __init__(self, padding: _TwoAxes) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReflectionPad1d(_Reflection):
     """
-    Continues the last axis as in a mirror that stands on the last element.
+    Pad the last axis by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right).
@@ -259,12 +260,12 @@ class ReflectionPad1d(_Reflection):
     @checked
     def __init__(self, padding: _Inside) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReflectionPad2d(_Reflection):
     """
-    Continues the last two axes as in a mirror that stands on the last elements.
+    Pad the last two axes by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom).
@@ -292,12 +293,12 @@ class ReflectionPad2d(_Reflection):
     @checked
     def __init__(self, padding: _TwoInside) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReflectionPad3d(_Reflection):
     """
-    Continues the last three axes as in a mirror that stands on the last elements.
+    Pad the last three axes by reflection at the border elements.
 
     Args:
         padding (Union[int, tuple[int]]): How wide each side becomes, or (left, right, top, bottom, front, back).
@@ -323,7 +324,7 @@ class ReflectionPad3d(_Reflection):
     @checked
     def __init__(self, padding: _ThreeInside) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReplicationPad1d(_Replication):
@@ -354,7 +355,7 @@ class ReplicationPad1d(_Replication):
     @checked
     def __init__(self, padding: _Axis) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReplicationPad2d(_Replication):
@@ -388,7 +389,7 @@ class ReplicationPad2d(_Replication):
     @checked
     def __init__(self, padding: _BothAxes) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)
 
 
 class ReplicationPad3d(_Replication):
@@ -420,4 +421,4 @@ class ReplicationPad3d(_Replication):
     @checked
     def __init__(self, padding: _AllAxes) -> None:
         super().__init__()
-        self._begin(padding)
+        self._set_padding(padding)

@@ -1,4 +1,4 @@
-"""Pooling layers: a number for each window. Those to a given size are re-exported."""
+"""Pooling layers. The adaptive ones are re-exported."""
 
 from typing import Annotated, Any
 
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 
-def _window(value):
+def _check_window(value):
     if not isinstance(value, (int, tuple)):
         raise TypeError
     sizes = value if isinstance(value, tuple) else (value, value)
@@ -58,19 +58,21 @@ def _window(value):
     return value
 
 
-Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _window)]
+Window = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _check_window)]
 
 
 _BEHIND = "'padding' and what follows it are taken by position, and 'data_format' comes last"
 
 
 class _Pool2d(OneOperator):
-    """One number for each window of an image. Arguments by name only are MindSpore 2's, and need its mode "pad"."""
+    """Base of 2-D pooling. Keyword-only arguments are those of MindSpore 2 and need its mode "pad"."""
 
     def __init__(self) -> None:
         Cell.__init__(self)  # which operator it is depends on the mode
 
-    def _begin(self, kernel_size: Any, stride: Any, pad_mode: str, data_format: str = "NCHW", **further: Any) -> None:
+    def _set_window(
+        self, kernel_size: Any, stride: Any, pad_mode: str, data_format: str = "NCHW", **further: Any
+    ) -> None:
         self.kernel_size = kernel_size
         self.stride = stride
         self.pad_mode = pad_mode
@@ -78,7 +80,7 @@ class _Pool2d(OneOperator):
         if pad_mode == "PAD":
             if data_format != "NCHW":
                 raise ValueError(f"For '{self.cls_name}', 'pad_mode' \"pad\" needs 'data_format' \"NCHW\".")
-            self._hold(self._padded(kernel_size, stride, **further))
+            self._set_operator(self._use_padded_pool(kernel_size, stride, **further))
             return
         for name, value in further.items():
             usual = self._usual[name]
@@ -87,54 +89,54 @@ class _Pool2d(OneOperator):
                     f"For '{self.cls_name}', '{name}' needs 'pad_mode' \"pad\", but got {value!r} with "
                     f'"{pad_mode.lower()}".'
                 )
-        self._hold(self._operator(kernel_size, stride, pad_mode, data_format))
+        self._set_operator(self._operator(kernel_size, stride, pad_mode, data_format))
 
     def construct(self, x: Tensor) -> Tensor:
-        """The number of each window."""
+        """Return the pooled images."""
         if x.ndim != 3:
             return super().construct(x)
-        found = super().construct(F.expand_dims(x, 0))
-        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+        outputs = super().construct(F.expand_dims(x, 0))
+        return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
 
     def extend_repr(self) -> str:
-        """The window and how it moves."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
-class _MaxPool(_Pool2d, operator=P.MaxPool, held_as="max_pool"):
+class _MaxPool(_Pool2d, operator=P.MaxPool, attribute_name="max_pool"):
     _usual = {"padding": 0, "dilation": 1, "return_indices": False, "ceil_mode": False}
 
-    def _padded(self, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
+    def _use_padded_pool(self, kernel_size, stride, padding, dilation, return_indices, ceil_mode):
         operator = MaxPoolWithArgmaxV2 if return_indices else _MaxPool2D
         return operator(kernel_size, stride, padding, dilation, ceil_mode)
 
 
-class _AvgPool(_Pool2d, operator=P.AvgPool, held_as="avg_pool"):
+class _AvgPool(_Pool2d, operator=P.AvgPool, attribute_name="avg_pool"):
     _usual = {"padding": 0, "ceil_mode": False, "count_include_pad": True, "divisor_override": None}
 
-    def _padded(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    def _use_padded_pool(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
         return AvgPool2D(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
 
 class _Row(_Pool2d):
-    """One number for each stretch of a sequence: of an image of height 1."""
+    """Base of 1-D pooling: a sequence is an image of height 1."""
 
-    def _begin(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
-        super()._begin((1, kernel_size), (1, stride), pad_mode, **further)
+    def _set_window(self, kernel_size: int, stride: int, pad_mode: str, **further: Any) -> None:
+        super()._set_window((1, kernel_size), (1, stride), pad_mode, **further)
         self.expand: P.ExpandDims = P.ExpandDims()
         self.squeeze: P.Squeeze = P.Squeeze(2)
 
-    def _padded(self, kernel_size, stride, padding, **further):
+    def _use_padded_pool(self, kernel_size, stride, padding, **further):
         if "dilation" in further:
             further["dilation"] = (1, further["dilation"])
-        return super()._padded(kernel_size, stride, (0, padding), **further)
+        return super()._use_padded_pool(kernel_size, stride, (0, padding), **further)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The number of each stretch."""
+        """Return the pooled sequences."""
         check_dims(self.cls_name, x, 2, 3)
         if x.ndim == 2:
-            found = self.construct(F.expand_dims(x, 0))
-            return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+            outputs = self.construct(F.expand_dims(x, 0))
+            return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
         pooled = super().construct(self.expand(x, 2))
         return tuple(map(self.squeeze, pooled)) if isinstance(pooled, tuple) else self.squeeze(pooled)
 
@@ -163,7 +165,7 @@ class MaxPool2d(_MaxPool):
         padding (Union[int, tuple[int]]): For "pad", how many pixels are added above and below, left and right.
             Default: 0.
         dilation (Union[int, tuple[int]]): For "pad", the spacing of the pixels that a window looks at. Default: 1.
-        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
@@ -174,7 +176,7 @@ class MaxPool2d(_MaxPool):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, a word unknown, or something for "pad" is given without it.
+        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -198,7 +200,7 @@ class MaxPool2d(_MaxPool):
         ceil_mode: Bool = False,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,
@@ -220,7 +222,7 @@ class MaxPool1d(_Row, _MaxPool):
         pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
         padding (int): For "pad", how many places are added at each end. Default: 0.
         dilation (int): For "pad", the spacing of the places that a window looks at. Default: 1.
-        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
@@ -231,8 +233,8 @@ class MaxPool1d(_Row, _MaxPool):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If one is less than 1, `pad_mode` unknown, something for "pad" given without it, or the input has
-            other dimensions.
+        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
+            input has other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -254,7 +256,7 @@ class MaxPool1d(_Row, _MaxPool):
         ceil_mode: Bool = False,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,
@@ -301,7 +303,7 @@ class AvgPool2d(_AvgPool):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, a word unknown, or something for "pad" is given without it.
+        ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -325,7 +327,7 @@ class AvgPool2d(_AvgPool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,
@@ -358,8 +360,8 @@ class AvgPool1d(_Row, _AvgPool):
 
     Raises:
         TypeError: If a size is no int.
-        ValueError: If one is less than 1, `pad_mode` unknown, something for "pad" given without it, or the input has
-            other dimensions.
+        ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
+            input has other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -381,7 +383,7 @@ class AvgPool1d(_Row, _AvgPool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,

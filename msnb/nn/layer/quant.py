@@ -1,4 +1,4 @@
-"""Layers of quantisation-aware training: a face of the modules that hold them."""
+"""Re-export module: layers of quantisation-aware training."""
 
 from msnb.nn.layer._quant.activations import ActQuant, MulQuant, TensorAddQuant
 from msnb.nn.layer._quant.block import QuantBlock, QuantMindirBlock
@@ -23,5 +23,5 @@ __all__ = [
     "TensorAddQuant",
     "MulQuant",
 ]
-# For those who import them from here.
+# for programs that import them from here
 _ = BatchNormFoldCell, QuantBlock, QuantConfig, QuantMindirBlock, UniformQuantObserver, quant_config_default

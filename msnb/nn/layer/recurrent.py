@@ -1,4 +1,4 @@
-"""Recurrent layers with Parameters of their own for each layer and direction: RNN and GRU, and one step of them."""
+"""RNN and GRU with separate Parameters for each layer and direction, and their single-step cells."""
 
 import math
 from typing import Annotated, Any
@@ -21,22 +21,29 @@ __all__ = ["RNN", "GRU", "RNNCell", "GRUCell"]
 Nonlinearity = Annotated[str, OneOf("tanh", "relu")]
 
 
-def _drawn(name, shape, hidden_size, dtype):
-    """A Parameter of numbers in (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
+def _uniform_parameter(name, shape, hidden_size, dtype):
+    """Return a Parameter drawn from (-1/sqrt(hidden_size), 1/sqrt(hidden_size))."""
     reach = 1 / math.sqrt(hidden_size)
     return Parameter(Tensor(np.random.uniform(-reach, reach, shape), dtype), name)
 
 
-class _OverTime(Cell):
-    """Layers and directions of a cell over a sequence; each has Parameters ``weight_ih_l0``, ``weight_hh_l0``,
-    ``bias_ih_l0``, ``bias_hh_l0``, with ``_reverse`` behind them for the way back."""
+class _RecurrentLayers(Cell):
+    """Base of recurrent layers: layers and directions of a cell over a sequence; each has Parameters
+    ``weight_ih_l0``, ``weight_hh_l0``, ``bias_ih_l0``, ``bias_hh_l0``, with the suffix ``_reverse`` for the backward
+    direction."""
 
-    def _build(self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype):
+    def _check_and_create(
+        self, cell, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
+    ):
         ways = ("", "_reverse")[: 1 + bidirectional]
         self._runs = [_Recurrent(cell=cell, reverse=bool(way)) for way in ways]
-        self._make(GATES[cell], input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
+        self._create_parameters(
+            GATES[cell], input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype
+        )
 
-    def _make(self, gates, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype):
+    def _create_parameters(
+        self, gates, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype
+    ):
         self.batch_first: bool = batch_first
         self.num_layers: int = num_layers
         self.hidden_size: int = hidden_size
@@ -47,19 +54,19 @@ class _OverTime(Cell):
         self._ways = len(ways)
         self._transpose, self._concat, self._stack = P.Transpose(), P.Concat(2), P.Stack()
         rows = gates * hidden_size
-        self._names, found = [], {}
+        self._names, all_shapes = [], {}
         for layer in range(num_layers):
-            taken = input_size if layer == 0 else hidden_size * self._ways
+            layer_input_size = input_size if layer == 0 else hidden_size * self._ways
             for way in ways:
                 end = f"l{layer}{way}"
-                shapes = {f"weight_ih_{end}": (rows, taken), f"weight_hh_{end}": (rows, hidden_size)}
+                shapes = {f"weight_ih_{end}": (rows, layer_input_size), f"weight_hh_{end}": (rows, hidden_size)}
                 if has_bias:
                     shapes |= {f"bias_ih_{end}": (rows,), f"bias_hh_{end}": (rows,)}
-                found |= shapes
+                all_shapes |= shapes
                 self._names.append(tuple(shapes))
         for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):  # the order of MindSpore's lists of them
-            for name in (name for name in found if name.startswith(kind)):
-                setattr(self, name, _drawn(name, found[name], hidden_size, dtype))
+            for name in (name for name in all_shapes if name.startswith(kind)):
+                setattr(self, name, _uniform_parameter(name, all_shapes[name], hidden_size, dtype))
 
     def construct(self, x: Tensor, hx: Tensor | None = None, seq_length: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """(results, last states)."""
@@ -74,18 +81,18 @@ class _OverTime(Cell):
         for layer in range(self.num_layers):
             if layer > 0 and self.dropout:
                 x = self.dropout_op(x)
-            found = []
+            layer_results = []
             for way in range(self._ways):
                 spot = layer * self._ways + way
                 weights = [getattr(self, name) for name in self._names[spot]] + [None] * (0 if self.has_bias else 2)
                 results, state = self._runs[way](x, hx[spot], *weights, seq_length)
-                found.append(results)
+                layer_results.append(results)
                 last.append(state)
-            x = self._concat(tuple(found)) if self._ways == 2 else found[0]
+            x = self._concat(tuple(layer_results)) if self._ways == 2 else layer_results[0]
         return (self._transpose(x, (1, 0, 2)) if self.batch_first else x), self._stack(tuple(last))
 
 
-class RNN(_OverTime):
+class RNN(_RecurrentLayers):
     r"""
     Layers of the plain recurrent network (Elman, 1990) over a sequence:
     :math:`h_t = \tanh(W_{ih} x_t + b_{ih} + W_{hh} h_{t-1} + b_{hh})`, or ReLU in the place of tanh.
@@ -96,7 +103,7 @@ class RNN(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         nonlinearity (str): "tanh" or "relu". Default: "tanh".
@@ -143,12 +150,12 @@ class RNN(_OverTime):
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._build(
+        self._check_and_create(
             nonlinearity, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
         )
 
 
-class GRU(_OverTime):
+class GRU(_RecurrentLayers):
     r"""
     Layers of gated recurrent units (Cho et al., 2014) over a sequence:
 
@@ -166,7 +173,7 @@ class GRU(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -210,25 +217,31 @@ class GRU(_OverTime):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._build("gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype)
+        self._check_and_create(
+            "gru", input_size, hidden_size, num_layers, has_bias, batch_first, dropout, bidirectional, dtype
+        )
 
 
-class _OneStep(Cell):
+class _RecurrentCell(Cell):
     """One step of a cell, with its own weights."""
 
-    def _build(self, cell, input_size, hidden_size, has_bias, dtype):
+    def _check_and_create(self, cell, input_size, hidden_size, has_bias, dtype):
         self._run_once, self._expand = _Recurrent(cell=cell), P.ExpandDims()
-        self._make(GATES[cell], input_size, hidden_size, has_bias, dtype)
+        self._create_parameters(GATES[cell], input_size, hidden_size, has_bias, dtype)
 
-    def _make(self, gates, input_size, hidden_size, has_bias, dtype):
+    def _create_parameters(self, gates, input_size, hidden_size, has_bias, dtype):
         self.input_size: int = input_size
         self.hidden_size: int = hidden_size
         self.has_bias: bool = has_bias
         rows = gates * hidden_size
-        self.weight_ih: Parameter = _drawn("weight_ih", (rows, input_size), hidden_size, dtype)
-        self.weight_hh: Parameter = _drawn("weight_hh", (rows, hidden_size), hidden_size, dtype)
-        self.bias_ih: Parameter | None = _drawn("bias_ih", (rows,), hidden_size, dtype) if has_bias else None
-        self.bias_hh: Parameter | None = _drawn("bias_hh", (rows,), hidden_size, dtype) if has_bias else None
+        self.weight_ih: Parameter = _uniform_parameter("weight_ih", (rows, input_size), hidden_size, dtype)
+        self.weight_hh: Parameter = _uniform_parameter("weight_hh", (rows, hidden_size), hidden_size, dtype)
+        self.bias_ih: Parameter | None = (
+            _uniform_parameter("bias_ih", (rows,), hidden_size, dtype) if has_bias else None
+        )
+        self.bias_hh: Parameter | None = (
+            _uniform_parameter("bias_hh", (rows,), hidden_size, dtype) if has_bias else None
+        )
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
         """The next state."""
@@ -238,9 +251,9 @@ class _OneStep(Cell):
         return self._run_once(self._expand(x, 0), hx, *weights)[1]
 
 
-class RNNCellBase(_OneStep):
+class RNNCellBase(_RecurrentCell):
     """
-    Weights of one step, from which programs derive cells of their own.
+    Base class with the weights of one step, for user-defined recurrent cells.
 
     Args:
         input_size (int): How many features come in.
@@ -263,10 +276,10 @@ class RNNCellBase(_OneStep):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._make(num_chunks, input_size, hidden_size, has_bias, dtype)
+        self._create_parameters(num_chunks, input_size, hidden_size, has_bias, dtype)
 
     def construct(self, *inputs: Any) -> Any:
-        """What a class that is derived computes.
+        """The computation of a derived class.
 
         Raises:
             NotImplementedError: Always.
@@ -274,7 +287,7 @@ class RNNCellBase(_OneStep):
         raise NotImplementedError(f"'{type(self).__name__}' has no construct of its own.")
 
 
-class RNNCell(_OneStep):
+class RNNCell(_RecurrentCell):
     """
     One step of the plain recurrent network, see `RNN`.
 
@@ -316,10 +329,10 @@ class RNNCell(_OneStep):
     ) -> None:
         super().__init__()
         self.nonlinearity: str = nonlinearity
-        self._build(nonlinearity, input_size, hidden_size, has_bias, dtype)
+        self._check_and_create(nonlinearity, input_size, hidden_size, has_bias, dtype)
 
 
-class GRUCell(_OneStep):
+class GRUCell(_RecurrentCell):
     """
     One step of a gated recurrent unit, see `GRU`.
 
@@ -358,4 +371,4 @@ class GRUCell(_OneStep):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._build("gru", input_size, hidden_size, has_bias, dtype)
+        self._check_and_create("gru", input_size, hidden_size, has_bias, dtype)

@@ -1,4 +1,4 @@
-"""A face: single steps of recurrent layers, under MindSpore 2's module path."""
+"""Re-export module: single-step recurrent cells, at MindSpore 2's module path."""
 
 from msnb.nn.layer._recurrent.cell_step import _gru_cell as _gru_cell
 from msnb.nn.layer._recurrent.cell_step import _lstm_cell as _lstm_cell

@@ -1,4 +1,4 @@
-"""A layer for each time of a sequence."""
+"""A layer applied to each time step of a sequence."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -13,24 +13,25 @@ from msnb.ops import functional as F
 __all__ = ["TimeDistributed"]
 
 
-def _layer(value):
+def _check_layer(value):
     if not isinstance(value, (Cell, Primitive)):
         raise TypeError
     return value
 
 
-Layer = Annotated[Cell | Primitive | Callable[..., Any], Kind("a Cell or a Primitive", _layer)]
+Layer = Annotated[Cell | Primitive | Callable[..., Any], Kind("a Cell or a Primitive", _check_layer)]
 
 
 class TimeDistributed(Cell):
     """
-    Applies one layer to every time of a sequence.
+    Apply one layer to every time step of a sequence.
 
     Args:
         layer (Union[Cell, Primitive]): The layer.
         time_axis (int): The axis of the times.
-        reshape_with_axis (int): An axis that the times are joined with, so that the layer is called once: right where
-            it treats what lies along that axis one by one, such as the batch. Default: None, once for each time.
+        reshape_with_axis (int): An axis that the time axis is merged into, so that the layer is called once. It is
+            correct if the layer treats elements along that axis independently, such as the batch. Default: None, one
+            call per time.
 
     Inputs:
         - **inputs** (Tensor) - of at least 3 dimensions.
@@ -67,18 +68,18 @@ class TimeDistributed(Cell):
         joined = self.reshape_with_axis % inputs.ndim
         if joined == times:
             raise ValueError(f"For '{self.cls_name}', the times cannot be joined with their own axis {joined}.")
-        beside = joined - (times < joined)  # where the other axis is once the times are taken out
+        position = joined - (times < joined)  # position of the other axis after the time axis is removed
         order = [axis for axis in range(inputs.ndim) if axis != times]
-        order.insert(beside, times)  # the times come right before it
+        order.insert(position, times)  # the times come right before it
         x = F.transpose(inputs, tuple(order))
-        many = x.shape[beside : beside + 2]
-        out = self.layer(x.reshape((*x.shape[:beside], many[0] * many[1], *x.shape[beside + 2 :])))
-        if out.ndim <= beside or out.shape[beside] != many[0] * many[1]:
+        many = x.shape[position : position + 2]
+        out = self.layer(x.reshape((*x.shape[:position], many[0] * many[1], *x.shape[position + 2 :])))
+        if out.ndim <= position or out.shape[position] != many[0] * many[1]:
             raise ValueError(
-                f"For '{self.cls_name}', 'layer' should leave axis {beside} as long as it is, {many[0] * many[1]}, but "
-                f"gave shape {tuple(out.shape)}; try without 'reshape_with_axis'."
+                f"For '{self.cls_name}', 'layer' should leave axis {position} as long as it is, {many[0] * many[1]}, "
+                f"but gave shape {tuple(out.shape)}; try without 'reshape_with_axis'."
             )
-        out = out.reshape((*out.shape[:beside], *many, *out.shape[beside + 1 :]))
-        rest = [axis for axis in range(out.ndim) if axis != beside]
-        rest.insert(times, beside)
+        out = out.reshape((*out.shape[:position], *many, *out.shape[position + 1 :]))
+        rest = [axis for axis in range(out.ndim) if axis != position]
+        rest.insert(times, position)
         return F.transpose(out, tuple(rest))

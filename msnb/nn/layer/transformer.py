@@ -1,4 +1,4 @@
-"""Attention with several heads. r1.1 has no such layer; signature and names of Parameters are MindSpore 2's."""
+"""Multi-head attention, with signature and Parameter names of MindSpore 2. r1.1 has no such layer."""
 
 import math
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from msnb.common.kinds import Bool, DType, Optional, PositiveInt, checked
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Share
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.cell import Cell
 from msnb.nn.layer.basic import Dense
 from msnb.ops import functional as F
@@ -22,8 +22,8 @@ _Width = Annotated[int | None, Optional(PositiveInt)]
 
 class MultiheadAttention(Cell):
     r"""
-    Attention with several heads (Vaswani et al., 2017): each projects queries, keys and values, and gives
-    :math:`\text{softmax}(q k^T / \sqrt{d}) v`; what all give is projected once more.
+    Multi-head attention (Vaswani et al., 2017): each head projects queries, keys and values, and computes
+    :math:`\text{softmax}(q k^T / \sqrt{d}) v`; the results of all heads are projected once more.
 
     Args:
         embed_dim (int): Length of a query, and of an output.
@@ -135,7 +135,7 @@ class MultiheadAttention(Cell):
             raise ValueError(f"For '{self.cls_name}', 'query' should have 2 or 3 dims, but got shape {query.shape}.")
         single = query.ndim == 2
         query, key, value = (self._batch_first(x, single) for x in (query, key, value))
-        q, k, v = self._projected(query, key, value)
+        q, k, v = self._project_inputs(query, key, value)
         n, length, extra = q.shape[0], q.shape[1], int(self.add_bias_kv) + int(self.add_zero_attn)
         if self.add_bias_kv:
             k = P.Concat(1)((k, F.broadcast_to(self.bias_k, (n, 1, self.embed_dim))))
@@ -144,12 +144,12 @@ class MultiheadAttention(Cell):
             zero = F.zeros_like(k[:, :1])
             k, v = P.Concat(1)((k, zero)), P.Concat(1)((v, zero))
 
-        q, k, v = (self._heads(x) for x in (q, k, v))
+        q, k, v = (self._split_heads(x) for x in (q, k, v))
         # products of queries and keys do not fit in half precision, and an infinite one has no softmax
-        scores = self.matmul_turned(widened(q) * (1 / math.sqrt(self.head_dim)), widened(k))
-        scores = _masked(scores, attn_mask, extra, lambda m: m if m.ndim == 2 else m.reshape((n, -1, *m.shape[1:])))
-        scores = _masked(scores, key_padding_mask, extra, lambda m: m.reshape((n, 1, 1, -1)))
-        weights = F.dropout(rounded(self.softmax(scores), v), self.dropout, self.training)
+        scores = self.matmul_turned(widen(q) * (1 / math.sqrt(self.head_dim)), widen(k))
+        scores = _apply_mask(scores, attn_mask, extra, lambda m: m if m.ndim == 2 else m.reshape((n, -1, *m.shape[1:])))
+        scores = _apply_mask(scores, key_padding_mask, extra, lambda m: m.reshape((n, 1, 1, -1)))
+        weights = F.dropout(round_to_inputs(self.softmax(scores), v), self.dropout, self.training)
 
         out = self.matmul(weights, v).transpose(0, 2, 1, 3).reshape((n, length, self.embed_dim))
         out = self.out_proj(out)
@@ -164,7 +164,7 @@ class MultiheadAttention(Cell):
             return F.expand_dims(x, 0)
         return x if self.batch_first else x.transpose(1, 0, 2)
 
-    def _projected(self, query, key, value):
+    def _project_inputs(self, query, key, value):
         e = self.embed_dim
         if self._same_length:
             matrices = [self.in_proj_weight[i * e : (i + 1) * e] for i in range(3)]
@@ -175,13 +175,13 @@ class MultiheadAttention(Cell):
             projected = [x + self.in_proj_bias[i * e : (i + 1) * e] for i, x in enumerate(projected)]
         return projected
 
-    def _heads(self, x):
-        """(N, L, E) as (N, heads, L, E / heads)."""
+    def _split_heads(self, x):
+        """Reshape (N, L, E) to (N, heads, L, E / heads)."""
         return x.reshape((x.shape[0], x.shape[1], self.num_heads, self.head_dim)).transpose(0, 2, 1, 3)
 
 
-def _masked(scores, mask, extra, fitted):
-    """`scores` with what a mask adds, -inf where it is True; keys that were put behind always count."""
+def _apply_mask(scores, mask, extra, fitted):
+    """Return masked scores: -inf where a bool mask is True. Appended keys are never masked."""
     if mask is None:
         return scores
     if mask.dtype == mstype.bool_:

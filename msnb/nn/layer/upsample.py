@@ -1,4 +1,4 @@
-"""Sequences, images and volumes of another size."""
+"""Resizing of sequences, images and volumes."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ class Upsample(Cell):
         size (Union[int, tuple[int]]): New lengths. Default: None.
         scale_factor (Union[float, tuple[float]]): New lengths as multiples. Default: None.
         mode (str): "nearest", "linear", "bilinear", "trilinear" or "area". Default: "nearest".
-        align_corners (bool): Whether the centres of the corner pixels stay where they are. Default: None, False.
-        recompute_scale_factor (bool): Whether pixels lie old length / new length apart. Default: None, False.
+        align_corners (bool): Whether the centres of the corner pixels keep their positions. Default: None, False.
+        recompute_scale_factor (bool): Whether the pixel distance is old length / new length. Default: None, False.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, L), (N, C, H, W) or (N, C, D, H, W).
@@ -59,6 +59,6 @@ class Upsample(Cell):
         return F.interpolate(x, self.size, self.scale_factor, recompute_scale_factor=self.recompute_scale_factor, **how)
 
     def extend_repr(self) -> str:
-        """What it was given."""
-        given = ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in given)
+        """Return the constructor arguments for `repr`."""
+        names = ("size", "scale_factor", "mode", "align_corners", "recompute_scale_factor")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)

@@ -1,4 +1,4 @@
-"""`LossBase`: what loss functions do with the losses of single elements."""
+"""`LossBase`: reduction and weighting of elementwise losses."""
 
 from msnb.common.kinds import checked
 from msnb.core.tensor.tensor import Tensor
@@ -15,7 +15,7 @@ class LossBase(Cell):
     them.
 
     Args:
-        reduction (str): What `get_loss` makes of them: "mean", "sum", or "none" (or None), which leaves them.
+        reduction (str): Reduction in `get_loss`: "mean", "sum", or "none" (or None).
             Default: "mean".
 
     Raises:
@@ -48,11 +48,11 @@ class LossBase(Cell):
 
     def get_loss(self, x: Tensor, weights: float | Tensor = 1.0) -> Tensor:
         """
-        The loss, of the losses of single elements.
+        Return the weighted and reduced loss.
 
         Args:
             x (Tensor): These.
-            weights (Union[float, Tensor]): By what they are multiplied before. Default: 1.0.
+            weights (Union[float, Tensor]): Factors of the elementwise losses. Default: 1.0.
 
         Returns:
             Tensor.
@@ -64,7 +64,7 @@ class LossBase(Cell):
         return (self.reduce_mean if self.average else self.reduce_sum)(x, self.get_axis(x))
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The loss; every subclass says what it is.
+        """Compute the loss. Every subclass defines it.
 
         Raises:
             NotImplementedError: Here.

@@ -1,4 +1,4 @@
-"""Losses of classes and of distributions: cross entropies, and the divergence between two."""
+"""Classification losses: cross entropies, and the divergence of distributions."""
 
 from typing import Annotated
 
@@ -7,8 +7,8 @@ from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_valu
 from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_least_dims
-from msnb.nn._kinds import KnownNumber, OptionalTensor, Reduction
-from msnb.nn._upcast import beside, rounded, widened
+from msnb.nn._kinds import NumberNotNan, OptionalTensor, Reduction
+from msnb.nn._upcast import round_to_inputs, widen, widen_if_mixed
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -68,7 +68,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         self.off_value: Tensor = Tensor(0.0, mstype.float32)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         if self.sparse and self.reduction == "mean":
             return self.sparse_softmax_cross_entropy(logits, labels)
         if self.sparse:
@@ -116,8 +116,8 @@ class NLLLoss(LossBase):
         self.ignore_index: int = ignore_index
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
-        logits = beside(logits, self.weight)
+        """Return the loss."""
+        logits = widen_if_mixed(logits, self.weight)
         return F.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 
 
@@ -167,14 +167,14 @@ class CrossEntropyLoss(LossBase):
         self.label_smoothing: float = label_smoothing
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
-        logits = beside(logits, self.weight)
+        """Return the loss."""
+        logits = widen_if_mixed(logits, self.weight)
         return F.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
 class FocalLoss(LossBase):
     r"""
-    Cross entropy in which what is known already counts little (Lin et al., 2017):
+    Cross entropy that gives well-classified samples a small weight (Lin et al., 2017):
     :math:`-w_y (1 - p_y)^\gamma \log p_y` for :math:`p = softmax(x)`.
 
     Args:
@@ -206,13 +206,13 @@ class FocalLoss(LossBase):
     """
 
     @checked
-    def __init__(self, weight: OptionalTensor = None, gamma: KnownNumber = 2.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, weight: OptionalTensor = None, gamma: NumberNotNan = 2.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
         self.gamma: float = gamma
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_least_dims(self.cls_name, logits, 2, "'logits'")
         samples, classes, *places = logits.shape
         if labels.ndim == 1:
@@ -222,19 +222,19 @@ class FocalLoss(LossBase):
                 f"For '{self.cls_name}', 'labels' should have shape {(samples, 1, *places)} or {logits.shape}, as "
                 f"'logits' say, but got {labels.shape}."
             )
-        known = F.log_softmax(F.reshape(logits, (samples, classes, -1)), 1)
+        log_probabilities = F.log_softmax(F.reshape(logits, (samples, classes, -1)), 1)
         labels = F.reshape(labels, (samples, labels.shape[1], -1))
         if labels.shape[1] == 1:
             check_labels(self.cls_name, labels, classes)
-            losses = self._of_a_class(F.gather_d(known, 1, labels))
+            losses = self._loss_of_class(F.gather_d(log_probabilities, 1, labels))
             return self.get_loss(
                 (losses if self.weight is None else losses * F.gather(self.weight, labels, 0)).mean((1, 2))
             )
-        losses = self._of_a_class(known) * F.cast(labels, known.dtype)
+        losses = self._loss_of_class(log_probabilities) * F.cast(labels, log_probabilities.dtype)
         return self.get_loss((losses if self.weight is None else losses * F.reshape(self.weight, (1, -1, 1))).mean(-1))
 
-    def _of_a_class(self, known):
-        return -F.pow(1 - F.exp(known), self.gamma) * known
+    def _loss_of_class(self, log_probability):
+        return -F.pow(1 - F.exp(log_probability), self.gamma) * log_probability
 
 
 @differs_in_api2("the mean of the losses is taken, not each of them", reduction="mean")
@@ -271,7 +271,7 @@ class BCELoss(LossBase):
         self.binary_cross_entropy: P.BinaryCrossEntropy = P.BinaryCrossEntropy(self.reduction)
 
     def construct(self, inputs: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return self.binary_cross_entropy(inputs, labels, self.weight)
 
 
@@ -283,7 +283,7 @@ class BCEWithLogitsLoss(LossBase):
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
         weight (Tensor): The w of each element; None is 1. Default: None.
-        pos_weight (Tensor): The p of what is true; None is 1. Default: None.
+        pos_weight (Tensor): The weight p of positive labels; None is 1. Default: None.
 
     Inputs:
         - **logits** (Tensor) - x, float16 or float32, of any shape.
@@ -313,8 +313,8 @@ class BCEWithLogitsLoss(LossBase):
         self.pos_weight = pos_weight
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
-        logits = beside(logits, labels, self.weight, self.pos_weight)
+        """Return the loss."""
+        logits = widen_if_mixed(logits, labels, self.weight, self.pos_weight)
         return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
 
 
@@ -324,15 +324,15 @@ def _divergence_reduction(value):
 
 class KLDivLoss(LossBase):
     r"""
-    Divergence of a predicted distribution from a given one (Kullback and Leibler, 1951): :math:`y (\log y - x)`, which
-    is 0 where y is.
+    Kullback-Leibler divergence of a predicted distribution from a target distribution (1951): :math:`y (\log y - x)`,
+    which is 0 where y is.
 
     Args:
         reduction (str): "mean", "sum", "none", or "batchmean", the sum divided by the size of axis 0. Default: "mean".
 
     Inputs:
         - **logits** (Tensor) - logarithms x of the predicted probabilities.
-        - **labels** (Tensor) - the given probabilities y, of the same shape and type.
+        - **labels** (Tensor) - the target probabilities y, of the same shape and type.
 
     Outputs:
         Tensor, a scalar; for "none" of the shape of `logits`.
@@ -359,9 +359,9 @@ class KLDivLoss(LossBase):
         self.batch_mean: bool = reduction == "batchmean"
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         if not self.batch_mean:
             return F.kl_div(logits, labels, self.reduction)
-        # The sum alone may be too large for half precision.
-        total = F.kl_div(widened(logits), widened(labels), "sum")
-        return rounded(total / logits.shape[0], logits, labels)
+        # The sum may overflow in half precision.
+        total = F.kl_div(widen(logits), widen(labels), "sum")
+        return round_to_inputs(total / logits.shape[0], logits, labels)

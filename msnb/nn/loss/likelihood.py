@@ -1,4 +1,4 @@
-"""Losses of what a model finds probable: negative logarithms of likelihoods. They are MindSpore 2's."""
+"""Negative log-likelihood losses of MindSpore 2."""
 
 import math
 
@@ -7,7 +7,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
 from msnb.nn._input_checks import INTS, check_dims
 from msnb.nn._kinds import Reduction
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 
@@ -24,7 +24,7 @@ class PoissonNLLLoss(LossBase):
         log_input (bool): Whether the input is the logarithm of the rate. Default: True.
         full (bool): Whether Stirling's term of y > 1 is added, :math:`y \log y - y + \log(2 \pi y) / 2`. Default:
             False.
-        eps (float): What is added to a rate before its logarithm is taken. Default: 1e-8.
+        eps (float): Added to a rate before its logarithm is computed. Default: 1e-8.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
@@ -56,15 +56,15 @@ class PoissonNLLLoss(LossBase):
         self.eps: float = eps
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
-        x = widened(input)
+        """Return the loss."""
+        x = widen(input)
         y = F.cast(target, x.dtype)
         losses = F.exp(x) - y * x if self.log_input else x - y * F.log(x + self.eps)
         if self.full:
             many = F.maximum(y, 1.0)  # the term of less does not count, and has to have a gradient all the same
             stirling = (many + 0.5) * F.log(many) - many + _HALF_LOG_TAU
             losses = losses + F.select(F.greater(y, 1.0), stirling, F.zeros_like(stirling))
-        return rounded(self.get_loss(losses), input)
+        return round_to_inputs(self.get_loss(losses), input)
 
 
 class GaussianNLLLoss(LossBase):
@@ -105,16 +105,17 @@ class GaussianNLLLoss(LossBase):
         self.eps: float = eps
 
     def construct(self, logits: Tensor, labels: Tensor, var: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
 
 
 class CTCLoss(LossBase):
     """
-    How improbable a sequence of classes is where it is not known when each of them comes (Graves et al., 2006).
+    Connectionist temporal classification: negative log-likelihood of a class sequence with unknown alignment (Graves
+    et al., 2006).
 
     Args:
-        blank (int): The class that stands for nothing. Default: 0.
+        blank (int): The index of the blank class. Default: 0.
         reduction (str): "mean", of each loss by the length of its sequence, "sum" or "none". Default: "mean".
         zero_infinity (bool): Whether an infinite loss becomes 0, with its gradient. Default: False.
 
@@ -153,7 +154,7 @@ class CTCLoss(LossBase):
         input_lengths: Tensor | tuple[int, ...],
         target_lengths: Tensor | tuple[int, ...],
     ) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_dims(self.cls_name, log_probs, 2, 3, name="'log_probs'")
         single = log_probs.ndim == 2
         if single:

@@ -1,4 +1,4 @@
-"""A face: the base of loss functions and all of them, whose path this is."""
+"""Re-export module: MindSpore's path of loss functions and their base."""
 
 from msnb.nn.loss import *  # noqa: F403
 from msnb.nn.loss import LossBase

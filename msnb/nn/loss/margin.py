@@ -1,4 +1,4 @@
-"""Losses of sides and distances: a pair or a triplet costs what it lacks of a margin. They are MindSpore 2's."""
+"""Margin losses of MindSpore 2."""
 
 from typing import Annotated, Any
 
@@ -7,8 +7,8 @@ from msnb.common.kinds import Bool, OneOf, PositiveInt, check, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteNumber, PositiveFloat
 from msnb.nn._input_checks import check_alike, check_least_dims
-from msnb.nn._kinds import Called, OptionalTensor, Reduction
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._kinds import CallableKind, OptionalTensor, Reduction
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -27,7 +27,8 @@ __all__ = [
 
 class HingeEmbeddingLoss(LossBase):
     r"""
-    Distances that should be small (label 1) or at least the margin (label -1): :math:`x`, or :math:`\max(0, m - x)`.
+    Hinge loss of distances that should be small (label 1) or at least the margin (label -1): :math:`x`, or
+    :math:`\max(0, m - x)`.
 
     Args:
         margin (Union[int, float]): The m. Default: 1.0.
@@ -59,13 +60,13 @@ class HingeEmbeddingLoss(LossBase):
         self.margin: float = margin
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
 
 
 class MarginRankingLoss(LossBase):
     r"""
-    Whether the first of two numbers is greater (target 1) or less (target -1) by a margin:
+    Margin loss of pairs: the first number should be greater (target 1) or less (target -1) by a margin:
     :math:`\max(0, m - y (x_1 - x_2))`.
 
     Args:
@@ -99,13 +100,13 @@ class MarginRankingLoss(LossBase):
         self.margin: float = margin
 
     def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
 
 
 class MultiMarginLoss(LossBase):
     r"""
-    Whether the number of the true class exceeds those of all others by a margin:
+    Multi-class hinge loss: the score of the true class should exceed all others by a margin:
     :math:`\frac{1}{C} \sum_{c \ne y} w_y \max(0, m - x_y + x_c)^p`.
 
     Args:
@@ -148,13 +149,13 @@ class MultiMarginLoss(LossBase):
         self.multi_margin_loss: P.MultiMarginLoss = P.MultiMarginLoss(p, margin, reduction)
 
     def construct(self, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return self.multi_margin_loss(x, target, weight if self.weight is None else self.weight)
 
 
 class MultilabelMarginLoss(LossBase):
     r"""
-    Whether the numbers of all true classes exceed those of all others by 1:
+    Multi-label hinge loss: the scores of all true classes should exceed all others by 1:
     :math:`\frac{1}{C} \sum_{y} \sum_{c} \max(0, 1 - x_y + x_c)`.
 
     Args:
@@ -162,7 +163,7 @@ class MultilabelMarginLoss(LossBase):
 
     Inputs:
         - **x** (Tensor) - of shape (N, C) or (C,).
-        - **target** (Tensor) - true classes, int32, of that shape; -1 stands behind the last one.
+        - **target** (Tensor) - true classes, int32, of that shape; -1 follows the last one.
 
     Outputs:
         Tensor, a scalar; for "none" of shape (N,).
@@ -185,13 +186,13 @@ class MultilabelMarginLoss(LossBase):
         self.multilabel_margin_loss: P.MultilabelMarginLoss = P.MultilabelMarginLoss(reduction)
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return self.multilabel_margin_loss(x, target)[0]
 
 
 class MultiLabelSoftMarginLoss(LossBase):
     r"""
-    Binary cross entropy of each class by itself, of logits:
+    Binary cross entropy per class, of logits:
     :math:`-\frac{1}{C} \sum_c w_c (y_c \log \sigma(x_c) + (1 - y_c) \log \sigma(-x_c))`.
 
     Args:
@@ -223,13 +224,13 @@ class MultiLabelSoftMarginLoss(LossBase):
         self.weight: Any = Tensor(weight, mstype.float32) if isinstance(weight, (int, float)) else weight
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
 
 
 class SoftMarginLoss(LossBase):
     r"""
-    Whether numbers have the sign of their labels: :math:`\log(1 + \exp(-y x))`.
+    Logistic loss of the signs of numbers: :math:`\log(1 + \exp(-y x))`.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -253,19 +254,19 @@ class SoftMarginLoss(LossBase):
     """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.soft_margin_loss(logits, labels, self.reduction)
 
 
 class TripletMarginLoss(LossBase):
     r"""
-    Whether a vector is nearer to one of its kind than to another, by a margin (Balntas et al., 2016):
-    :math:`\max(0, \|x - x_+\|_p - \|x - x_-\|_p + m)`.
+    Triplet loss: a vector should be nearer to a positive than to a negative example by a margin (Balntas et al.,
+    2016): :math:`\max(0, \|x - x_+\|_p - \|x - x_-\|_p + m)`.
 
     Args:
         p (int): The degree of the norm. Default: 2.
         swap (bool): Whether the other may be measured from the one of its kind, where it is nearer. Default: False.
-        eps (float): What is added to differences. Default: 1e-6.
+        eps (float): Added to differences. Default: 1e-6.
         reduction (str): "mean", "sum" or "none". Default: "mean".
         margin (Union[Tensor, float]): The m. Default: 1.0.
 
@@ -304,11 +305,11 @@ class TripletMarginLoss(LossBase):
         self.p: int = p
         self.swap: bool = swap
         self.eps: float = eps
-        given = isinstance(margin, Tensor)
-        self.margin = margin if given else check(FiniteNumber, margin, "margin", "TripletMarginLoss")
+        is_tensor = isinstance(margin, Tensor)
+        self.margin = margin if is_tensor else check(FiniteNumber, margin, "margin", "TripletMarginLoss")
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float | Tensor = 1.0) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_alike(self.cls_name, x=x, positive=positive, negative=negative)
         check_least_dims(self.cls_name, x, 2, "'x'")
         if isinstance(self.margin, Tensor) or self.margin != 1.0:
@@ -318,7 +319,7 @@ class TripletMarginLoss(LossBase):
 
 class TripletMarginWithDistanceLoss(LossBase):
     r"""
-    TripletMarginLoss with a distance of one's own: :math:`\max(0, d(x, x_+) - d(x, x_-) + m)`.
+    TripletMarginLoss with a user-defined distance: :math:`\max(0, d(x, x_+) - d(x, x_-) + m)`.
 
     Args:
         distance_function (Callable): The d. Default: None, the Euclidean distance along axis 1.
@@ -351,18 +352,18 @@ class TripletMarginWithDistanceLoss(LossBase):
     @checked
     def __init__(
         self,
-        distance_function: Called | None = None,
+        distance_function: CallableKind | None = None,
         swap: Bool = False,
         reduction: Reduction = "mean",
         margin: FiniteNumber = 1.0,
     ) -> None:
         super().__init__(reduction)
-        self.distance_function: Any = distance_function or _euclidean
+        self.distance_function: Any = distance_function or _euclidean_distance
         self.swap: bool = swap
         self.margin: float = margin
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_least_dims(self.cls_name, x, 2, "'x'")
         far = self.distance_function(x, negative)
         if self.swap:
@@ -370,6 +371,6 @@ class TripletMarginWithDistanceLoss(LossBase):
         return self.get_loss(F.relu(self.distance_function(x, positive) - far + self.margin))
 
 
-def _euclidean(x, y):
-    apart = widened(x) - widened(y)
-    return rounded(F.sqrt(F.reduce_sum(F.square(apart), 1)), x, y)
+def _euclidean_distance(x, y):
+    apart = widen(x) - widen(y)
+    return round_to_inputs(F.sqrt(F.reduce_sum(F.square(apart), 1)), x, y)

@@ -1,4 +1,4 @@
-"""Losses of numbers: functions of how far a prediction is from what it should be."""
+"""Regression losses: functions of the distance between prediction and target."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from msnb.common.kinds import Between, Float, checked
 from msnb.core.operator.api_generations import current, differs_in_api2
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import AboveZero, Reduction
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -16,7 +16,7 @@ from msnb.ops import operations as P
 __all__ = ["L1Loss", "L1LossExt", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
 
 
-def _reduced(layer, operator, base, target):
+def _reduce_loss(layer, operator, base, target):
     if base.dtype in mstype.int_type and target.dtype in mstype.int_type:
         return layer.get_loss(operator(base, target, "none"))  # MindSpore's mean of ints is one
     return operator(base, target, layer.reduction)
@@ -31,7 +31,7 @@ class L1Loss(LossBase):
 
     Inputs:
         - **base** (Tensor) - the prediction x, of any shape.
-        - **target** (Tensor) - what it should be.
+        - **target** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the distances.
@@ -49,8 +49,8 @@ class L1Loss(LossBase):
     """
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
-        return _reduced(self, F.l1_loss, base, target)
+        """Return the loss."""
+        return _reduce_loss(self, F.l1_loss, base, target)
 
 
 class L1LossExt(L1Loss):
@@ -62,7 +62,7 @@ class L1LossExt(L1Loss):
 
     Inputs:
         - **logits** (Tensor) - the prediction, of any shape.
-        - **labels** (Tensor) - what it should be.
+        - **labels** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the distances.
@@ -77,7 +77,7 @@ class L1LossExt(L1Loss):
     """
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.l1_loss(logits, labels, self.reduction)
 
 
@@ -90,7 +90,7 @@ class MAELoss(L1Loss):
 
     Inputs:
         - **base** (Tensor) - the prediction, of any shape.
-        - **target** (Tensor) - what it should be.
+        - **target** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the distances.
@@ -114,7 +114,7 @@ class MSELoss(LossBase):
 
     Inputs:
         - **base** (Tensor) - the prediction x, of any shape.
-        - **target** (Tensor) - what it should be.
+        - **target** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the squares.
@@ -132,8 +132,8 @@ class MSELoss(LossBase):
     """
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
-        return _reduced(self, F.mse_loss, base, target)
+        """Return the loss."""
+        return _reduce_loss(self, F.mse_loss, base, target)
 
 
 class RMSELoss(LossBase):
@@ -142,7 +142,7 @@ class RMSELoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - the prediction, of any shape.
-        - **label** (Tensor) - what it should be.
+        - **label** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar.
@@ -161,14 +161,14 @@ class RMSELoss(LossBase):
         super().__init__()
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
-        """The loss."""
-        return rounded(F.sqrt(F.mse_loss(widened(logits), widened(label))), logits, label)
+        """Return the loss."""
+        return round_to_inputs(F.sqrt(F.mse_loss(widen(logits), widen(label))), logits, label)
 
 
 @differs_in_api2("prediction and target may be of two float types; the loss has the wider one")
 class SmoothL1Loss(LossBase):
     r"""
-    The distance of each element with a round bottom (Girshick, 2015): for :math:`d = |x - y|`,
+    L1 distance that is quadratic near 0 (Girshick, 2015): for :math:`d = |x - y|`,
     :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on.
 
     Args:
@@ -177,7 +177,7 @@ class SmoothL1Loss(LossBase):
 
     Inputs:
         - **base** (Tensor) - the prediction x, float16 or float32.
-        - **target** (Tensor) - what it should be, of the same shape and type.
+        - **target** (Tensor) - the target values, of the same shape and type.
 
     Outputs:
         Tensor of the shape of `base`; a scalar for "mean" and "sum".
@@ -208,7 +208,7 @@ class SmoothL1Loss(LossBase):
 
 class HuberLoss(LossBase):
     r"""
-    The squared distance that grows like the distance far away (Huber, 1964): for :math:`d = |x - y|`,
+    Squared distance near 0 and linear farther away (Huber, 1964): for :math:`d = |x - y|`,
     :math:`d^2 / 2` up to :math:`\delta` and :math:`\delta (d - \delta / 2)` from there on.
 
     Args:
@@ -217,7 +217,7 @@ class HuberLoss(LossBase):
 
     Inputs:
         - **logits** (Tensor) - the prediction x, of any shape.
-        - **labels** (Tensor) - what it should be.
+        - **labels** (Tensor) - the target values.
 
     Outputs:
         Tensor, a scalar; for "none" the losses of all elements.
@@ -243,5 +243,5 @@ class HuberLoss(LossBase):
         self.delta: float = delta
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         return F.huber_loss(logits, labels, self.reduction, self.delta)

@@ -1,4 +1,4 @@
-"""A loss for so many classes that only some of them are looked at."""
+"""Sampled softmax loss, for a large number of classes."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +11,13 @@ from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     pass
 
 __all__ = ["SampledSoftmaxLoss"]
 
 
-def _three(value):
+def _check_three(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) != 3:
@@ -25,8 +25,8 @@ def _three(value):
     return tuple(value)
 
 
-Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _three, whole=True)]
-_NEVER = 1e30  # taken off a logit, it leaves no probability
+Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _check_three, whole=True)]
+_NEVER = 1e30  # subtracted from a logit, it makes the probability 0
 
 
 class SampledSoftmaxLoss(LossBase):
@@ -39,7 +39,7 @@ class SampledSoftmaxLoss(LossBase):
         num_true (int): How many of them are true for an example. Default: 1.
         sampled_values (Union[list, tuple]): The sample, as ops.UniformCandidateSampler gives it: classes, how often
             each true class and how often each of these is expected; None to take one. Default: None.
-        remove_accidental_hits (bool): Whether a sampled class does not count where it is the true one; only without
+        remove_accidental_hits (bool): Whether a sampled class that is the true class is ignored; only without
             `sampled_values`. Default: True.
         seed (int): Of the sampler. Default: 0.
         reduction (str): "mean", "sum" or "none"; for each of them the losses of all examples are returned.
@@ -100,7 +100,7 @@ class SampledSoftmaxLoss(LossBase):
         true = F.reshape(F.cast(labels, mstype.int32), (-1, self.num_true))
         sampled, expected_true, expected = self.sampled_values or self.sampler(true)
         sampled = F.cast(sampled, mstype.int32)
-        # What is sampled often would weigh more, if its expected count were not taken off.
+        # The expected count is subtracted, so that frequently sampled classes do not weigh more.
         examples = F.expand_dims(inputs, 1)
         own = self.reduce_sum(examples * F.gather(weights, true, 0), 2) + F.gather(biases, true, 0)
         own = own - F.log(expected_true)

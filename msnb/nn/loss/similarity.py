@@ -1,4 +1,4 @@
-"""Losses of pairs: how much two vectors, or two sets of places, have in common."""
+"""Similarity losses: cosine and Dice."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import PositiveFloat
 from msnb.nn._input_checks import check_alike, check_least_dims
 from msnb.nn._kinds import OptionalTensor, Reduction
-from msnb.nn._upcast import as_fractions, rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen, widen_to_float
 from msnb.nn.cell import Cell
 from msnb.nn.layer.activation import get_activation
 from msnb.nn.loss._base import LossBase
@@ -18,8 +18,8 @@ __all__ = ["CosineEmbeddingLoss", "DiceLoss", "MultiClassDiceLoss"]
 
 class CosineEmbeddingLoss(LossBase):
     r"""
-    Whether vectors point the same way as they should: :math:`1 - \cos(x_1, x_2)` for pairs that belong together
-    (y = 1), :math:`\max(0, \cos(x_1, x_2) - margin)` for others (y = -1).
+    Cosine loss: :math:`1 - \cos(x_1, x_2)` for similar pairs (y = 1), :math:`\max(0, \cos(x_1, x_2) - margin)` for
+    dissimilar pairs (y = -1).
 
     Args:
         margin (float): Up to which cosine others cost nothing, in [-1, 1]. Default: 0.0.
@@ -55,22 +55,22 @@ class CosineEmbeddingLoss(LossBase):
         self.margin: float = margin
 
     def construct(self, x1: Tensor, x2: Tensor, y: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_alike(self.cls_name, x1=x1, x2=x2)
         check_least_dims(self.cls_name, x1, 1, "'x1'")
         pairs = (x1.shape[0], *x1.shape[2:])
         if tuple(y.shape) != pairs:
             raise ValueError(f"For '{self.cls_name}', 'y' should be of shape {pairs}, but got {tuple(y.shape)}.")
-        a, b = as_fractions(x1), as_fractions(x2)
+        a, b = widen_to_float(x1), widen_to_float(x2)
         lengths = F.sqrt(self.reduce_sum(F.square(a), 1) * self.reduce_sum(F.square(b), 1))
         cosine = self.reduce_sum(a * b, 1) / lengths
         other = F.select(F.equal(y, -1), F.maximum(cosine - self.margin, 0.0), F.zeros_like(cosine))
-        return rounded(self.get_loss(F.select(F.equal(y, 1), 1 - cosine, other)), x1, x2)
+        return round_to_inputs(self.get_loss(F.select(F.equal(y, 1), 1 - cosine, other)), x1, x2)
 
 
 class DiceLoss(LossBase):
     r"""
-    How far two sets are from being the same (Milletari et al., 2016):
+    Dice loss of two masks (Milletari et al., 2016):
     :math:`1 - 2 \sum x y / (\sum x^2 + \sum y^2 + s)`.
 
     Args:
@@ -102,22 +102,22 @@ class DiceLoss(LossBase):
         self.smooth: float = smooth
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         if tuple(logits.shape) != tuple(label.shape):
             raise ValueError(
                 f"For '{self.cls_name}', 'logits' and 'label' should have one shape, "
                 f"but got {logits.shape} and {label.shape}."
             )
-        x, y = widened(logits), widened(label)
+        x, y = widen(logits), widen(label)
         common = self.reduce_sum(x * y) * 2
         apart = self.reduce_sum(F.square(x)) + self.reduce_sum(F.square(y))
-        return rounded(1 - common / (apart + self.smooth), logits, label)
+        return round_to_inputs(1 - common / (apart + self.smooth), logits, label)
 
 
 _SHARES = ("softmax", "logsoftmax", "relu", "relu6", "tanh", "sigmoid")
 
 
-def _activation(value):
+def _check_activation(value):
     if isinstance(value, str):
         if value not in _SHARES:
             raise ValueError
@@ -126,7 +126,7 @@ def _activation(value):
     return value
 
 
-Activation = Annotated[str | Cell | None, Kind(f"{', '.join(_SHARES)}, a Cell or None", _activation)]
+Activation = Annotated[str | Cell | None, Kind(f"{', '.join(_SHARES)}, a Cell or None", _check_activation)]
 
 
 class MultiClassDiceLoss(LossBase):
@@ -134,14 +134,14 @@ class MultiClassDiceLoss(LossBase):
     The mean of DiceLoss over classes.
 
     Args:
-        weights (Tensor): By what each class's loss is multiplied, of shape (C, dim). Default: None, by 1.
+        weights (Tensor): Weights of the classes, of shape (C, dim). Default: None, 1.
         ignore_indiex (int): A class that does not count. Default: None.
-        activation (Union[str, Cell]): What is done to the input first: "softmax", "logsoftmax", "relu", "relu6",
-            "tanh", "sigmoid" or a Cell; None is nothing. Default: "softmax".
+        activation (Union[str, Cell]): Activation applied to the input: "softmax", "logsoftmax", "relu", "relu6",
+            "tanh", "sigmoid", a Cell, or None. Default: "softmax".
 
     Inputs:
         - **logits** (Tensor) - of shape (N, C, ...).
-        - **label** (Tensor) - how much each place belongs to each class, of that shape.
+        - **label** (Tensor) - degree of membership of each element in each class, of that shape.
 
     Outputs:
         Tensor, a scalar; with `weights` of shape (dim,).
@@ -172,7 +172,7 @@ class MultiClassDiceLoss(LossBase):
         self.activation: Any = get_activation(activation) if isinstance(activation, str) else activation
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         check_least_dims(self.cls_name, label, 2, "'label'")
         classes = label.shape[1]
         if tuple(logits.shape) != tuple(label.shape) or self.weights is not None and len(self.weights) != classes:

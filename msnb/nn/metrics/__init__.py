@@ -91,7 +91,7 @@ def names() -> list[str]:
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
     """
-    Make the metric of a name.
+    Return a new metric by name.
 
     Args:
         name (str): One of `names()`.
@@ -115,7 +115,7 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
 
 def get_metrics(metrics: dict[str, Metric] | set[str] | None) -> dict[str, Metric] | None:
     """
-    The metrics that a Model was given, as a dict.
+    Return the `metrics` argument of a Model as a dict.
 
     Args:
         metrics (Union[dict, set, None]): Names with metrics, names, or nothing.

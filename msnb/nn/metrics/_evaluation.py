@@ -1,4 +1,4 @@
-"""What the metrics of classification share: predictions and labels that fit, and counts of both."""
+"""Base of classification metrics: checks of predictions and labels, and counts of both."""
 
 from abc import abstractmethod
 from typing import Annotated, Any
@@ -26,23 +26,23 @@ class ClassMetric(Metric):
     _class_num = 0
 
     def _scores_and_numbers(self, inputs):
-        """Scores and class numbers; says once what is no class."""
-        scores, true = self._arrays(inputs, "y_pred", "y")
+        """Return scores and class numbers. A warning is logged once for labels that are no class."""
+        scores, true = self._to_arrays(inputs, "y_pred", "y")
         one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
         return scores, np.argmax(true, axis=1) if one_hot else true
 
     def _count_classes(self, scores):
-        """Every batch has as many classes as the first."""
-        found = scores.shape[1]
-        self._class_num = self._class_num or found
-        if found != self._class_num:
+        """Raise an error if a batch has another number of classes than the first one."""
+        count = scores.shape[1]
+        self._class_num = self._class_num or count
+        if count != self._class_num:
             raise ValueError(
                 f"For '{type(self).__name__}', 'y_pred' should have the {self._class_num} classes of the first batch, "
-                f"but got {found}."
+                f"but got {count}."
             )
 
     def _say_what_is_no_class(self, scores, true):
-        """Log, once, that scores are NaN or that labels name no class: both count, and count as wrong or by chance."""
+        """Warn once about NaN scores and about labels that are no class. Both are counted, as wrong or by chance."""
         name, classes = type(self).__name__, scores.shape[1]
         if np.issubdtype(scores.dtype, np.inexact) and np.isnan(scores).any():
             log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)
@@ -55,8 +55,9 @@ class ClassMetric(Metric):
                 classes - 1,
             )
 
-    def _counts(self, scores, true):
-        """How often each class was predicted rightly, was predicted, and was there: an array of shape (3, C)."""
+    def _count_predictions(self, scores, true):
+        """Return the counts of correct predictions, predictions and labels of each class: an array of shape (3,
+        C)."""
         if true.size and not 0 <= true.min() <= true.max() < self._class_num:
             raise ValueError(
                 f"For '{type(self).__name__}', 'y' should hold class numbers from 0 to {self._class_num - 1}, "
@@ -66,8 +67,8 @@ class ClassMetric(Metric):
         rows = true[true == predicted], predicted, true
         return np.array([np.bincount(row, minlength=self._class_num) for row in rows])
 
-    def _averaged(self, values, average):
-        """`values`, or their mean."""
+    def _average_classes(self, values, average):
+        """Return `values`, or their mean."""
         if not check(Bool, average, "average", type(self).__name__):
             return values
         return float(values.mean()) if values.size else 0.0
@@ -90,22 +91,24 @@ class EvaluationBase(ClassMetric):
         self._type = eval_type
 
     @property
-    def _multilabel(self):
+    def _is_multilabel(self):
         return self._type == "multilabel"
 
-    def _checked(self, inputs):
-        """Predictions and labels that fit; of "classification" the labels are class numbers."""
-        predicted, true = self._arrays(inputs, "y_pred", "y") if self._multilabel else self._scores_and_numbers(inputs)
-        expected = predicted.shape if self._multilabel else predicted.shape[:1] + predicted.shape[2:]
+    def _check_inputs(self, inputs):
+        """Return checked predictions and labels. For "classification" the labels are class numbers."""
+        predicted, true = (
+            self._to_arrays(inputs, "y_pred", "y") if self._is_multilabel else self._scores_and_numbers(inputs)
+        )
+        expected = predicted.shape if self._is_multilabel else predicted.shape[:1] + predicted.shape[2:]
         if true.shape != expected or predicted.ndim < 2:
             raise ValueError(
                 f"For '{type(self).__name__}' of type '{self._type}' and 'y_pred' of shape {predicted.shape}, 'y' "
                 f"should be of shape {expected}, but got {true.shape}."
             )
-        if self._multilabel and not all(np.isin(labels, (0, 1)).all() for labels in (predicted, true)):
+        if self._is_multilabel and not all(np.isin(labels, (0, 1)).all() for labels in (predicted, true)):
             raise ValueError(f"For '{type(self).__name__}' of type 'multilabel', all values should be 0 or 1.")
         self._count_classes(predicted)
-        if not self._multilabel:
+        if not self._is_multilabel:
             self._say_what_is_no_class(predicted, true)
         return predicted, true
 
@@ -125,17 +128,17 @@ class ShareOfTruePositives(EvaluationBase):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._class_num = 0
         self._right = self._counted = np.zeros(0)
 
     @abstractmethod
-    def _of(self, predicted, true) -> np.ndarray:
-        """Which of the two is counted."""
+    def _select_counted(self, predicted, true) -> np.ndarray:
+        """Return the one of the two that is counted."""
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, each a Tensor, a list or an array. For "classification" y_pred is of shape
@@ -144,20 +147,20 @@ class ShareOfTruePositives(EvaluationBase):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes or values do not fit.
         """
-        predicted, true = self._checked(inputs)
-        if self._multilabel:  # one entry for each sample: the average is over samples, not classes
+        predicted, true = self._check_inputs(inputs)
+        if self._is_multilabel:  # one entry for each sample: the average is over samples, not classes
             right = (predicted * true).sum(axis=1).reshape(-1)
             self._right = np.append(self._right, right)
-            self._counted = np.append(self._counted, self._of(predicted, true).sum(axis=1).reshape(-1))
+            self._counted = np.append(self._counted, self._select_counted(predicted, true).sum(axis=1).reshape(-1))
         else:
-            right, *both = self._counts(predicted, true)
+            right, *both = self._count_predictions(predicted, true)
             before = self._right.size > 0
             self._right = self._right + right if before else right
-            self._counted = self._counted + self._of(*both) if before else self._of(*both)
+            self._counted = self._counted + self._select_counted(*both) if before else self._select_counted(*both)
 
     def eval(self, average: bool = False) -> Any:
         """
-        The value over all that was seen since `clear`.
+        Return the value over all batches since `clear`.
 
         Args:
             average (bool): Whether to average. Default: False.
@@ -168,10 +171,10 @@ class ShareOfTruePositives(EvaluationBase):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._class_num)
-        return self._averaged(share(self._right, self._counted), average)
+        self._check_has_updates(self._class_num)
+        return self._average_classes(divide_or_zero(self._right, self._counted), average)
 
 
-def share(part, whole):
-    """``part / whole``, 0 where there is nothing."""
-    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+def divide_or_zero(part, total):
+    """Return ``part / total``, and 0 where `total` is 0."""
+    return np.divide(part, total, out=np.zeros(len(total)), where=total > 0)

@@ -4,7 +4,7 @@ from msnb.nn.metrics.metric import Metric
 
 
 class Mean(Metric):
-    """Base of metrics whose `update` hands `_add` a sum, and how many were summed."""
+    """Base of metrics that are a mean: `update` calls `_add_to_mean` with a sum and a count."""
 
     _over = "samples"
 
@@ -13,16 +13,16 @@ class Mean(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._sum, self._number = 0.0, 0
 
-    def _add(self, total, number):
+    def _add_to_mean(self, total, number):
         self._sum += float(total)
         self._number += number
 
     def eval(self) -> float:
         """
-        The mean over all that was seen since `clear`.
+        Return the mean over all batches since `clear`.
 
         Returns:
             float.
@@ -30,5 +30,5 @@ class Mean(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._number, self._over)
+        self._check_has_updates(self._number, self._over)
         return self._sum / self._number

@@ -1,4 +1,4 @@
-"""What metrics of segmentation share: the surfaces of two masks, and how far one is from the other."""
+"""Base of segmentation metrics: surfaces of two masks, and the distances between them."""
 
 from typing import Annotated, Any
 
@@ -16,13 +16,13 @@ class SurfaceMetric(Metric):
     distance_metric = "euclidean"
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._surfaces: Any = None
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take two masks; those before are forgotten.
+        Set two masks. They replace the previous ones.
 
         Args:
             inputs: `y_pred` and `y`, of one shape, each a Tensor, a list or an array of class numbers or bool, and
@@ -38,7 +38,7 @@ class SurfaceMetric(Metric):
         label = inputs[2]
         if not isinstance(label, (int, float)):
             raise TypeError(f"For '{name}', 'label_idx' should be a number, but got {label!r}.")
-        masks = self._arrays(inputs[:2], "y_pred", "y")
+        masks = self._to_arrays(inputs[:2], "y_pred", "y")
         if masks[0].shape != masks[1].shape or not masks[0].size:
             raise ValueError(
                 f"For '{name}', 'y_pred' and 'y' should have one shape, but got {masks[0].shape} and {masks[1].shape}."
@@ -48,11 +48,11 @@ class SurfaceMetric(Metric):
         self._surfaces = self._of_masks(*(mask if mask.dtype == bool else mask == label for mask in masks))
 
     def _of_masks(self, predicted, true):
-        return tuple(map(_surface, (predicted, true)))
+        return tuple(map(_surface_of, (predicted, true)))
 
-    def _distances(self, there):
-        """Of each element of one surface (`there`: of the predicted one) the distance to the other."""
-        import scipy.ndimage as ndimage  # spares it to who measures no surfaces
+    def _surface_distances(self, there):
+        """Return the distance of each element of one surface (`there`: of the predicted one) to the other surface."""
+        import scipy.ndimage as ndimage  # spares the import to programs without these metrics
 
         near, far = self._surfaces if there else self._surfaces[::-1]
         if not near.any():
@@ -64,7 +64,7 @@ class SurfaceMetric(Metric):
         return ndimage.distance_transform_cdt(~far, metric=self.distance_metric)[near]
 
 
-def _surface(mask):
+def _surface_of(mask):
     import scipy.ndimage as ndimage  # as above
 
     return ndimage.binary_erosion(mask) ^ mask

@@ -12,7 +12,7 @@ __all__ = ["Accuracy"]
 
 class Accuracy(Mean, EvaluationBase):
     r"""
-    The share of samples whose class ("multilabel": all of whose labels) is predicted right.
+    The share of samples with the correct class ("multilabel": with all labels correct).
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".
@@ -36,13 +36,13 @@ class Accuracy(Mean, EvaluationBase):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         super().clear()
         self._class_num = 0
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, each a Tensor, a list or an array. For "classification" y_pred is of shape
@@ -51,6 +51,6 @@ class Accuracy(Mean, EvaluationBase):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes or values do not fit.
         """
-        predicted, true = self._checked(inputs)
-        right = (predicted == true).all(axis=1) if self._multilabel else predicted.argmax(axis=1) == true
-        self._add(right.sum(), right.size)
+        predicted, true = self._check_inputs(inputs)
+        right = (predicted == true).all(axis=1) if self._is_multilabel else predicted.argmax(axis=1) == true
+        self._add_to_mean(right.sum(), right.size)

@@ -13,8 +13,8 @@ __all__ = ["BleuScore"]
 
 class BleuScore(Metric):
     """
-    BLEU (Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002): which share of the
-    runs of words of a translation the references have too, times a penalty for short ones.
+    BLEU (Papineni et al., BLEU: a Method for Automatic Evaluation of Machine Translation, 2002): the share of n-grams
+        of a translation that occur in the references, times a penalty for short translations.
 
     Args:
         n_gram (int): The longest run that counts, from 1 to 4. Default: 4.
@@ -39,18 +39,18 @@ class BleuScore(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._right, self._all = np.zeros(self.n_gram), np.zeros(self.n_gram)
-        self._length = self._wanted = self._seen = 0
+        self._length = self._reference_length = self._accumulated = 0
 
-    def _runs(self, words):
+    def _count_ngrams(self, words):
         starts = ((n, i) for n in range(1, self.n_gram + 1) for i in range(len(words) - n + 1))
         return Counter(tuple(words[i : i + n]) for n, i in starts)
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take translations.
+        Accumulate translations.
 
         Args:
             inputs: `candidate_corpus`, a list of lists of words, and `reference_corpus`, of each a list of references.
@@ -65,19 +65,19 @@ class BleuScore(Metric):
             )
         for candidate, references in zip(*inputs, strict=True):
             self._length += len(candidate)
-            self._wanted += min((len(r) for r in references), key=lambda length: abs(len(candidate) - length))
-            wanted: Counter[Any] = Counter()
+            self._reference_length += min((len(r) for r in references), key=lambda length: abs(len(candidate) - length))
+            reference_counts: Counter[Any] = Counter()
             for reference in references:
-                wanted |= self._runs(reference)
-            found = self._runs(candidate)
-            for counts, runs in ((self._right, found & wanted), (self._all, found)):
+                reference_counts |= self._count_ngrams(reference)
+            candidate_counts = self._count_ngrams(candidate)
+            for counts, runs in ((self._right, candidate_counts & reference_counts), (self._all, candidate_counts)):
                 for run, times in runs.items():
                     counts[len(run) - 1] += times
-            self._seen += 1
+            self._accumulated += 1
 
     def eval(self) -> float:
         """
-        The score of all that was seen since `clear`.
+        Return the score over all batches since `clear`.
 
         Returns:
             float.
@@ -85,9 +85,9 @@ class BleuScore(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._seen, "translations")
+        self._check_has_updates(self._accumulated, "translations")
         if not self._right.all():
             return 0.0
         precision = (self._right + self.smooth) / (self._all + self.smooth)
-        penalty = 1.0 if self._length > self._wanted else np.exp(1 - self._wanted / self._length)
+        penalty = 1.0 if self._length > self._reference_length else np.exp(1 - self._reference_length / self._length)
         return float(penalty * np.exp(np.log(precision).mean()))

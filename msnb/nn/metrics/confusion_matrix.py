@@ -1,4 +1,4 @@
-"""Confusion matrices, and what is computed of the four numbers of a class."""
+"""Confusion matrices and the measures computed from them."""
 
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ __all__ = ["ConfusionMatrix", "ConfusionMatrixMetric"]
 
 class ConfusionMatrix(Metric):
     """
-    How often samples of one class, by rows, were taken for one of another, by columns.
+    Confusion matrix: counts of samples by true class (rows) and predicted class (columns).
 
     Args:
         num_classes (int): Number of classes.
@@ -43,13 +43,13 @@ class ConfusionMatrix(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self.confusion_matrix = np.zeros((self.num_classes, self.num_classes))
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred`, class numbers, scores of two classes (N, ...) or scores (N, C, ...), and `y`, numbers
@@ -58,7 +58,7 @@ class ConfusionMatrix(Metric):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes or values do not fit.
         """
-        predicted, true = self._arrays(inputs, "y_pred", "y")
+        predicted, true = self._to_arrays(inputs, "y_pred", "y")
         if predicted.ndim == true.ndim + 1:
             predicted = predicted.argmax(axis=1)
         elif np.issubdtype(predicted.dtype, np.floating):
@@ -76,7 +76,7 @@ class ConfusionMatrix(Metric):
 
     def eval(self) -> np.ndarray:
         """
-        The matrix of all that was seen since `clear`.
+        Return the matrix over all batches since `clear`.
 
         Returns:
             numpy.ndarray, of shape (C, C).
@@ -85,50 +85,50 @@ class ConfusionMatrix(Metric):
             RuntimeError: If nothing was seen.
         """
         matrix = self.confusion_matrix
-        self._check_seen(matrix.sum())
+        self._check_has_updates(matrix.sum())
         axes = {"target": 1, "prediction": 0, "all": None}
         if self.normalize == "no_norm":
             return matrix.copy()
-        whole = np.broadcast_to(matrix.sum(axis=axes[self.normalize], keepdims=True), matrix.shape)
-        return np.divide(matrix, whole, out=np.zeros_like(matrix), where=whole > 0)
+        totals = np.broadcast_to(matrix.sum(axis=axes[self.normalize], keepdims=True), matrix.shape)
+        return np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
 
 
-def _share(part, whole):
-    return np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole != 0)
+def _divide(part, total):
+    return np.divide(part, total, out=np.full(np.shape(part), np.nan), where=total != 0)
 
 
-def _rates(tp, fp, tn, fn):
-    return _share(tp, tp + fn), _share(tn, tn + fp), _share(tp, tp + fp), _share(tn, tn + fn)
+def _four_rates(tp, fp, tn, fn):
+    return _divide(tp, tp + fn), _divide(tn, tn + fp), _divide(tp, tp + fp), _divide(tn, tn + fn)
 
 
-def _threshold(tp, fp, tn, fn):
-    found, kept, _, _ = _rates(tp, fp, tn, fn)
-    return _share(np.sqrt(found * (1 - kept)) + kept - 1, found + kept - 1)
+def _prevalence_threshold(tp, fp, tn, fn):
+    sensitivity, specificity, _, _ = _four_rates(tp, fp, tn, fn)
+    return _divide(np.sqrt(sensitivity * (1 - specificity)) + specificity - 1, sensitivity + specificity - 1)
 
 
-def _correlation(tp, fp, tn, fn):
-    return _share(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
+def _matthews_correlation(tp, fp, tn, fn):
+    return _divide(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
 # of the numbers of true positives, false positives, true negatives and false negatives
 _MEASURES = {
-    "tpr": lambda tp, fp, tn, fn: _share(tp, tp + fn),
-    "tnr": lambda tp, fp, tn, fn: _share(tn, tn + fp),
-    "ppv": lambda tp, fp, tn, fn: _share(tp, tp + fp),
-    "npv": lambda tp, fp, tn, fn: _share(tn, tn + fn),
-    "fnr": lambda tp, fp, tn, fn: _share(fn, tp + fn),
-    "fpr": lambda tp, fp, tn, fn: _share(fp, tn + fp),
-    "fdr": lambda tp, fp, tn, fn: _share(fp, tp + fp),
-    "for": lambda tp, fp, tn, fn: _share(fn, tn + fn),
-    "pt": _threshold,
-    "ts": lambda tp, fp, tn, fn: _share(tp, tp + fn + fp),
-    "acc": lambda tp, fp, tn, fn: _share(tp + tn, tp + fp + tn + fn),
-    "ba": lambda *four: sum(_rates(*four)[:2]) / 2,
-    "f1": lambda tp, fp, tn, fn: _share(2 * tp, 2 * tp + fn + fp),
-    "mcc": _correlation,
-    "fm": lambda *four: np.sqrt(_rates(*four)[0] * _rates(*four)[2]),
-    "bm": lambda *four: sum(_rates(*four)[:2]) - 1,
-    "mk": lambda *four: sum(_rates(*four)[2:]) - 1,
+    "tpr": lambda tp, fp, tn, fn: _divide(tp, tp + fn),
+    "tnr": lambda tp, fp, tn, fn: _divide(tn, tn + fp),
+    "ppv": lambda tp, fp, tn, fn: _divide(tp, tp + fp),
+    "npv": lambda tp, fp, tn, fn: _divide(tn, tn + fn),
+    "fnr": lambda tp, fp, tn, fn: _divide(fn, tp + fn),
+    "fpr": lambda tp, fp, tn, fn: _divide(fp, tn + fp),
+    "fdr": lambda tp, fp, tn, fn: _divide(fp, tp + fp),
+    "for": lambda tp, fp, tn, fn: _divide(fn, tn + fn),
+    "pt": _prevalence_threshold,
+    "ts": lambda tp, fp, tn, fn: _divide(tp, tp + fn + fp),
+    "acc": lambda tp, fp, tn, fn: _divide(tp + tn, tp + fp + tn + fn),
+    "ba": lambda *four: sum(_four_rates(*four)[:2]) / 2,
+    "f1": lambda tp, fp, tn, fn: _divide(2 * tp, 2 * tp + fn + fp),
+    "mcc": _matthews_correlation,
+    "fm": lambda *four: np.sqrt(_four_rates(*four)[0] * _four_rates(*four)[2]),
+    "bm": lambda *four: sum(_four_rates(*four)[:2]) - 1,
+    "mk": lambda *four: sum(_four_rates(*four)[2:]) - 1,
 }
 _NAMES = {
     "tpr": "sensitivity recall hit_rate true_positive_rate",
@@ -151,7 +151,7 @@ _NAMES = {
 }
 _BY_NAME = {name: short for short, names in _NAMES.items() for name in (short, *names.split())}
 
-# how a chart of samples by classes becomes less: along which axes, one after another, and whether by the mean
+# reductions of a chart of samples by classes: the axes in order, and True for the mean
 _DECREASES = {
     "none": ((), False),
     "mean": ((1, 0), True),
@@ -163,8 +163,8 @@ _DECREASES = {
 }
 
 
-def _decreased(chart, how):
-    """(the chart with less, how many of its numbers were there)."""
+def _reduce_counts(chart, how):
+    """Return (reduced chart, number of values that are not NaN)."""
     there = (~np.isnan(chart)).astype(float)
     chart = np.nan_to_num(chart)
     axes, by_mean = _DECREASES[how]
@@ -214,22 +214,24 @@ class ConfusionMatrixMetric(Metric):
         super().__init__()
         short = _BY_NAME.get(metric_name.replace(" ", "_").lower())
         if short is None:
-            known = ", ".join(sorted(_BY_NAME))
-            raise NotImplementedError(f"There is no measure {metric_name!r} of a confusion matrix; there are: {known}.")
+            measures = ", ".join(sorted(_BY_NAME))
+            raise NotImplementedError(
+                f"There is no measure {metric_name!r} of a confusion matrix; there are: {measures}."
+            )
         self.metric_name, self._measure = metric_name, _MEASURES[short]
         self.skip_channel, self.calculation_method, self.decrease = skip_channel, calculation_method, decrease
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._total: Any = np.zeros(4)
         self._number: Any = 0
-        self._seen = 0
+        self._accumulated = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, of one shape (N, C, ...), one-hot over axis 1.
@@ -237,7 +239,7 @@ class ConfusionMatrixMetric(Metric):
         Raises:
             ValueError: If there are not 2 inputs, their shapes do not fit, or `y` holds something else than 0 and 1.
         """
-        predicted, true = self._arrays(inputs, "y_pred", "y")
+        predicted, true = self._to_arrays(inputs, "y_pred", "y")
         if predicted.ndim < 2 or predicted.shape != true.shape or not np.isin(true, (0, 1)).all():
             raise ValueError(
                 f"For 'ConfusionMatrixMetric', 'y_pred' and 'y' should be one-hot and of one shape, but got "
@@ -249,7 +251,7 @@ class ConfusionMatrixMetric(Metric):
         right, wrong = (predicted + true == 2).sum(-1), (predicted + true == 0).sum(-1)
         there = true.sum(-1)
         four = (right, true.shape[-1] - there - wrong, wrong, there - right)
-        self._seen += len(true)
+        self._accumulated += len(true)
         if not self.calculation_method:
             self._total = self._total + np.array([part.sum() for part in four])
             return
@@ -258,13 +260,13 @@ class ConfusionMatrixMetric(Metric):
                 "For 'ConfusionMatrixMetric', calculation_method=True needs samples of several elements, as in "
                 "segmentation; of one class for each sample there is no measure of its own."
             )
-        score, number = _decreased(self._measure(*(part.astype(float) for part in four)), self.decrease)
-        self._total = score * number + (self._total if self._seen > len(true) else 0.0)
+        score, number = _reduce_counts(self._measure(*(part.astype(float) for part in four)), self.decrease)
+        self._total = score * number + (self._total if self._accumulated > len(true) else 0.0)
         self._number = self._number + number
 
     def eval(self) -> Any:
         """
-        The measure of all that was seen since `clear`.
+        Return the measure over all batches since `clear`.
 
         Returns:
             Union[float, numpy.ndarray].
@@ -272,9 +274,9 @@ class ConfusionMatrixMetric(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._seen)
+        self._check_has_updates(self._accumulated)
         if not self.calculation_method:
             return self._measure(*self._total[:, None])
-        whole = np.asarray(self._number, float)
-        found = _share(np.asarray(self._total, float), whole)
-        return float(found) if found.ndim == 0 else found
+        counts = np.asarray(self._number, float)
+        means = _divide(np.asarray(self._total, float), counts)
+        return float(means) if means.ndim == 0 else means

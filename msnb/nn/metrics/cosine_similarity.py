@@ -1,4 +1,4 @@
-"""How alike the rows of a matrix are."""
+"""Cosine similarity of the rows of a matrix."""
 
 from typing import Annotated, Any
 
@@ -12,12 +12,12 @@ __all__ = ["CosineSimilarity"]
 
 class CosineSimilarity(Metric):
     """
-    The cosines of the angles between all rows of a matrix, or their products.
+    Cosine similarity, or dot products, between all rows of a matrix.
 
     Args:
         similarity (str): "cosine" or "dot". Default: "cosine".
         reduction (str): "none" for the matrix, "sum" or "mean" of its rows. Default: "none".
-        zero_diagonal (bool): Whether each row's own is set to zero. Default: True.
+        zero_diagonal (bool): Whether the diagonal is set to zero. Default: True.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -41,13 +41,13 @@ class CosineSimilarity(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self.sqr_mtx_res: Any = None
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a matrix; the one before is forgotten.
+        Set a matrix. It replaces the previous one.
 
         Args:
             inputs: A matrix: a Tensor, a list or an array.
@@ -55,7 +55,7 @@ class CosineSimilarity(Metric):
         Raises:
             ValueError: If it is not one input.
         """
-        (rows,) = self._arrays(inputs, "inputs")
+        (rows,) = self._to_arrays(inputs, "inputs")
         if self.similarity == "cosine":
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         self.sqr_mtx_res = rows @ rows.T
@@ -70,8 +70,8 @@ class CosineSimilarity(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self.sqr_mtx_res is not None, "matrices")
-        found = self.sqr_mtx_res.copy()
+        self._check_has_updates(self.sqr_mtx_res is not None, "matrices")
+        similarity = self.sqr_mtx_res.copy()
         if self.zero_diagonal:
-            np.fill_diagonal(found, 0)
-        return found if self.reduction == "none" else getattr(found, self.reduction)(axis=-1)
+            np.fill_diagonal(similarity, 0)
+        return similarity if self.reduction == "none" else getattr(similarity, self.reduction)(axis=-1)

@@ -14,7 +14,7 @@ __all__ = ["Dice"]
 
 class Dice(Mean):
     """
-    The Dice coefficient of two masks, twice what they share over what both have; over batches, by samples.
+    The Dice coefficient of two masks: twice their intersection over the sum of their sizes, averaged over samples.
 
     Args:
         smooth (float): Added to the denominator, positive. Default: 1e-5.
@@ -37,7 +37,7 @@ class Dice(Mean):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, of one shape; each a Tensor, a list or an array.
@@ -45,10 +45,10 @@ class Dice(Mean):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes differ.
         """
-        predicted, true = self._arrays(inputs, "y_pred", "y")
+        predicted, true = self._to_arrays(inputs, "y_pred", "y")
         if predicted.shape != true.shape:
             raise ValueError(
                 f"For 'Dice', 'y_pred' and 'y' should have one shape, but got {predicted.shape} and {true.shape}."
             )
         shared, both = np.vdot(predicted, true), np.vdot(predicted, predicted) + np.vdot(true, true)
-        self._add(2 * float(shared) / float(both + self.smooth), len(true))
+        self._add_to_mean(2 * float(shared) / float(both + self.smooth), len(true))

@@ -1,4 +1,4 @@
-"""Errors of numbers."""
+"""Mean absolute and mean squared error."""
 
 from abc import abstractmethod
 from typing import Any
@@ -14,12 +14,12 @@ class _MeanError(Mean):
     """The mean over samples of a function of the difference."""
 
     @abstractmethod
-    def _error(self, difference):
-        """What is summed."""
+    def _elementwise_error(self, difference):
+        """Return the elementwise error."""
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred` and `y`, of one size; each a Tensor, a list or an array.
@@ -27,8 +27,8 @@ class _MeanError(Mean):
         Raises:
             ValueError: If there are not 2 inputs, or their sizes differ.
         """
-        predicted, true = self._arrays(inputs, "y_pred", "y")
-        self._add(self._error(true.reshape(predicted.shape) - predicted).sum(), len(true))
+        predicted, true = self._to_arrays(inputs, "y_pred", "y")
+        self._add_to_mean(self._elementwise_error(true.reshape(predicted.shape) - predicted).sum(), len(true))
 
 
 class MAE(_MeanError):
@@ -41,7 +41,7 @@ class MAE(_MeanError):
         >>> result = error.eval()
     """
 
-    def _error(self, difference):
+    def _elementwise_error(self, difference):
         return np.abs(difference)
 
 
@@ -55,5 +55,5 @@ class MSE(_MeanError):
         >>> result = error.eval()
     """
 
-    def _error(self, difference):
+    def _elementwise_error(self, difference):
         return difference**2

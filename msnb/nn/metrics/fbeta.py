@@ -5,7 +5,7 @@ from typing import Any
 from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.nn._hyperparameter_kinds import PositiveNumber
-from msnb.nn.metrics._evaluation import ClassMetric, share
+from msnb.nn.metrics._evaluation import ClassMetric, divide_or_zero
 
 __all__ = ["Fbeta", "F1"]
 
@@ -35,13 +35,13 @@ class Fbeta(ClassMetric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._class_num = 0
-        self._seen: Any = None
+        self._accumulated: Any = None
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred`, of shape (N, C), and `y`, of class numbers (N,) or one-hot vectors (N, C); each a Tensor,
@@ -53,12 +53,12 @@ class Fbeta(ClassMetric):
         scores, true = self._scores_and_numbers(inputs)
         self._count_classes(scores)
         self._say_what_is_no_class(scores, true)
-        counts = self._counts(scores, true)
-        self._seen = counts if self._seen is None else self._seen + counts
+        counts = self._count_predictions(scores, true)
+        self._accumulated = counts if self._accumulated is None else self._accumulated + counts
 
     def eval(self, average: bool = False) -> Any:
         """
-        The value over all that was seen since `clear`.
+        Return the value over all batches since `clear`.
 
         Args:
             average (bool): Whether to average over classes. Default: False.
@@ -69,10 +69,10 @@ class Fbeta(ClassMetric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._class_num)
-        right, predicted, true = self._seen
+        self._check_has_updates(self._class_num)
+        right, predicted, true = self._accumulated
         weight = self.beta**2
-        return self._averaged(share((1 + weight) * right, weight * true + predicted), average)
+        return self._average_classes(divide_or_zero((1 + weight) * right, weight * true + predicted), average)
 
 
 class F1(Fbeta):

@@ -13,13 +13,13 @@ __all__ = ["HausdorffDistance"]
 
 class HausdorffDistance(SurfaceMetric):
     """
-    How far the surface of a mask is from that of another at most.
+    Hausdorff distance: the maximum distance between the surfaces of two masks.
 
     Args:
         distance_metric (str): "euclidean", "chessboard" or "taxicab". Default: "euclidean".
         percentile (float): Take this percentile of the distances, from 0 to 100, instead of the largest. Default: None.
-        directed (bool): Whether distances from the predicted mask to the true one alone count. Default: False.
-        crop (bool): Whether what lies around both masks is cut off first. Default: True.
+        directed (bool): Whether only distances from the predicted mask to the true one count. Default: False.
+        crop (bool): Whether the background around both masks is cropped first. Default: True.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -50,8 +50,8 @@ class HausdorffDistance(SurfaceMetric):
             predicted, true = predicted[box].squeeze(), true[box].squeeze()
         return super()._of_masks(predicted, true)
 
-    def _farthest(self, there):
-        distances = self._distances(there)
+    def _max_distance(self, there):
+        distances = self._surface_distances(there)
         if not distances.size:
             return np.inf
         return float(distances.max() if not self.percentile else np.percentile(distances, self.percentile))
@@ -66,5 +66,5 @@ class HausdorffDistance(SurfaceMetric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._surfaces is not None, "masks")
-        return self._farthest(True) if self.directed else max(self._farthest(True), self._farthest(False))
+        self._check_has_updates(self._surfaces is not None, "masks")
+        return self._max_distance(True) if self.directed else max(self._max_distance(True), self._max_distance(False))

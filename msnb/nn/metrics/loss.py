@@ -22,7 +22,7 @@ class Loss(Mean):
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: The loss, a scalar or 1-D; a Tensor, a list or an array.
@@ -30,7 +30,7 @@ class Loss(Mean):
         Raises:
             ValueError: If there is not 1 input, or it has more than 1 axis.
         """
-        (loss,) = self._arrays(inputs, "loss")
+        (loss,) = self._to_arrays(inputs, "loss")
         if loss.ndim > 1:
             raise ValueError(f"For 'Loss', the loss should have 0 axes or 1, but got {loss.ndim}.")
-        self._add(loss.mean(), 1)
+        self._add_to_mean(loss.mean(), 1)

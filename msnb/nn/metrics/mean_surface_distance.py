@@ -10,7 +10,7 @@ __all__ = ["MeanSurfaceDistance", "RootMeanSquareDistance"]
 
 class MeanSurfaceDistance(SurfaceMetric):
     """
-    How far the surface of a predicted mask is from that of the true one on average.
+    Mean distance from the surface of a predicted mask to that of the true mask.
 
     Args:
         symmetric (bool): Whether the mean of both directions is taken. Default: False.
@@ -32,7 +32,7 @@ class MeanSurfaceDistance(SurfaceMetric):
         self.symmetric, self.distance_metric = symmetric, distance_metric
         self.clear()
 
-    def _mean(self, distances):
+    def _mean_distance(self, distances):
         return distances.mean() if distances.size else np.inf
 
     def eval(self) -> float:
@@ -45,15 +45,15 @@ class MeanSurfaceDistance(SurfaceMetric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._surfaces is not None, "masks")
-        there = self._mean(self._distances(True))
-        return float((there + self._mean(self._distances(False))) / 2 if self.symmetric else there)
+        self._check_has_updates(self._surfaces is not None, "masks")
+        there = self._mean_distance(self._surface_distances(True))
+        return float((there + self._mean_distance(self._surface_distances(False))) / 2 if self.symmetric else there)
 
 
 class RootMeanSquareDistance(MeanSurfaceDistance):
     """
-    The mean of the squares of the distances from the surface of a predicted mask to that of the true one; with
-    `symmetric` the root of the mean of both directions, as in MindSpore.
+    Mean squared distance from the surface of a predicted mask to that of the true mask; with `symmetric` the root of
+    the mean of both directions, as in MindSpore.
 
     Args:
         symmetric (bool): Whether the mean of both directions is taken, and its root. Default: False.
@@ -69,7 +69,7 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         1.0
     """
 
-    def _mean(self, distances):
+    def _mean_distance(self, distances):
         return (distances**2).mean() if distances.size else np.inf
 
     def eval(self) -> float:
@@ -82,5 +82,5 @@ class RootMeanSquareDistance(MeanSurfaceDistance):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        found = super().eval()
-        return float(np.sqrt(found)) if self.symmetric else found
+        distance = super().eval()
+        return float(np.sqrt(distance)) if self.symmetric else distance

@@ -13,19 +13,19 @@ from msnb.core.tensor.tensor import Tensor
 __all__ = ["Metric", "rearrange_inputs"]
 
 
-def _called(value):
+def _check_callable(value):
     if not callable(value):
         raise TypeError
     return value
 
 
-Function = Annotated[Callable[..., Any], Kind("a function", _called)]
+Function = Annotated[Callable[..., Any], Kind("a function", _check_callable)]
 
 
 @checked
 def rearrange_inputs(func: Function) -> Callable[..., Any]:
     """
-    Decorator for `update` of a metric: its inputs are those that `set_indexes` chose.
+    Decorator for `update` of a metric: select the inputs by `set_indexes`.
 
     Args:
         func (Callable): The method.
@@ -72,12 +72,12 @@ class Metric(ABC):
 
     @property
     def indexes(self) -> list[int] | None:
-        """Places of the inputs that a method under `rearrange_inputs` gets; None for all."""
+        """Indices of the inputs that a method with `rearrange_inputs` gets; None for all."""
         return self._indexes
 
     def set_indexes(self, indexes: list[int]) -> Self:
         """
-        Choose the inputs of `update`, where that stands under `rearrange_inputs`.
+        Choose the inputs of an `update` with the decorator `rearrange_inputs`.
 
         Args:
             indexes (list[int]): Places of the inputs, in the order that `update` wants them.
@@ -96,7 +96,7 @@ class Metric(ABC):
         return self
 
     def _convert_data(self, data):
-        """`data` (a Tensor, a list or an array) as an array."""
+        """Return `data` (a Tensor, a list or an array) as an array."""
         if isinstance(data, Tensor):
             return data.asnumpy()
         if isinstance(data, (list, np.ndarray)):
@@ -107,11 +107,11 @@ class Metric(ABC):
         )
 
     def _check_onehot_data(self, data):
-        """Whether `data` holds one-hot vectors along axis 1."""
+        """Return True if `data` contains one-hot vectors along axis 1."""
         return data.ndim > 1 and np.isin(data, (0, 1)).all() and bool((data.sum(axis=1) == 1).all())
 
-    def _arrays(self, inputs, *names):
-        """The inputs as arrays, one for each of `names`."""
+    def _to_arrays(self, inputs, *names):
+        """Return the inputs as arrays, one for each of `names`."""
         if len(inputs) != len(names):
             raise ValueError(
                 f"For '{type(self).__name__}', there should be {len(names)} inputs ({', '.join(names)}), "
@@ -119,33 +119,33 @@ class Metric(ABC):
             )
         return tuple(map(self._convert_data, inputs))
 
-    def _check_seen(self, number, of_what="samples"):
-        """RuntimeError when nothing was seen that a value could be computed from."""
+    def _check_has_updates(self, number, of_what="samples"):
+        """Raise RuntimeError if nothing was accumulated."""
         if not number:
             raise RuntimeError(
                 f"'{type(self).__name__}' has no value yet, because the number of {of_what} is 0: call update first."
             )
 
     def __call__(self, *inputs: Any) -> Any:
-        """The value of one batch alone."""
+        """Return the value for one batch."""
         self.clear()
         self.update(*inputs)
         return self.eval()
 
     @abstractmethod
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         raise NotImplementedError(f"'{type(self).__name__}' should define clear().")
 
     @abstractmethod
     def eval(self) -> Any:
-        """The value over all that was seen since `clear`."""
+        """Return the value over all batches since `clear`."""
         raise NotImplementedError(f"'{type(self).__name__}' should define eval().")
 
     @abstractmethod
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: What the metric compares, as a rule predictions and labels.

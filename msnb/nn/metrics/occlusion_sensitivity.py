@@ -1,4 +1,4 @@
-"""Which parts of an input a network's decision hangs on."""
+"""Occlusion sensitivity: the input regions that a network's decision depends on."""
 
 from typing import Annotated, Any
 
@@ -15,11 +15,11 @@ __all__ = ["OcclusionSensitivity"]
 
 class OcclusionSensitivity(Metric):
     """
-    By how much the score of a class falls when a part of the input is covered (Zeiler and Fergus, Visualizing and
-    Understanding Convolutional Networks, 2014): one number for each place that is covered.
+    Decrease of the score of a class when a region of the input is covered (Zeiler and Fergus, Visualizing and
+        Understanding Convolutional Networks, 2014): one number per region.
 
     Args:
-        pad_val (float): What covers. Default: 0.0.
+        pad_val (float): The value of a covered region. Default: 0.0.
         margin (Union[int, list[int]]): How far it reaches from its place, along each axis. Default: 2.
         n_batch (int): Inputs that the network gets at once. Default: 128.
         b_box (list[int]): Places that are covered: of each axis the first and the last, -1 for that of the input.
@@ -48,11 +48,11 @@ class OcclusionSensitivity(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
+        """Clear the accumulated values."""
         self._fallen: Any = None
 
-    def _box(self, shape):
-        """First and last place of each axis."""
+    def _box_bounds(self, shape):
+        """Return the first and last index of each axis."""
         if self.b_box is None:
             return np.zeros_like(shape), shape - 1
         if len(self.b_box) != 2 * len(shape):
@@ -72,7 +72,7 @@ class OcclusionSensitivity(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take an input; that before is forgotten.
+        Set an input. It replaces the previous one.
 
         Args:
             inputs: `model`, a Cell that gives scores (N, C); `y_pred`, an input of shape (1, ...), and `label`, the
@@ -90,7 +90,7 @@ class OcclusionSensitivity(Metric):
         model, label = inputs[0], inputs[2]
         if not isinstance(model, Cell):
             raise TypeError(f"For 'OcclusionSensitivity', 'model' should be a Cell, but got {model!r}.")
-        (image,) = self._arrays(inputs[1:2], "y_pred")
+        (image,) = self._to_arrays(inputs[1:2], "y_pred")
         label = np.asarray(label if isinstance(label, int) else self._convert_data(label))
         if len(image) != 1 or label.size != 1:
             raise RuntimeError(
@@ -98,24 +98,24 @@ class OcclusionSensitivity(Metric):
                 f"{label.size}."
             )
         number, shape = int(label.reshape(())), np.array(image.shape[1:])
-        first, last = self._box(shape)
+        first, last = self._box_bounds(shape)
         places = [first + place for place in np.ndindex(*(last - first + 1))]
-        fallen = model(Tensor(image)).asnumpy()[0, number] - self._scores(model, image, places, number)
+        fallen = model(Tensor(image)).asnumpy()[0, number] - self._score_occlusions(model, image, places, number)
         self._fallen = fallen.reshape(last - first + 1)
 
-    def _scores(self, model, image, places, number):
-        found = []
+    def _score_occlusions(self, model, image, places, number):
+        scores = []
         for begin in range(0, len(places), self.n_batch):
             covered = np.repeat(image, len(places[begin : begin + self.n_batch]), axis=0)
             for one, place in zip(covered, places[begin:]):
                 low, high = np.maximum(place - self.margin, 0), place + self.margin
                 one[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = self.pad_val
-            found.append(model(Tensor(covered)).asnumpy()[:, number])
-        return np.concatenate(found)
+            scores.append(model(Tensor(covered)).asnumpy()[:, number])
+        return np.concatenate(scores)
 
     def eval(self) -> np.ndarray:
         """
-        By how much the score falls, for each place.
+        Return the decrease of the score for each region.
 
         Returns:
             numpy.ndarray.
@@ -123,5 +123,5 @@ class OcclusionSensitivity(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        self._check_seen(self._fallen is not None, "inputs")
+        self._check_has_updates(self._fallen is not None, "inputs")
         return np.squeeze(self._fallen)

@@ -14,7 +14,8 @@ __all__ = ["Perplexity"]
 
 class Perplexity(Mean):
     """
-    How many words a model wavers between: e to the mean of the negative logarithms of the true ones' probabilities.
+    Perplexity, the effective number of words that a model chooses from: e to the mean of the negative logarithms of
+    the true ones' probabilities.
 
     Args:
         ignore_label (int): A label that does not count. Default: None, all do.
@@ -36,7 +37,7 @@ class Perplexity(Mean):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `preds`, probabilities (N, C), and `labels`, class numbers (N,); each a Tensor, a list or an array.
@@ -45,7 +46,7 @@ class Perplexity(Mean):
             ValueError: If there are not 2 inputs.
             RuntimeError: If there is not one label for each row.
         """
-        probabilities, labels = self._arrays(inputs, "preds", "labels")
+        probabilities, labels = self._to_arrays(inputs, "preds", "labels")
         probabilities, labels = probabilities.reshape(-1, probabilities.shape[-1]), labels.reshape(-1).astype(int)
         if len(labels) != len(probabilities):
             raise RuntimeError(
@@ -53,14 +54,14 @@ class Perplexity(Mean):
                 f"got {len(labels)}."
             )
         if self.ignore_label is not None:
-            kept = labels != self.ignore_label
-            probabilities, labels = probabilities[kept], labels[kept]
+            is_counted = labels != self.ignore_label
+            probabilities, labels = probabilities[is_counted], labels[is_counted]
         true = probabilities[np.arange(len(labels)), labels]
-        self._add(-np.log(np.maximum(true, 1e-10)).sum(), len(labels))
+        self._add_to_mean(-np.log(np.maximum(true, 1e-10)).sum(), len(labels))
 
     def eval(self) -> float:
         """
-        The perplexity over all that was seen since `clear`.
+        Return the perplexity over all batches since `clear`.
 
         Returns:
             float.

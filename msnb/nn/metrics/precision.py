@@ -1,4 +1,4 @@
-"""The share of the predicted that are true."""
+"""Precision."""
 
 from msnb.nn.metrics._evaluation import ShareOfTruePositives
 
@@ -23,5 +23,5 @@ class Precision(ShareOfTruePositives):
         [0.5 1. ]
     """
 
-    def _of(self, predicted, true):
+    def _select_counted(self, predicted, true):
         return predicted

@@ -1,4 +1,4 @@
-"""The share of the true that are predicted."""
+"""Recall."""
 
 from msnb.nn.metrics._evaluation import ShareOfTruePositives
 
@@ -7,7 +7,7 @@ __all__ = ["Recall"]
 
 class Recall(ShareOfTruePositives):
     r"""
-    For each class, the share of its samples that are found: TP / (TP + FN).
+    Recall of each class: TP / (TP + FN).
 
     Args:
         eval_type (str): "classification" or "multilabel". Default: "classification".
@@ -23,5 +23,5 @@ class Recall(ShareOfTruePositives):
         [1.  0.5]
     """
 
-    def _of(self, predicted, true):
+    def _select_counted(self, predicted, true):
         return true

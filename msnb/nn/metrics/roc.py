@@ -36,13 +36,13 @@ class ROC(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was seen."""
-        self._seen: Any = None
+        """Clear the accumulated values."""
+        self._accumulated: Any = None
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """
-        Take scores; those before are forgotten.
+        Set scores. They replace the previous ones.
 
         Args:
             inputs: `y_pred`, scores (N,) or (N, C), and `y`, class numbers (N,); each a Tensor, a list or an array.
@@ -50,18 +50,18 @@ class ROC(Metric):
         Raises:
             ValueError: If there are not 2 inputs, or they do not fit each other, `class_num` or `pos_label`.
         """
-        scores, true = self._arrays(inputs, "y_pred", "y")
+        scores, true = self._to_arrays(inputs, "y_pred", "y")
         if scores.ndim == true.ndim:
             if self.class_num not in (None, 1):
                 raise ValueError(f"For 'ROC' of {self.class_num} classes, 'y_pred' needs an axis of classes.")
-            self._seen = scores.reshape(-1), true.reshape(-1)
+            self._accumulated = scores.reshape(-1), true.reshape(-1)
         elif scores.ndim == true.ndim + 1:
             if self.pos_label is not None or self.class_num != scores.shape[1]:
                 raise ValueError(
                     f"For 'ROC' and scores of {scores.shape[1]} classes, 'class_num' should be {scores.shape[1]} and "
                     f"'pos_label' None, but got {self.class_num} and {self.pos_label}."
                 )
-            self._seen = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1]), true.reshape(-1)
+            self._accumulated = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1]), true.reshape(-1)
         else:
             raise ValueError(
                 f"For 'ROC', 'y_pred' should have the axes of 'y', or one more: {scores.shape} and {true.shape}."
@@ -69,7 +69,7 @@ class ROC(Metric):
 
     def eval(self) -> tuple[Any, Any, Any]:
         """
-        The curve of what was seen, or one for each class.
+        Return the ROC curve of the accumulated values, or one per class.
 
         Returns:
             tuple, false positive rates, true positive rates and thresholds: each an array, or a list of them.
@@ -78,16 +78,16 @@ class ROC(Metric):
             RuntimeError: If nothing was seen.
             ValueError: If there is no positive sample, or no negative one.
         """
-        self._check_seen(self._seen is not None)
-        scores, true = self._seen
+        self._check_has_updates(self._accumulated is not None)
+        scores, true = self._accumulated
         if scores.ndim == 1:
-            return _curve(scores, true == (1 if self.pos_label is None else self.pos_label))
-        curves = [_curve(scores[:, number], true == number) for number in range(scores.shape[1])]
+            return _roc_curve(scores, true == (1 if self.pos_label is None else self.pos_label))
+        curves = [_roc_curve(scores[:, number], true == number) for number in range(scores.shape[1])]
         false, right, thresholds = (list(part) for part in zip(*curves, strict=True))
         return false, right, thresholds
 
 
-def _curve(scores, positive):
+def _roc_curve(scores, positive):
     order = np.argsort(-scores)
     scores, positive = scores[order], positive[order].astype(np.int64)
     ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)
@@ -103,10 +103,10 @@ def _curve(scores, positive):
 @checked
 def auc(x: np.ndarray, y: np.ndarray, reorder: Bool = False) -> float:
     """
-    The area under a curve, by trapezoids.
+    Return the area under a curve, by the trapezoidal rule.
 
     Args:
-        x (numpy.ndarray): Where the points stand; ascending or descending, unless `reorder`.
+        x (numpy.ndarray): Coordinates of the points; ascending or descending, unless `reorder`.
         y (numpy.ndarray): How high they are.
         reorder (bool): Whether to sort the points by x. Default: False.
 

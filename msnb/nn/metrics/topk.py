@@ -1,4 +1,4 @@
-"""Whether the true class is among the best k."""
+"""Top-k categorical accuracy."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
 
     def update(self, *inputs: Any) -> None:
         """
-        Take a batch.
+        Accumulate a batch.
 
         Args:
             inputs: `y_pred`, of shape (N, C), and `y`, of class numbers (N,) or one-hot vectors (N, C); each a Tensor,
@@ -50,7 +50,7 @@ class TopKCategoricalAccuracy(Mean, ClassMetric):
         scores, true = self._scores_and_numbers(inputs)
         self._say_what_is_no_class(scores, true)
         best = np.argsort(-scores, axis=1)[:, : self.k]
-        self._add((best == true.reshape(-1, 1)).sum(), true.size)
+        self._add_to_mean((best == true.reshape(-1, 1)).sum(), true.size)
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):

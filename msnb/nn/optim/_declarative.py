@@ -1,4 +1,4 @@
-"""`DeclaredOptimizer`: an optimizer as the state beside each Parameter and the step of one Parameter."""
+"""`DeclaredOptimizer`: an optimizer declared by the state of each Parameter and the step of one Parameter."""
 
 from msnb.common import dtype as mstype
 from msnb.core.eager.tape import dense
@@ -11,15 +11,15 @@ from msnb.ops import functional as F
 class DeclaredOptimizer(Optimizer):
     """Base of msnb's own optimizers: it prepares the gradients and takes one step for each Parameter.
 
-    A subclass calls :meth:`_keep` in its constructor and defines :meth:`_step`, one call of an operator as a rule. It
-    may define :meth:`_sparse_step`, and :meth:`_of_step` for what all Parameters share in a step.
+    A subclass calls :meth:`_declare_state` in its constructor and defines :meth:`_apply_step`, usually one call of an
+    operator. It may define :meth:`_sparse_step`, and :meth:`_of_step` for values that all Parameters share in a step.
     """
 
-    _penalised = True  # whether the gradients get the L2 penalty; if not, `_step` decays the weights itself
+    _penalised = True  # True if the L2 penalty is added to gradients; else `_apply_step` decays the weights
     _columns = ()
 
-    def _keep(self, *others, **state):
-        """Declare what a step gets for each Parameter.
+    def _declare_state(self, *others, **state):
+        """Declare the values that a step gets for each Parameter.
 
         Args:
             others (str): Attributes that have one element per Parameter already; they come last.
@@ -30,32 +30,32 @@ class DeclaredOptimizer(Optimizer):
             setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))
         self._columns = (*state, *others)
 
-    def _count(self):
-        """Count steps, whether learning rate or weight decay change by them or not."""
+    def _count_step(self):
+        """Count steps, even if neither learning rate nor weight decay depend on the step."""
         if self.global_step is None:
             self.global_step = counter()
 
     def _this_step(self):
-        """The number of this step, from 1, of an optimizer that counts; called once in each step."""
+        """Return the number of this step, from 1. It is called once per step, if the optimizer counts."""
         step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
         if self.assignadd is None:  # else `get_lr` does
             F.assign_add(self.global_step, self.global_step_increase_tensor)
         return step
 
     def _of_step(self):
-        """What all Parameters share in this step, as a tuple that follows the other arguments of `_step`."""
+        """Return the values that all Parameters share in this step: the last arguments of `_apply_step`."""
         return ()
 
-    def _step(self, param, gradient, rate, *own):
+    def _apply_step(self, param, gradient, rate, *own):
         """Update one Parameter and its state."""
         raise NotImplementedError
 
     def _sparse_step(self, param, gradient, rate, *own):
-        """`_step` for a RowTensor; that of the dense gradient where the optimizer has no other."""
-        self._step(param, dense(gradient), rate, *own)
+        """Apply a RowTensor. By default it is converted to a dense gradient."""
+        self._apply_step(param, dense(gradient), rate, *own)
 
     def construct(self, gradients: Gradients) -> bool:
-        gradients = self._checked(gradients)
+        gradients = self._check_gradients(gradients)
         if self._penalised:
             gradients = self.decay_weight(gradients)
         gradients = self.scale_grad(self.gradients_centralization(gradients))
@@ -63,7 +63,7 @@ class DeclaredOptimizer(Optimizer):
         rates = self._per_parameter(self.get_lr())
         own = (getattr(self, name) for name in self._columns)
         for param, gradient, *row in zip(self.parameters, gradients, rates, *own, strict=True):
-            step = self._sparse_step if isinstance(gradient, RowTensor) else self._step
+            step = self._sparse_step if isinstance(gradient, RowTensor) else self._apply_step
             step(param, gradient, *row, *shared)
         if self._counts_later:
             self._move_on()

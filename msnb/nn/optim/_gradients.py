@@ -1,4 +1,4 @@
-"""What is done to one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
+"""Preparation of one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
 
 from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor
@@ -7,7 +7,7 @@ from msnb.ops import functional as F
 
 
 def decayed(gradient, weight, decay):
-    """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; of a RowTensor only the rows that it mentions."""
+    """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; for a RowTensor, only its rows."""
     rows = F.gather(weight, gradient.indices, 0) if isinstance(gradient, RowTensor) else weight
     return map_values(lambda g: g + rows * decay, gradient)
 
@@ -17,7 +17,7 @@ def times(gradient, factor):
     return map_values(lambda g: g * factor, gradient)
 
 
-def centralized(gradient):
+def centralize(gradient):
     """Gradient whose mean over all axes but the first is 0 (Yong et al., Gradient Centralization, 2020)."""
 
     def without_mean(g):
@@ -26,7 +26,7 @@ def centralized(gradient):
     return map_values(without_mean, gradient)
 
 
-def _dtype(gradient):
+def _dtype_of(gradient):
     return gradient.values.dtype if isinstance(gradient, RowTensor) else gradient.dtype
 
 
@@ -39,11 +39,11 @@ grad_scale = C.MultitypeFuncGraph("grad_scale")
 @apply_decay.register("Tensor", "Bool", "Tensor", "Tensor")
 def _decay_if(decay, applies, weight, gradient):
     like = gradient if isinstance(gradient, RowTensor) else weight
-    return decayed(gradient, weight, F.cast(decay, _dtype(like))) if applies else gradient
+    return decayed(gradient, weight, F.cast(decay, _dtype_of(like))) if applies else gradient
 
 
 @grad_scale.register("Number", "Tensor")
 @grad_scale.register("Tensor", "Tensor")
 @grad_scale.register("Tensor", "RowTensor")
-def _scaled(scale, gradient):
-    return times(gradient, F.cast(scale, _dtype(gradient)) if isinstance(scale, Tensor) else scale)
+def _scale_gradient(scale, gradient):
+    return times(gradient, F.cast(scale, _dtype_of(gradient)) if isinstance(scale, Tensor) else scale)

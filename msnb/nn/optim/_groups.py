@@ -1,4 +1,4 @@
-"""Parameter groups: the dicts that an optimizer takes for its Parameters, read and checked."""
+"""Parameter groups: reading and checking the dicts that an optimizer takes."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -12,58 +12,57 @@ _SETTINGS = {"lr": LearningRate, "weight_decay": WeightDecay, "grad_centralizati
 _KEYS = ("params", *_SETTINGS, "order_params")
 
 
-def _parameters(given):
-    if isinstance(given, Parameter) or not isinstance(given, Iterable):
+def _check_parameters(params):
+    if isinstance(params, Parameter) or not isinstance(params, Iterable):
         raise TypeError
-    found = list(given)
-    if not found:
+    parameters = list(params)
+    if not parameters:
         raise ValueError("an empty list")
-    for item in found:
+    for item in parameters:
         if not isinstance(item, Parameter):
             raise TypeError(f"one of them is a {type(item).__name__}")
-    return found
+    return parameters
 
 
-def _trained(given):
-    """Parameters, or dicts: all of one sort, at least one."""
-    if given is None:
+def _check_trained(params):
+    """Return the Parameters, or the dicts, as a list. Raise an error if it is empty or mixed."""
+    if params is None:
         raise ValueError("does the network have Parameters that require gradients?")
-    if isinstance(given, Parameter) or not isinstance(given, Iterable):
+    if isinstance(params, Parameter) or not isinstance(params, Iterable):
         raise TypeError
-    found = list(given)
-    if not found:
+    entries = list(params)
+    if not entries:
         raise ValueError("Optimizer got an empty parameter list: does the network have Parameters that are trained?")
-    if isinstance(found[0], dict):
-        if not all(isinstance(item, dict) for item in found):
+    if isinstance(entries[0], dict):
+        if not all(isinstance(item, dict) for item in entries):
             raise TypeError("some are dicts and some are not")
-        return found
-    return _parameters(found)
+        return entries
+    return _check_parameters(entries)
 
 
-Parameters = Annotated[list[Parameter], Kind("a list of Parameters", _parameters, whole=True)]
+Parameters = Annotated[list[Parameter], Kind("a list of Parameters", _check_parameters, whole=True)]
 Trained = Annotated[
     Iterable[Parameter] | Iterable[dict[str, Any]],
-    Kind("a list of Parameters, or of dicts that describe groups of them", _trained, whole=True),
+    Kind("a list of Parameters, or of dicts that describe groups of them", _check_trained, whole=True),
 ]
 
 
 class Group:
-    """Some Parameters, and what is set for them alone: `lr`, `weight_decay`, `grad_centralization`, None where nothing
-    is."""
+    """A parameter group: Parameters with their own `lr`, `weight_decay` and `grad_centralization`, or None."""
 
-    def __init__(self, number, given, owner):
-        if "params" not in given:
+    def __init__(self, number, options, owner):
+        if "params" not in options:
             raise KeyError(f"For '{owner}', parameter group {number} has no key 'params'.")
         self.number = number
-        self.params = check(Parameters, given["params"], f"params of group {number}", owner)
+        self.params = check(Parameters, options["params"], f"params of group {number}", owner)
         self.lr = self.weight_decay = self.grad_centralization = None
         for key, kind in _SETTINGS.items():
-            if given.get(key) is not None:
-                setattr(self, key, check(kind, given[key], f"{key} of group {number}", owner))
+            if options.get(key) is not None:
+                setattr(self, key, check(kind, options[key], f"{key} of group {number}", owner))
 
 
 def read_groups(dicts, owner):
-    """([Group], the order in which `owner` keeps their Parameters or None where the caller gave none).
+    """Return ([Group], the order of the Parameters in `owner`, or None without `order_params`).
 
     Raises:
         KeyError: If a dict has an unknown key, or no "params".
@@ -72,17 +71,19 @@ def read_groups(dicts, owner):
         RuntimeError: If a Parameter is in two groups.
     """
     groups, order = [], None
-    for number, given in enumerate(dicts):
-        unknown = ", ".join(repr(key) for key in given if key not in _KEYS)
+    for number, options in enumerate(dicts):
+        unknown = ", ".join(repr(key) for key in options if key not in _KEYS)
         if unknown:
-            known = ", ".join(map(repr, _KEYS))
-            raise KeyError(f"For '{owner}', a parameter group has the keys {known}, but got {unknown}.")
-        if "order_params" not in given:
-            groups.append(Group(number, given, owner))
-        elif len(given) > 1:
-            raise ValueError(f"For '{owner}', a dict with 'order_params' has no other key, but got {', '.join(given)}.")
+            allowed = ", ".join(map(repr, _KEYS))
+            raise KeyError(f"For '{owner}', a parameter group has the keys {allowed}, but got {unknown}.")
+        if "order_params" not in options:
+            groups.append(Group(number, options, owner))
+        elif len(options) > 1:
+            raise ValueError(
+                f"For '{owner}', a dict with 'order_params' has no other key, but got {', '.join(options)}."
+            )
         else:
-            order = check(Parameters, given["order_params"], "order_params", owner)
+            order = check(Parameters, options["order_params"], "order_params", owner)
     names = Counter(param.name for group in groups for param in group.params)
     for name, times in names.items():
         if times > 1:
@@ -96,6 +97,6 @@ def read_groups(dicts, owner):
 
 
 def by_parameter(groups, order):
-    """[(Parameter, its Group)] in the order of `order`, or else of the groups."""
+    """Return [(Parameter, its Group)] in the order of `order`, or else of the groups."""
     of = {param.name: (param, group) for group in groups for param in group.params}
     return list(of.values()) if order is None else [of[param.name] for param in order]

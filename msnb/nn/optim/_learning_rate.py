@@ -1,4 +1,4 @@
-"""Learning rates: what counts as one, and what becomes of it inside an optimizer."""
+"""Learning rates: accepted values, and their form inside an optimizer."""
 
 import numbers
 from collections.abc import Iterable
@@ -17,20 +17,20 @@ from msnb.nn.learning_rate_schedule import LearningRateSchedule
 from msnb.ops import functional as F
 
 
-def _accept(given):
-    """A float, a float32 Tensor without axes or with one of steps, or a LearningRateSchedule."""
-    if isinstance(given, LearningRateSchedule):
-        return given
-    if isinstance(given, numbers.Real):
-        return accept_value(NonNegativeNumber, given)
-    if isinstance(given, Tensor):
-        return _usable(Tensor(given, mstype.float32))
-    if isinstance(given, (str, bytes, dict)) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+def _accept_rate(rate):
+    """Accept a float, a float32 Tensor that is a scalar or has one value per step, or a LearningRateSchedule."""
+    if isinstance(rate, LearningRateSchedule):
+        return rate
+    if isinstance(rate, numbers.Real):
+        return accept_value(NonNegativeNumber, rate)
+    if isinstance(rate, Tensor):
+        return _are_usable(Tensor(rate, mstype.float32))
+    if isinstance(rate, (str, bytes, dict)) or not isinstance(rate, Iterable) or getattr(rate, "ndim", 1) == 0:
         raise TypeError
-    return _usable(Tensor(np.array(list(given), np.float32)))
+    return _are_usable(Tensor(np.array(list(rate), np.float32)))
 
 
-def _usable(rates):
+def _are_usable(rates):
     values = rates.asnumpy()
     if values.ndim > 1 or not values.size:
         raise ValueError(f"its shape is {values.shape}")
@@ -44,7 +44,7 @@ LearningRate = Annotated[
     float | Tensor | Iterable[float] | LearningRateSchedule,
     Kind(
         "a finite number of at least 0, one for each step (a list or a Tensor of one axis), or a LearningRateSchedule",
-        _accept,
+        _accept_rate,
         whole=True,
     ),
 ]
@@ -60,7 +60,7 @@ WeightDecay = Annotated[
 
 
 def counter():
-    """The Parameter that counts steps."""
+    """Return the Parameter that counts steps."""
     return Parameter(np.zeros(1, np.int32), name="global_step")
 
 
@@ -76,7 +76,7 @@ class FixedRate(LearningRateSchedule):
 
 
 class ListedRates(LearningRateSchedule):
-    """One rate for each step; the last one when there are no more."""
+    """One rate per step; the last rate holds for later steps."""
 
     def __init__(self, rates, name):
         super().__init__()
@@ -87,23 +87,23 @@ class ListedRates(LearningRateSchedule):
         return F.gather(self.learning_rate, F.minimum(global_step, self.last), 0)
 
 
-def by_step(rate):
-    """Whether a learning rate, as the Kind gives it, changes by step."""
+def depends_on_step(rate):
+    """Return True if a learning rate depends on the step."""
     return isinstance(rate, LearningRateSchedule) or isinstance(rate, Tensor) and rate.ndim == 1
 
 
-def installed(rate, name, scheduled):
-    """What a learning rate becomes: a Parameter called `name`, or a schedule if it is one or `scheduled` says so."""
+def as_parameter_or_schedule(rate, name, scheduled):
+    """Return a learning rate as a Parameter called `name`, or as a schedule if it is one or `scheduled` is True."""
     if isinstance(rate, LearningRateSchedule):
         return rate
-    if by_step(rate):
+    if depends_on_step(rate):
         return ListedRates(rate, name)
     param = Parameter(Tensor(rate, mstype.float32), name)
     return FixedRate(param) if scheduled else param
 
 
 def in_cell_list(schedules):
-    """A CellList of schedules whose Parameters keep their names."""
+    """Return a CellList of schedules whose Parameters keep their names."""
     names = {param: param.name for schedule in schedules for param in schedule.get_parameters()}
     cells = CellList(schedules)
     for param, name in names.items():
@@ -112,6 +112,6 @@ def in_cell_list(schedules):
 
 
 def of_this_step(schedule, global_step):
-    """The rate of step `global_step`, of shape (1,), as a Tensor without axes."""
+    """Return the rate of step `global_step`, of shape (1,), as a scalar Tensor."""
     rate = schedule(global_step)
     return F.reshape(rate, ()) if isinstance(rate, Tensor) and rate.ndim else rate

@@ -1,4 +1,4 @@
-"""Rules of one step for one Parameter that have no operator of their own."""
+"""Update rules for one Parameter without an operator in MindSpore."""
 
 from typing import Any
 

@@ -20,12 +20,12 @@ class Adagrad(DeclaredOptimizer):
     where p is a Parameter, g its gradient, a its accumulated squares and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         accum (float): First value of a, at least 0. Default: 0.1.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.001.
         update_slots (bool): Whether a is updated. Default: True.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
     Inputs:
@@ -57,12 +57,12 @@ class Adagrad(DeclaredOptimizer):
         weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self._keep(accum=("accum", accum))
+        self._declare_state(accum=("accum", accum))
         self.update_slots: bool = update_slots
         self.opt: P.ApplyAdagrad = P.ApplyAdagrad(update_slots=update_slots)
 
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, accum):
+    def _apply_step(self, param, gradient, rate, accum):
         self.opt(param, accum, rate, gradient)

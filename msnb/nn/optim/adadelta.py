@@ -26,12 +26,12 @@ class Adadelta(DeclaredOptimizer):
     and ``accum_update.`` + its name) and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 1.0.
         rho (float): Decay rate of both means, in [0, 1]. Default: 0.9.
         epsilon (float): Added to both means, at least 0. Default: 1e-6.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (Union[float, Cell]): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
     Inputs:
@@ -64,11 +64,11 @@ class Adadelta(DeclaredOptimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.rho, self.epsilon = rho, epsilon
-        self._keep(accum=("accum", "zeros"), accum_update=("accum_update", "zeros"))
+        self._declare_state(accum=("accum", "zeros"), accum_update=("accum_update", "zeros"))
         self.opt: P.ApplyAdadelta = P.ApplyAdadelta()
 
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, accum, accum_update):
+    def _apply_step(self, param, gradient, rate, accum, accum_update):
         self.opt(param, accum, accum_update, rate, self.rho, self.epsilon, gradient)

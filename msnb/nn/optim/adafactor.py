@@ -18,8 +18,8 @@ __all__ = ["AdaFactor"]
 
 
 class AdaFactor(DeclaredOptimizer):
-    r"""Adafactor (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018): of the
-    squares of a matrix's gradients it keeps the means of rows and of columns alone.
+    r"""Adafactor (Shazeer and Stern, Adafactor: Adaptive Learning Rates with Sublinear Memory Cost, 2018): for a
+    matrix it stores only the row and column means of the squared gradients.
 
     .. math::
         u = \frac{g}{\sqrt{v}}, \quad
@@ -31,7 +31,7 @@ class AdaFactor(DeclaredOptimizer):
     `clip_threshold`, r `decay_rate`, :math:`\lambda` `weight_decay` and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate. Default: None, it follows
             from the number of the step.
         eps (tuple[float]): Added to the squares, and the least size of a Parameter. Default: (1e-30, 1e-3).
@@ -42,9 +42,9 @@ class AdaFactor(DeclaredOptimizer):
         scale_parameter (bool): Whether a learning rate that is a number is multiplied by the root mean square of the
             Parameter. Default: True.
         relative_step (bool): Whether the learning rate follows from the number of the step. Default: True.
-        warmup_init (bool): Whether it then begins small. Default: False.
-        compression (bool): Whether squares of Parameters that are no matrices are kept in float16. Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        warmup_init (bool): Whether that learning rate begins small. Default: False.
+        compression (bool): Whether squares of Parameters that are no matrices are stored in float16. Default: False.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -101,14 +101,14 @@ class AdaFactor(DeclaredOptimizer):
         self.exp_avg_sq_row, self.exp_avg_sq_col, self.exp_avg_sq = (
             ParameterTuple(
                 [
-                    _zeros(p, f"{name}_{p.name}", (p.shape if i == 2 else (1,)) if s is None else s[i], small)
+                    _zeros_like(p, f"{name}_{p.name}", (p.shape if i == 2 else (1,)) if s is None else s[i], small)
                     for p, s in zip(self.parameters, shapes, strict=True)
                     for small in [compression and s is None and i == 2]
                 ]
             )
             for i, name in enumerate(("exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq"))
         )
-        self._keep("exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq", **moment)
+        self._declare_state("exp_avg_sq_row", "exp_avg_sq_col", "exp_avg_sq", **moment)
         self.step: Parameter = Parameter(Tensor(np.zeros(1, np.float32)), name="afactor_step")
 
     def _of_step(self):
@@ -118,31 +118,31 @@ class AdaFactor(DeclaredOptimizer):
         relative = F.minimum(least, F.rsqrt(step)) if self.relative_step else None
         return relative, 1.0 - F.pow(step, -self.decay_rate)
 
-    def _step(self, param, gradient, rate, *state_and_shared):
-        *moment, row, col, square, relative, kept = state_and_shared
+    def _apply_step(self, param, gradient, rate, *state_and_shared):
+        *moment, row, col, square, relative, decay_rate = state_and_shared
         weight, gradient = F.cast(param, mstype.float32), F.cast(gradient, mstype.float32)
         rate = rate if relative is None else relative
         if self.scale_parameter:
-            rate = rate * F.maximum(self.eps[1], _rms(weight))
+            rate = rate * F.maximum(self.eps[1], _root_mean_square(weight))
         squares = gradient * gradient + self.eps[0]
         if gradient.ndim > 1:
             for slot, axis in ((row, -1), (col, -2)):
-                F.assign(slot, F.cast(slot * kept + F.reduce_mean(squares, axis) * (1 - kept), slot.dtype))
+                F.assign(slot, F.cast(slot * decay_rate + F.reduce_mean(squares, axis) * (1 - decay_rate), slot.dtype))
             r = F.rsqrt(row / F.reduce_mean(row, -1, True))
             update = F.expand_dims(r, -1) * F.expand_dims(F.rsqrt(col), -2) * gradient
         else:
-            F.assign(square, F.cast(square * kept + squares * (1 - kept), square.dtype))
+            F.assign(square, F.cast(square * decay_rate + squares * (1 - decay_rate), square.dtype))
             update = F.rsqrt(square) * gradient
-        update = update / F.maximum(_rms(update) / self.clip_threshold, 1.0) * rate
+        update = update / F.maximum(_root_mean_square(update) / self.clip_threshold, 1.0) * rate
         for mean in moment:
             F.assign(mean, F.cast(mean * self.beta1 + update * (1 - self.beta1), mean.dtype))
             update = mean
         F.assign(param, F.cast(weight * (1.0 - self._decay * rate) - update, param.dtype))
 
 
-def _rms(x):
+def _root_mean_square(x):
     return F.sqrt(F.reduce_mean(x * x))
 
 
-def _zeros(param, name, shape, small):
+def _zeros_like(param, name, shape, small):
     return Parameter(Tensor(np.zeros(shape), mstype.float16 if small else param.dtype), name=name)

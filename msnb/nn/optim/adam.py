@@ -21,10 +21,11 @@ __all__ = ["Adam", "AdamWeightDecay", "AdamOffload"]
 
 
 class AdamBase(DeclaredOptimizer):
-    """What the forms of Adam with bias correction share. They differ in what a sparse gradient does to other rows."""
+    """Base of the variants of Adam with bias correction. They differ in the effect of a sparse gradient on other
+    rows."""
 
     _sparse = P.FusedSparseAdam
-    _remark = None  # what is said once when one is made
+    _remark = None  # message logged once per class
 
     @checked
     def __init__(
@@ -45,7 +46,7 @@ class AdamBase(DeclaredOptimizer):
         self.beta1, self.beta2, self.eps = (Tensor(number, mstype.float32) for number in (beta1, beta2, eps))
         for power in ("beta1_power", "beta2_power"):
             setattr(self, power, Parameter(np.ones(1, np.float32), name=power))
-        self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
+        self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
         self.use_locking: Bool = use_locking
         self.use_nesterov: Bool = use_nesterov
         self.opt, self.sparse_opt = (make(use_locking, use_nesterov) for make in (P.Adam, self._sparse))
@@ -56,7 +57,7 @@ class AdamBase(DeclaredOptimizer):
             F.assign(power, power * beta)
         return powers
 
-    def _step(self, param, gradient, rate, moment1, moment2, *powers):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, *powers):
         self.opt(param, moment1, moment2, *powers, rate, self.beta1, self.beta2, self.eps, gradient)
 
     def _sparse_step(self, param, gradient, rate, moment1, moment2, *powers):
@@ -74,10 +75,10 @@ class Adam(AdamBase):
         \frac{m_{t+1}}{\sqrt{v_{t+1}} + \epsilon}
 
     where p is a Parameter, g its gradient, m and v its moments (named ``moment1.`` and ``moment2.`` + its name) and
-    :math:`\eta` the learning rate. Epsilon stands outside the bias correction, as in MindSpore.
+    :math:`\eta` the learning rate. Epsilon is added outside the bias correction, as in MindSpore.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 1e-3.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
@@ -86,10 +87,10 @@ class Adam(AdamBase):
         use_locking (bool): Accepted; updates never race here. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         use_amsgrad (bool): Whether the largest v so far (named ``vhat.`` + the name) takes the place of v. Default:
             False.
-        use_lazy (bool): Whether a sparse gradient leaves the moments of other rows as they are, see `LazyAdam`.
+        use_lazy (bool): Whether a sparse gradient leaves the moments of other rows unchanged, see `LazyAdam`.
             Default: False.
         use_offload (bool): Whether MindSpore computes the update on the host; without effect here. Default: False.
 
@@ -136,11 +137,11 @@ class Adam(AdamBase):
         super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
         self.use_amsgrad: bool = use_amsgrad
         if use_amsgrad:
-            self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"), vhat=("vhat", "zeros"))
+            self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"), vhat=("vhat", "zeros"))
 
-    def _step(self, param, gradient, rate, moment1, moment2, *others):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, *others):
         if not self.use_amsgrad:
-            return super()._step(param, gradient, rate, moment1, moment2, *others)
+            return super()._apply_step(param, gradient, rate, moment1, moment2, *others)
         vhat, power1, power2 = others
         mean, square = (
             moment * beta + (1.0 - beta) * g
@@ -149,12 +150,12 @@ class Adam(AdamBase):
         largest = F.maximum(vhat, square)
         rate = F.reshape(rate * F.sqrt(1.0 - power2) / (1.0 - power1), ())
         new = param - rate * mean / (F.sqrt(largest) + self.eps)
-        for kept, value in ((param, new), (moment1, mean), (moment2, square), (vhat, largest)):
-            F.assign(kept, F.cast(value, kept.dtype))
+        for slot, value in ((param, new), (moment1, mean), (moment2, square), (vhat, largest)):
+            F.assign(slot, F.cast(value, slot.dtype))
 
     def _sparse_step(self, param, gradient, *others):
         if self.use_amsgrad:
-            return self._step(param, dense(gradient), *others)
+            return self._apply_step(param, dense(gradient), *others)
         return super()._sparse_step(param, gradient, *others)
 
 
@@ -162,7 +163,7 @@ class AdamOffload(AdamBase):
     """Adam whose update MindSpore computes on the host; here XLA computes it where the Parameters are, as in `Adam`.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate. Default: 1e-3.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
@@ -170,7 +171,7 @@ class AdamOffload(AdamBase):
         use_locking (bool): Accepted; updates never race here. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -205,7 +206,7 @@ class AdamWeightDecay(DeclaredOptimizer):
     :math:`\lambda` `weight_decay` and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 1e-3.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
@@ -246,9 +247,9 @@ class AdamWeightDecay(DeclaredOptimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay)
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in (beta1, beta2, eps))
-        self._keep("_decays", "decay_flags", moments1=("adam_m", "zeros"), moments2=("adam_v", "zeros"))
+        self._declare_state("_decays", "decay_flags", moments1=("adam_m", "zeros"), moments2=("adam_v", "zeros"))
         self.opt: P.AdamWeightDecay = P.AdamWeightDecay()
 
-    def _step(self, param, gradient, rate, moment1, moment2, decay, decays):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, decay, decays):
         numbers = rate, self.beta1, self.beta2, self.eps, decay if decays else 0.0
         self.opt(param, moment1, moment2, *numbers, gradient)

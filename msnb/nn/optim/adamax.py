@@ -28,14 +28,14 @@ class AdaMax(DeclaredOptimizer):
     :math:`\eta` is the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.001.
         beta1 (float): Decay rate of the mean, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the maximum, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
         weight_decay (Union[float, Cell]): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -69,12 +69,12 @@ class AdaMax(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.beta1, self.beta2, self.eps = (Tensor(number, mstype.float32) for number in (beta1, beta2, eps))
         self.beta1_power: Parameter = Parameter(np.ones(1, np.float32), name="beta1_power")
-        self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
+        self._declare_state(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
         self.opt: P.ApplyAdaMax = P.ApplyAdaMax()
 
     def _of_step(self):
         F.assign(self.beta1_power, self.beta1_power * self.beta1)
         return (self.beta1_power,)
 
-    def _step(self, param, gradient, rate, moment1, moment2, power):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, power):
         self.opt(param, moment1, moment2, power, rate, self.beta1, self.beta2, self.eps, gradient)

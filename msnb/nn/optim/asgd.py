@@ -29,7 +29,7 @@ class ASGD(DeclaredOptimizer):
     rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.1.
         lambd (float): Decay of the Parameters. Default: 1e-4.
@@ -67,18 +67,18 @@ class ASGD(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay)
         self._numbers = lambd, alpha, t0
         self.mu, self.eta = (
-            ParameterTuple([_scalar(begin, f"{prefix}_{p.name}") for p in self.parameters])
+            ParameterTuple([_scalar_parameter(begin, f"{prefix}_{p.name}") for p in self.parameters])
             for prefix, begin in (("mu", 1.0), ("eta", 0.0))
         )
-        self._keep("mu", "eta", ax=("ax_", "zeros"))
-        self._count()
+        self._declare_state("mu", "eta", ax=("ax_", "zeros"))
+        self._count_step()
 
     def _of_step(self):
         return (self._this_step(),)
 
-    def _step(self, param, gradient, rate, average, share, own_rate, step):
+    def _apply_step(self, param, gradient, rate, average, share, own_rate, step):
         averaged(param, gradient, average, share, own_rate, rate, step, *self._numbers)
 
 
-def _scalar(value, name):
+def _scalar_parameter(value, name):
     return Parameter(Tensor(np.float32(value), mstype.float32), name)

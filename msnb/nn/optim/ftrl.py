@@ -24,15 +24,15 @@ class FTRL(DeclaredOptimizer):
     the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`; groups share the learning
-            rate.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`; groups share the
+            learning rate.
         initial_accum (float): First value of a, at least 0. Default: 0.1.
         learning_rate (float): Learning rate, the same in all steps. Default: 0.001.
         lr_power (float): Power q of the accumulated squares, at most 0. Default: -0.5.
         l1 (float): L1 regularization, at least 0. Default: 0.0.
         l2 (float): L2 regularization, at least 0. Default: 0.0.
         use_locking (bool): Accepted; updates never race here. Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty of all Parameters. Default: 0.0.
 
     Inputs:
@@ -74,7 +74,7 @@ class FTRL(DeclaredOptimizer):
                 f"For '{self.cls_name}', 'learning_rate' should be one number for all steps and groups, "
                 f"but got several, or a schedule."
             )
-        self._keep(moments=("moments", initial_accum), linear=("linear", "zeros"))
+        self._declare_state(moments=("moments", initial_accum), linear=("linear", "zeros"))
         self.lr: float = float(learning_rate)
         self.l1: NonNegativeFloat = l1
         self.l2: NonNegativeFloat = l2
@@ -87,11 +87,11 @@ class FTRL(DeclaredOptimizer):
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, moment, linear):
+    def _apply_step(self, param, gradient, rate, moment, linear):
         self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
 
     def _sparse_step(self, param, gradient, rate, moment, linear):
-        # Made only here: it takes no learning rate of 0, which has its uses for dense gradients.
+        # Created only here: it refuses a learning rate of 0, which dense gradients allow.
         numbers = self.lr, self.l1, self.l2, self.lr_power
         update = P.FusedSparseFtrl(*numbers, self.use_locking)
         update(param, moment, linear, gradient.values, gradient.indices)

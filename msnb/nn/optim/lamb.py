@@ -11,7 +11,7 @@ from msnb.nn.optim._groups import Trained
 from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.ops import functional as F
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import ParameterTuple
 
 __all__ = ["Lamb"]
@@ -32,7 +32,7 @@ class Lamb(DeclaredOptimizer):
     is `weight_decay` and :math:`\eta` the learning rate. The ratio is 1 where p or its gradient is zero.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
@@ -73,15 +73,15 @@ class Lamb(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay)
         self._numbers = beta1, beta2, eps
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in self._numbers)
-        self._keep("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
+        self._declare_state("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
         self.params: ParameterTuple = self.parameters
-        self._count()  # for the bias correction
+        self._count_step()  # for the bias correction
 
     def _of_step(self):
         step = self._this_step()
         return tuple(1.0 - F.pow(beta, step) for beta in self._numbers[:2])
 
-    def _step(self, param, gradient, rate, moment1, moment2, decay, decays, correction1, correction2):
+    def _apply_step(self, param, gradient, rate, moment1, moment2, decay, decays, correction1, correction2):
         beta1, beta2, eps = self._numbers
         weight, mean, square, g = (F.cast(x, mstype.float32) for x in (param, moment1, moment2, gradient))
         mean = beta1 * mean + (1.0 - beta1) * g
@@ -91,13 +91,13 @@ class Lamb(DeclaredOptimizer):
         if decays and (self.dynamic_weight_decay or decay):
             update = update + decay * weight
         # MindSpore's ratio has epsilon under the root and the decay of every Parameter, exempt or not.
-        weight_norm = _norm(weight)
-        ratio = F.minimum(weight_norm / _norm(m * F.rsqrt(v + eps) + decay * weight), _MOST)
-        neither_is_zero = F.logical_and(weight_norm > 0.0, _norm(g) > 0.0)
+        weight_norm = _norm_of(weight)
+        ratio = F.minimum(weight_norm / _norm_of(m * F.rsqrt(v + eps) + decay * weight), _MOST)
+        neither_is_zero = F.logical_and(weight_norm > 0.0, _norm_of(g) > 0.0)
         trust = F.select(neither_is_zero, ratio, F.ones_like(ratio))
-        for kept, new in ((param, weight - trust * rate * update), (moment1, mean), (moment2, square)):
-            F.assign(kept, F.cast(new, kept.dtype))
+        for slot, new in ((param, weight - trust * rate * update), (moment1, mean), (moment2, square)):
+            F.assign(slot, F.cast(new, slot.dtype))
 
 
-def _norm(x):
+def _norm_of(x):
     return F.sqrt(F.reduce_sum(F.square(x)))

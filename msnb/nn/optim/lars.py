@@ -13,14 +13,14 @@ from msnb.nn.optim._learning_rate import of_this_step
 from msnb.nn.optim.optimizer import Gradients, Optimizer
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import ParameterTuple
     from msnb.nn.layer.container import CellList
     from msnb.nn.learning_rate_schedule import LearningRateSchedule
 
 __all__ = ["LARS"]
 
-# What LARS takes over from the optimizer: it prepares the gradients in its place.
+# LARS prepares the gradients in place of the optimizer, with these attributes.
 _ADOPTED = ("parameters", "param_length", "is_group", "decay_flags", "loss_scale", "need_scale", "reciprocal_scale")
 _ADOPTED_FOR_CLIPPING = ("is_group_lr", "dynamic_lr", "global_step")
 
@@ -94,7 +94,7 @@ class LARS(Optimizer):
         )
         self.lars_flag: tuple[bool, ...] = tuple(bool(lars_filter(param)) for param in self.parameters)
         self.square_sum, self.lars = P.SquareSumAll(), P.LARSUpdate(epsilon, coefficient, use_clip)
-        # Decay and loss scale are dealt with here, before the optimizer sees the gradients.
+        # Decay and loss scale are applied here, before the optimizer gets the gradients.
         decays = tuple(decay / optimizer.loss_scale for decay in optimizer._decays)
         self.weight_decay = decays if self.is_group else decays[0]
         optimizer.weight_decay = (0.0,) * self.param_length if self.is_group else 0.0
@@ -102,15 +102,15 @@ class LARS(Optimizer):
         optimizer.need_scale = optimizer.exec_weight_decay = False
 
     def construct(self, gradients: Gradients) -> Any:
-        gradients = self.scale_grad(self._checked(gradients))
+        gradients = self.scale_grad(self._check_gradients(gradients))
         rate = self.origin_learning_rate
         rates = self._per_parameter(of_this_step(rate, self.global_step) if self.dynamic_lr else rate)
         rows = zip(self.parameters, gradients, self._decays, self.decay_flags, rates, strict=True)
         chosen = zip(rows, self.lars_flag, strict=True)
-        return self.opt(tuple(self._trusted(*row) if scaled else row[1] for row, scaled in chosen))
+        return self.opt(tuple(self._scale_by_trust(*row) if scaled else row[1] for row, scaled in chosen))
 
-    def _trusted(self, param, gradient, decay, decays, rate):
-        """The gradient times the rate that its layer is trusted with."""
+    def _scale_by_trust(self, param, gradient, decay, decays, rate):
+        """Return the gradient multiplied by the trust ratio of its layer."""
         gradient = dense(gradient)
         squares = self.square_sum(param, gradient)
         return self.lars(param, gradient, *squares, decay if decays else 0.0, rate)

@@ -1,4 +1,4 @@
-"""LazyAdam: Adam that leaves the rows alone which a sparse gradient does not mention."""
+"""LazyAdam: Adam that updates only the rows of a sparse gradient."""
 
 from msnb.common.kinds import Bool, checked
 from msnb.nn._hyperparameter_kinds import Fraction, NonNegativeFloat, PositiveFloat, PositiveNumber
@@ -16,7 +16,7 @@ class LazyAdam(AdamBase):
     With dense gradients it is :class:`Adam`.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 1e-3.
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
@@ -25,7 +25,7 @@ class LazyAdam(AdamBase):
         use_locking (bool): Accepted; updates never race here. Default: False.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.

@@ -12,7 +12,7 @@ from msnb.nn.optim._groups import Trained
 from msnb.nn.optim._learning_rate import LearningRate, WeightDecay
 from msnb.ops import operations as P
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import ParameterTuple
 
 __all__ = ["Momentum"]
@@ -28,11 +28,11 @@ class Momentum(DeclaredOptimizer):
     its moment (named ``moments.`` + its name), u `momentum` and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
         momentum (float): Momentum u, at least 0.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
 
     Inputs:
@@ -71,10 +71,10 @@ class Momentum(DeclaredOptimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")
-        self._keep(moments=("moments", "zeros"))
+        self._declare_state(moments=("moments", "zeros"))
         self.params: ParameterTuple = self.parameters
         self.use_nesterov: Bool = use_nesterov
         self.opt: P.ApplyMomentum = P.ApplyMomentum(use_nesterov=use_nesterov)
 
-    def _step(self, param, gradient, rate, moment):
+    def _apply_step(self, param, gradient, rate, moment):
         self.opt(param, moment, rate, gradient, self.momentum)

@@ -1,4 +1,4 @@
-"""`Optimizer`: what all optimizers share: learning rates, weight decay, loss scale, parameter groups."""
+"""`Optimizer`: base class with learning rates, weight decay, loss scale and parameter groups."""
 
 import functools
 import inspect
@@ -18,7 +18,7 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList
 from msnb.nn.learning_rate_schedule import LearningRateSchedule
 from msnb.nn.optim._gradients import apply_decay as _apply_decay  # noqa: F401  libraries for r1.1 import these two here
-from msnb.nn.optim._gradients import centralized, decayed, times
+from msnb.nn.optim._gradients import centralize, decayed, times
 from msnb.nn.optim._gradients import grad_scale as _grad_scale  # noqa: F401
 from msnb.nn.optim._groups import Trained, by_parameter, read_groups
 from msnb.nn.optim._learning_rate import (
@@ -26,10 +26,10 @@ from msnb.nn.optim._learning_rate import (
     LearningRate,
     ListedRates,
     WeightDecay,
-    by_step,
+    as_parameter_or_schedule,
     counter,
+    depends_on_step,
     in_cell_list,
-    installed,
     of_this_step,
 )
 from msnb.ops import composite as C
@@ -54,11 +54,11 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
     def init(self, *args, **kwargs):
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
-        given = dict(list(bound.arguments.items())[1:])
-        around = given.pop("optimizer", None)  # an optimizer that this one changes the gradients of
-        params = given.pop("params", None) if around is None else around.parameters
-        kept = {"init_args": given, "init_params": {} if params is None else {"params": params}}
-        self.__dict__.update(kept)  # before Cell's __init__, since fn may look at them
+        arguments = dict(list(bound.arguments.items())[1:])
+        around = arguments.pop("optimizer", None)  # an optimizer that this one changes the gradients of
+        params = arguments.pop("params", None) if around is None else around.parameters
+        attributes = {"init_args": arguments, "init_params": {} if params is None else {"params": params}}
+        self.__dict__.update(attributes)  # before Cell's __init__, since fn may look at them
         fn(self, *args, **kwargs)
 
     return init
@@ -81,18 +81,19 @@ class Optimizer(Cell):
         learning_rate (Union[int, float, Tensor, Iterable, LearningRateSchedule]): A number or a 0-D Tensor is used in
             every step. Of an Iterable or a 1-D Tensor, step i uses element i (the last one when there are no more). A
             LearningRateSchedule computes the rate from the step's number.
-        parameters (Union[list[Parameter], list[dict]]): What to train. The dicts of a list describe groups:
+        parameters (Union[list[Parameter], list[dict]]): Parameters to train. The dicts of a list describe groups:
 
             - params: list[Parameter]. Required.
             - lr: the group's own learning rate. Default: `learning_rate`.
             - weight_decay: the group's own weight decay. Default: `weight_decay`.
-            - grad_centralization: bool, whether the mean over all axes but the first is taken off its gradients.
+            - grad_centralization: bool, whether the mean over all axes but the first is subtracted from its
+            gradients.
               Default: False.
-            - order_params: list[Parameter], alone in its dict: the order in which all Parameters are kept.
+            - order_params: list[Parameter], the only key of its dict: the order of all Parameters.
 
         weight_decay (Union[int, float, Cell]): Factor of the L2 penalty, at least 0; a Cell computes it from the number
             of the step. Without groups, Parameters with "beta" or "gamma" in their names are left out. Default: 0.0.
-        loss_scale (Union[int, float]): What the loss was multiplied by, greater than 0; gradients are divided by it.
+        loss_scale (Union[int, float]): Factor that multiplied the loss, greater than 0; gradients are divided by it.
             Default: 1.0.
 
     Raises:
@@ -106,7 +107,7 @@ class Optimizer(Cell):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    _has_target = False  # whether `target` may be set
+    _has_target = False  # True if `target` may be set
 
     # With groups a tuple, one for each Parameter; with rates that change by step a schedule, or a list of them.
     learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList
@@ -156,9 +157,9 @@ class Optimizer(Cell):
         self._check_parallel()
 
     def _install_rates(self, learning_rate, groups, members):
-        """Keep the learning rate, or one for each of the Parameters whose groups are `members`."""
+        """Set the learning rate, or one per Parameter of the groups `members`."""
         rates = [learning_rate] + [group.lr for group in groups if group.lr is not None]
-        lengths = {rate.size for rate in rates if by_step(rate) and isinstance(rate, Tensor)}
+        lengths = {rate.size for rate in rates if depends_on_step(rate) and isinstance(rate, Tensor)}
         if len(lengths) > 1:
             raise ValueError(
                 f"For '{self.cls_name}', all lists of learning rates should have the same length, "
@@ -167,31 +168,31 @@ class Optimizer(Cell):
         if 1 in lengths:
             log.warning("A list of learning rates holds one for each step, but that of %s has only 1.", self.cls_name)
         self.is_group_lr: bool = len(rates) > 1
-        self.dynamic_lr: bool = any(map(by_step, rates))
+        self.dynamic_lr: bool = any(map(depends_on_step, rates))
         self.global_step_increase_tensor: Tensor = Tensor(1, mstype.int32)
         self._counts_later = current_generation() == 2  # at the end of a step, where `construct` does; else in `get_lr`
         counts = self.dynamic_lr or self.dynamic_weight_decay or self._counts_later
         self.assignadd: P.AssignAdd | None = P.AssignAdd() if counts else None
         self.global_step: Any = counter() if counts else None
-        default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
+        default = as_parameter_or_schedule(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
         if not self.is_group_lr:
             self.learning_rate = default
             return
         own = {
             group: default
             if group.lr is None
-            else installed(group.lr, f"learning_rate_group_{group.number}", self.dynamic_lr)
+            else as_parameter_or_schedule(group.lr, f"learning_rate_group_{group.number}", self.dynamic_lr)
             for group in groups
         }
         self.group_lr: list[Any] = [own[group] for group in members]
         self.learning_rate = in_cell_list(self.group_lr) if self.dynamic_lr else ParameterTuple(self.group_lr)
 
     def _install_decay(self, weight_decay, members):
-        """Keep the weight decay, times the loss scale, by which the decayed gradients will be divided."""
+        """Store the weight decay times the loss scale: the decayed gradients are divided by the loss scale later."""
         own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
         own = own if self.is_group else [weight_decay]
         self._decay_schedules: list[Cell | None] = [decay if isinstance(decay, Cell) else None for decay in own]
-        # where a schedule says it, 1 stands for it
+        # 1 is a placeholder where a schedule computes it
         numbers = tuple(self.loss_scale * (1.0 if isinstance(decay, Cell) else decay) for decay in own)
         if self.is_group:
             self.weight_decay = numbers
@@ -209,7 +210,7 @@ class Optimizer(Cell):
     # ------------------------------------------------------------------ settings
     @property
     def unique(self) -> bool:
-        """Whether repeated indices of a sparse gradient are summed before the update."""
+        """True if repeated indices of a sparse gradient are summed before the update."""
         return self._unique
 
     @unique.setter
@@ -218,7 +219,7 @@ class Optimizer(Cell):
 
     @property
     def target(self) -> str:
-        """Device that updates the Parameters; checked, without effect here."""
+        """Device that updates the Parameters. It is checked and has no effect."""
         return self._target
 
     @target.setter
@@ -248,7 +249,7 @@ class Optimizer(Cell):
             self._check_dividing()
 
     def _check_dividing(self):
-        """Refuse what r1.1 refuses in "data_parallel" mode, where each device updates some of the Parameters.
+        """Raise the errors of r1.1 for "data_parallel" mode, in which each device updates some of the Parameters.
 
         Raises:
             RuntimeError: If the optimizer is not one of those, or there are fewer Parameters than devices.
@@ -278,8 +279,8 @@ class Optimizer(Cell):
         if self.assignadd is None:
             return rate
         if self.is_group_lr and self.dynamic_lr:
-            asked = {schedule: of_this_step(schedule, self.global_step) for schedule in dict.fromkeys(self.group_lr)}
-            rate = tuple(asked[schedule] for schedule in self.group_lr)
+            rates = {schedule: of_this_step(schedule, self.global_step) for schedule in dict.fromkeys(self.group_lr)}
+            rate = tuple(rates[schedule] for schedule in self.group_lr)
         elif self.dynamic_lr:
             rate = of_this_step(rate, self.global_step)
         if not self._counts_later:
@@ -287,7 +288,7 @@ class Optimizer(Cell):
         return rate
 
     def _move_on(self):
-        """Count a step: int32 as in r1.1; after the last number it stays there."""
+        """Count a step in int32, as in r1.1. The counter saturates at its maximum."""
         assert self.assignadd is not None
         left = _LAST_STEP - self.global_step
         self.assignadd(self.global_step, F.minimum(self.global_step_increase_tensor, left))
@@ -311,28 +312,28 @@ class Optimizer(Cell):
         return [self._rate_of(item) for item in param] if isinstance(param, tuple) else self._rate_of(param)
 
     def _rate_of(self, param) -> Any:
-        place = next((i for i, known in enumerate(self.parameters) if known is param), None)
+        place = next((i for i, parameter in enumerate(self.parameters) if parameter is param), None)
         if place is None:
             raise ValueError(f"The Parameter '{param.name}' is not trained by this {self.cls_name}.")
         rate = self.group_lr[place] if self.is_group_lr else self.learning_rate
         return rate.learning_rate if isinstance(rate, (FixedRate, ListedRates)) else rate
 
     def _per_parameter(self, rate):
-        """`get_lr()`'s result as one rate per Parameter."""
+        """Return the result of `get_lr()` as one rate per Parameter."""
         return rate if self.is_group_lr else (rate,) * self.param_length
 
     # ------------------------------------------------------------------ gradients
     @property
     def _decays(self) -> tuple[float, ...]:
-        """Weight decay of each Parameter, whether it is one that decays or not."""
+        """Weight decay of each Parameter, including those that are exempt."""
         decay = self.weight_decay
-        found = decay if isinstance(decay, tuple) else (decay,) * self.param_length
+        decays = decay if isinstance(decay, tuple) else (decay,) * self.param_length
         if not self.dynamic_weight_decay:
-            return found
+            return decays
         schedules = self._decay_schedules if self.is_group else self._decay_schedules * self.param_length
-        asked = {s: of_this_step(s, self.global_step) for s in dict.fromkeys(schedules) if s is not None}
+        values = {s: of_this_step(s, self.global_step) for s in dict.fromkeys(schedules) if s is not None}
         return tuple(
-            number if s is None else asked[s] * self.loss_scale for number, s in zip(found, schedules, strict=True)
+            number if s is None else values[s] * self.loss_scale for number, s in zip(decays, schedules, strict=True)
         )
 
     def get_weight_decay(self) -> Any:
@@ -371,7 +372,7 @@ class Optimizer(Cell):
         if not self.grad_centralization:
             return gradients
         rows = zip(self.grad_centralization_flags, gradients, strict=True)
-        return tuple(centralized(gradient) if applies else gradient for applies, gradient in rows)
+        return tuple(centralize(gradient) if applies else gradient for applies, gradient in rows)
 
     def scale_grad(self, gradients: Gradients) -> Gradients:
         """Gradients divided by `loss_scale`.
@@ -384,18 +385,18 @@ class Optimizer(Cell):
         """
         return tuple(times(g, 1.0 / self.loss_scale) for g in gradients) if self.need_scale else gradients
 
-    def _checked(self, gradients):
-        """`gradients`, when there is one per Parameter; RuntimeError otherwise."""
-        given = len(gradients) if isinstance(gradients, (tuple, list)) else type(gradients).__name__
-        if given != self.param_length:
+    def _check_gradients(self, gradients):
+        """Return `gradients`. Raise RuntimeError unless there is one per Parameter."""
+        count = len(gradients) if isinstance(gradients, (tuple, list)) else type(gradients).__name__
+        if count != self.param_length:
             raise RuntimeError(
                 f"'{self.cls_name}' should be called with a tuple of {self.param_length} gradients, one "
-                f"per Parameter, but got {given}."
+                f"per Parameter, but got {count}."
             )
         return gradients
 
     def broadcast_params(self, optim_result: object) -> object:
-        """Send updated Parameters to the devices that did not update them: to none, as each updates what it has.
+        """Do nothing: each device updates its own Parameters, so nothing is broadcast.
 
         Args:
             optim_result (object): Result of the update.

@@ -23,14 +23,14 @@ class ProximalAdagrad(DeclaredOptimizer):
     where p is a Parameter, g its gradient, a its accumulated squares and :math:`\eta` the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         accum (float): First value of a, at least 0. Default: 0.1.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.001.
         l1 (float): L1 regularization, at least 0. Default: 0.0.
         l2 (float): L2 regularization, at least 0. Default: 0.0.
         use_locking (bool): Accepted; updates never race here. Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
     Inputs:
@@ -66,7 +66,7 @@ class ProximalAdagrad(DeclaredOptimizer):
         weight_decay: WeightDecay = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self._keep(accum=("accum", accum))
+        self._declare_state(accum=("accum", accum))
         self.l1, self.l2 = (Tensor(penalty, mstype.float32) for penalty in (l1, l2))
         self.use_locking: bool = use_locking
         self.opt: P.ApplyProximalAdagrad = P.ApplyProximalAdagrad(use_locking)
@@ -75,7 +75,7 @@ class ProximalAdagrad(DeclaredOptimizer):
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)
 
-    def _step(self, param, gradient, rate, accum):
+    def _apply_step(self, param, gradient, rate, accum):
         self.opt(param, accum, rate, self.l1, self.l2, gradient)
 
     def _sparse_step(self, param, gradient, rate, accum):

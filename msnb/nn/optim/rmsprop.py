@@ -18,12 +18,12 @@ class RMSProp(DeclaredOptimizer):
         m_{t+1} = \beta\, m_t + \frac{\eta\, g}{\sqrt{s_{t+1} + \epsilon}}, \quad
         p_{t+1} = p_t - m_{t+1}
 
-    When centered, the mean gradient :math:`a_{t+1} = \rho\, a_t + (1 - \rho)\, g` is kept as well and
-    :math:`s_{t+1} - a_{t+1}^2` stands under the root. p is a Parameter, g its gradient, :math:`\rho` `decay`,
-    :math:`\beta` `momentum` and :math:`\eta` the learning rate; s begins with 1.
+    When centered, the mean gradient :math:`a_{t+1} = \rho\, a_t + (1 - \rho)\, g` is stored as well and
+    :math:`s_{t+1} - a_{t+1}^2` replaces :math:`s_{t+1}` under the root. p is a Parameter, g its gradient,
+    :math:`\rho` `decay`, :math:`\beta` `momentum` and :math:`\eta` the learning rate; s begins with 1.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.1.
         decay (float): Decay rate of the means, at least 0. Default: 0.9.
@@ -31,7 +31,7 @@ class RMSProp(DeclaredOptimizer):
         epsilon (float): Keeps the root from zero, positive. Default: 1e-10.
         use_locking (bool): Accepted; updates never race here. Default: False.
         centered (bool): Whether the mean gradient is subtracted. Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
         weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
     Inputs:
@@ -72,8 +72,8 @@ class RMSProp(DeclaredOptimizer):
         self.centered: bool = centered
         self.opt = (P.ApplyCenteredRMSProp if centered else P.ApplyRMSProp)(use_locking)
         means = {"mg": ("mean_grad", "zeros")} if centered else {}
-        self._keep(**means, ms=("mean_square", "ones"), moment=("moment", "zeros"))
+        self._declare_state(**means, ms=("mean_square", "ones"), moment=("moment", "zeros"))
 
-    def _step(self, param, gradient, rate, *means):
+    def _apply_step(self, param, gradient, rate, *means):
         last = (gradient, rate) if self.centered else (rate, gradient)
         self.opt(param, *means, *last, self.decay, self.momentum, self.epsilon)

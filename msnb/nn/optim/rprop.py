@@ -20,10 +20,10 @@ class Rprop(DeclaredOptimizer):
     of the Parameter), which grows while the sign stays and shrinks where it changes.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): First step size. Default: 0.1.
-        etas (tuple[float, float]): What a step size is multiplied by where the sign has changed, below 1, and where it
-            has not, above 1. Default: (0.5, 1.2).
+        etas (tuple[float, float]): Factors of the step size: below 1 if the sign has changed, above 1 if not.
+            Default: (0.5, 1.2).
         step_sizes (tuple[float, float]): The least and the largest step size. Default: (1e-6, 50.0).
         weight_decay (Union[float, Cell]): L2 penalty, see :class:`Optimizer`. Default: 0.0.
 
@@ -62,11 +62,11 @@ class Rprop(DeclaredOptimizer):
         if step_sizes[0] > step_sizes[1]:
             raise ValueError(f"For '{self.cls_name}', 'step_sizes' should ascend, but got {step_sizes}.")
         self.etas, self.step_sizes = etas, step_sizes
-        self._keep(prev=("prev", "zeros"), step_size=("step_size", "zeros"))
-        self._count()
+        self._declare_state(prev=("prev", "zeros"), step_size=("step_size", "zeros"))
+        self._count_step()
 
     def _of_step(self):
         return (self._this_step(),)
 
-    def _step(self, param, gradient, rate, before, size, step):
+    def _apply_step(self, param, gradient, rate, before, size, step):
         resilient(param, gradient, before, size, rate, step, self.etas, self.step_sizes)

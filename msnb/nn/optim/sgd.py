@@ -19,7 +19,7 @@ __all__ = ["SGD"]
     given="weight_decay",
 )
 class SGD(DeclaredOptimizer):
-    r"""Stochastic gradient descent, with momentum if wanted.
+    r"""Stochastic gradient descent with optional momentum.
 
     .. math::
         v_{t+1} = u\, v_t + (1 - d)\, g, \qquad p_{t+1} = p_t - \eta\, v_{t+1}
@@ -29,7 +29,7 @@ class SGD(DeclaredOptimizer):
     g.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, see :class:`Optimizer`.
         learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
             Default: 0.1.
         momentum (float): Momentum u, at least 0. Default: 0.0.
@@ -37,7 +37,7 @@ class SGD(DeclaredOptimizer):
         weight_decay (float): L2 penalty of all Parameters, those of normalization layers too. Default: 0.0.
         nesterov (bool): Whether to use Nesterov's momentum; then `momentum` is positive and `dampening` 0.
             Default: False.
-        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        loss_scale (float): Factor that multiplied the loss. Default: 1.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -85,7 +85,7 @@ class SGD(DeclaredOptimizer):
         alike = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
         self.opt: tuple[P.SGD, ...] = tuple(alike[decay] for decay in decays)
         self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")
-        self._keep("opt", accum=("accum", "zeros"), stat=("stat", "ones"))
+        self._declare_state("opt", accum=("accum", "zeros"), stat=("stat", "ones"))
 
-    def _step(self, param, gradient, rate, accum, stat, opt):
+    def _apply_step(self, param, gradient, rate, accum, stat, opt):
         opt(param, gradient, rate, accum, self.momentum, stat)

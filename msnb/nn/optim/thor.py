@@ -1,4 +1,4 @@
-"""`thor`, the second-order optimizer of later MindSpore releases: imports, and comes later."""
+"""`thor`, the second-order optimizer of later MindSpore releases. It can be imported, but is not implemented."""
 
 from typing import Any, NoReturn
 
@@ -6,7 +6,7 @@ __all__ = ["thor"]
 
 
 def thor(*args: Any, **kwargs: Any) -> NoReturn:
-    """Second-order optimizer THOR; comes later.
+    """Second-order optimizer THOR, which is not implemented.
 
     Raises:
         NotImplementedError: Always.

@@ -1,4 +1,4 @@
-"""Probabilistic programming: distributions, bijectors, Bayesian layers and what is built of them."""
+"""Probabilistic programming: distributions, bijectors, Bayesian layers, autoencoders and inference."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ __all__ = ["bijector", "bnn_layers", "distribution", "dpn", "infer", "toolbox", 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return import_module(f"{__name__}.{name}")  # spares them to who builds plain networks
+        return import_module(f"{__name__}.{name}")  # spares their import to programs without them
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

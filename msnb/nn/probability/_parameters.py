@@ -1,4 +1,4 @@
-"""Parameters and values of distributions and bijectors: how they become Tensors, and which are refused.
+"""Parameters and values of distributions and bijectors: conversion to Tensors, and checks.
 
 The names are MindSpore's: distributions that users derive call these in their constructors.
 """
@@ -14,10 +14,10 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.ops import functional as F
 
-# What a parameter of a distribution may be; None is given later, as a Tensor in each call.
+# Values of a parameter of a distribution. None means that each call passes a Tensor.
 Numbers = float | list | np.ndarray | Tensor | None
 
-_WHOLE = (*mstype.int_type, *mstype.uint_type)
+_INTEGER_TYPES = (*mstype.int_type, *mstype.uint_type)
 
 
 def _type_among(*allowed):
@@ -32,15 +32,15 @@ def _type_among(*allowed):
 
 Seed = Annotated[int | None, Optional(NonNegInt)]
 FloatType = Annotated[Any, Kind("a type of floating point numbers", _type_among(*mstype.float_type))]
-NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.float_type, *_WHOLE))]
+NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.float_type, *_INTEGER_TYPES))]
 
 
 def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
     """
-    What was given for a parameter, as a Tensor.
+    Return the value of a parameter as a Tensor.
 
     Args:
-        t (Union[int, float, list, numpy.ndarray, Tensor, Parameter]): The numbers; a Parameter stays as it is.
+        t (Union[int, float, list, numpy.ndarray, Tensor, Parameter]): The numbers; a Parameter is returned unchanged.
         hint_type (mindspore.dtype): Element type of the result. Default: mindspore.float32.
 
     Returns:
@@ -62,29 +62,29 @@ def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
 
 
 def as_type(x: Tensor, dtype: mstype.Type) -> Tensor:
-    """`x`, cast unless it has the element type already."""
+    """Return `x`, cast unless it has that dtype."""
     return x if x.dtype == dtype else F.cast(x, dtype)
 
 
 def alike(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The Tensors in the widest of their element types."""
+    """Return the Tensors, cast to the widest of their dtypes."""
     widest = max((x.dtype for x in tensors), key=lambda dtype: mstype.np_dtype(dtype).itemsize)
     return tuple(as_type(x, widest) for x in tensors)
 
 
-def given(parameters: dict[str, Any], seed: int | None, dtype: mstype.Type, name: str) -> dict[str, Any]:
-    """What a constructor was given, as `Distribution` takes it."""
+def check_parameters(parameters: dict[str, Any], seed: int | None, dtype: mstype.Type, name: str) -> dict[str, Any]:
+    """Return the constructor arguments in the form that `Distribution` takes."""
     return {**parameters, "seed": seed, "dtype": dtype, "name": name, "param_dict": parameters}
 
 
 def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstype.Type:
     """
-    The element type in which a distribution holds its parameters and computes.
+    Return the dtype in which a distribution stores its parameters and computes.
 
     Args:
-        args (dict): Name of a parameter -> what was given for it.
-        hint_type (mindspore.dtype): The type of the distribution: taken where no parameter has a type of its own, and
-            mindspore.float32 for whole numbers.
+        args (dict): Parameter names and their values.
+        hint_type (mindspore.dtype): The type of the distribution: used if no parameter has a dtype. mindspore.float32
+            for integers.
 
     Returns:
         mindspore.dtype: that of the arrays and Tensors among the parameters. Whole numbers count as float32, and so
@@ -93,41 +93,41 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
     Raises:
         TypeError: If two of them differ in type.
     """
-    wanted = mstype.float32 if hint_type is None or hint_type in _WHOLE else hint_type
-    found = {name: accept_value(DType, value.dtype) for name, value in args.items() if hasattr(value, "dtype")}
-    if len(set(found.values())) > 1:
-        types = ", ".join(f"'{name}' of {dtype}" for name, dtype in found.items())
+    result_type = mstype.float32 if hint_type is None or hint_type in _INTEGER_TYPES else hint_type
+    dtypes = {name: accept_value(DType, value.dtype) for name, value in args.items() if hasattr(value, "dtype")}
+    if len(set(dtypes.values())) > 1:
+        types = ", ".join(f"'{name}' of {dtype}" for name, dtype in dtypes.items())
         raise TypeError(f"The parameters of a distribution should have the same dtype, but got {types}.")
-    if not found:
-        return wanted
-    common = next(iter(found.values()))
-    if common in _WHOLE or (common == mstype.float64 and wanted != mstype.float64):
+    if not dtypes:
+        return result_type
+    common = next(iter(dtypes.values()))
+    if common in _INTEGER_TYPES or (common == mstype.float64 and result_type != mstype.float64):
         return mstype.float32
     return common
 
 
-def _known(value):
-    """The numbers of `value`; None where there are none yet: what a call or a program gives is not looked at."""
+def _concrete_numbers(value):
+    """Return the numbers of `value`, or None if it is traced or None."""
     return None if value is None or is_traced(value) else value.asnumpy()
 
 
 def check_greater_equal_zero(value: Tensor | None, name: str) -> None:
     """Raise ValueError where a number is negative."""
-    numbers = _known(value)
+    numbers = _concrete_numbers(value)
     if numbers is not None and not (numbers >= 0).all():
         raise ValueError(f"{name} should be greater than or equal to zero, but got {numbers}.")
 
 
 def check_greater_zero(value: Tensor | None, name: str) -> None:
     """Raise ValueError unless all numbers are greater than 0."""
-    numbers = _known(value)
+    numbers = _concrete_numbers(value)
     if numbers is not None and not (numbers > 0).all():
         raise ValueError(f"{name} should be greater than zero, but got {numbers}.")
 
 
 def check_greater(a: Tensor | None, b: Tensor | None, name_a: str, name_b: str) -> None:
     """Raise ValueError unless all numbers of `a` are less than those of `b`."""
-    low, high = _known(a), _known(b)
+    low, high = _concrete_numbers(a), _concrete_numbers(b)
     if low is not None and high is not None and not (low < high).all():
         raise ValueError(f"{name_a} should be less than {name_b}, but got {low} and {high}.")
 
@@ -140,15 +140,15 @@ def check_no_scalar(family: str, scalars: type | tuple[type, ...], **parameters:
 
 
 def check_prob(p: Tensor | None) -> None:
-    """Raise ValueError unless all numbers lie between 0 and 1."""
-    numbers = _known(p)
+    """Raise ValueError unless all numbers are between 0 and 1."""
+    numbers = _concrete_numbers(p)
     if numbers is not None and not ((numbers > 0) & (numbers < 1)).all():
         raise ValueError(f"Probabilities should be greater than zero and less than one, but got {numbers}.")
 
 
 def check_sum_equal_one(probs: Tensor | None) -> None:
     """Raise ValueError unless the numbers along the last axis add up to 1."""
-    numbers = _known(probs)
+    numbers = _concrete_numbers(probs)
     if numbers is None:
         return
     few = np.finfo(numbers.dtype).eps * numbers.shape[-1] * 4  # each has been rounded, and so has their sum
@@ -169,7 +169,7 @@ def check_distribution_name(name: str | None, expected_name: str) -> None:
 
 
 class CheckTensor:
-    """A check that gives back what it is given, if that is a Tensor."""
+    """A check that returns its argument if that is a Tensor."""
 
     def __call__(self, x: Any, name: str) -> Tensor:
         """`x`, unless it is something else: then TypeError."""
@@ -179,7 +179,7 @@ class CheckTensor:
 
 
 class CheckTuple:
-    """A check that gives back what it is given, if that is a tuple."""
+    """A check that returns its argument if that is a tuple."""
 
     def __call__(self, x: Any, name: str) -> tuple:
         """`x`, unless it is something else: then TypeError."""

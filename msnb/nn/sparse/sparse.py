@@ -13,10 +13,10 @@ __all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
 
 class SparseToDense(Cell):
     """
-    A Tensor with the values of a sparse one at their places, and 0 elsewhere.
+    Convert a SparseTensor to a dense Tensor, with 0 where it has no value.
 
     Inputs:
-        - **sparse_tensor** (SparseTensor) - values, places and shape.
+        - **sparse_tensor** (SparseTensor) - values, indices and shape.
 
     Outputs:
         Tensor of the shape `dense_shape`.
@@ -41,20 +41,20 @@ class SparseToDense(Cell):
         self.sparse_to_dense: P.SparseToDense = P.SparseToDense()
 
     def construct(self, sparse_tensor: SparseTensor) -> Tensor:
-        """The dense Tensor."""
+        """Return the dense Tensor."""
         if not isinstance(sparse_tensor, SparseTensor):
-            given = describe(sparse_tensor)
-            raise TypeError(f"For '{self.cls_name}', the input should be a SparseTensor, but got {given}.")
+            description = describe(sparse_tensor)
+            raise TypeError(f"For '{self.cls_name}', the input should be a SparseTensor, but got {description}.")
         return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape)
 
 
 class SparseTensorDenseMatmul(Cell):
     """
-    The product of a sparse matrix in three parts and a dense one.
+    Product of a sparse matrix, given as indices, values and shape, and a dense matrix.
 
     Args:
-        adjoint_st (bool): Whether the sparse matrix is transposed. Default: False.
-        adjoint_dt (bool): Whether the dense one is. Default: False.
+        adjoint_st (bool): If True, the sparse matrix is transposed. Default: False.
+        adjoint_dt (bool): If True, the dense matrix is transposed. Default: False.
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, 2).
@@ -86,5 +86,5 @@ class SparseTensorDenseMatmul(Cell):
         self.sparse_dense_matmul: P.SparseTensorDenseMatmul = P.SparseTensorDenseMatmul(adjoint_st, adjoint_dt)
 
     def construct(self, indices: Tensor, values: Tensor, sparse_shape: tuple[int, ...], dense: Tensor) -> Tensor:
-        """The product."""
+        """Return the product."""
         return self.sparse_dense_matmul(indices, values, sparse_shape, dense)

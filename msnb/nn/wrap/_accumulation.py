@@ -1,4 +1,4 @@
-"""Gradients of several steps that are applied together, as MindSpore 2's `boost` has it."""
+"""Gradient accumulation, as in MindSpore 2's `boost`."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -23,27 +23,27 @@ gradient_clear_op = C.MultitypeFuncGraph("gradient_clear_op")
 
 @gradient_accumulation_op.register("Number", "Tensor", "Tensor")
 def _add_share(steps, sum_of_shares, gradient):
-    """Add the share that `gradient` has in the mean over `steps`."""
+    """Add `gradient` / `steps` to the accumulated mean."""
     P.AssignAdd()(sum_of_shares, gradient / steps)
     return sum_of_shares
 
 
 @gradient_clear_op.register("Tensor")
-def _clear(sum_of_shares):
+def _set_to_zero(sum_of_shares):
     """Set to zero."""
     return F.assign(sum_of_shares, P.ZerosLike()(sum_of_shares))
 
 
 class GradientAccumulation(Cell):
     """
-    Hands an optimizer the mean of the gradients of several steps, once in so many: large batches by small ones.
+    Gradient accumulation: every `accumulate_step` steps, an optimizer gets the mean of their gradients.
 
     Args:
         max_accumulation_step (int): Over how many steps the mean is taken.
-        optimizer (Optimizer): What the mean is applied by.
+        optimizer (Optimizer): The optimizer that applies the mean.
 
     Inputs:
-        - **loss** (Tensor) - what the step returns.
+        - **loss** (Tensor) - the loss of the step, which is returned.
         - **grads** (tuple[Tensor]) - gradients of the optimizer's Parameters, in their order.
 
     Outputs:
@@ -75,13 +75,15 @@ class GradientAccumulation(Cell):
         self.hyper_map: C.HyperMap = C.HyperMap()
 
     def construct(self, loss: Tensor, grads: Sequence[Any]) -> Tensor:
-        """Take the gradients of one step in; apply them with the last of a round."""
+        """Accumulate the gradients of one step. Apply the mean at the last step of a round."""
         self.hyper_map(F.partial(gradient_accumulation_op, self._max_accumulation_step), self._grad_accumulation, grads)
         F.assign(self._accumulation_step, self._accumulation_step + 1)
-        runtime.if_expression(self._accumulation_step >= self._max_accumulation_step, self._apply, lambda: True, None)
+        runtime.if_expression(
+            self._accumulation_step >= self._max_accumulation_step, self._apply_gradients, lambda: True, None
+        )
         return loss
 
-    def _apply(self):
+    def _apply_gradients(self):
         self.optimizer(tuple(self._grad_accumulation))
         self.hyper_map(gradient_clear_op, self._grad_accumulation)
         F.assign(self._accumulation_step, 0)

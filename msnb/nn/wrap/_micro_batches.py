@@ -1,4 +1,4 @@
-"""A batch in parts: networks that go through one after another."""
+"""Micro-batches: networks that process a batch in equal parts."""
 
 from typing import Annotated, Any
 
@@ -17,8 +17,8 @@ _thread = trace_state.thread
 _CONFIG = Optional(Instance(dict))
 
 
-class _InParts(Cell):
-    """Base of Cells that give a network the parts of a batch, and take the sum of what it returns."""
+class _MicroBatched(Cell):
+    """Base of Cells that run a network on micro-batches and sum its results."""
 
     _holds = "network"
 
@@ -27,21 +27,21 @@ class _InParts(Cell):
         self.network: Cell = network
         self._in_parts: int = parts
 
-    def _sum(self, inputs):
+    def _sum_over_micro_batches(self, inputs):
         total: Any = None
         for number in range(self._in_parts):
-            output = self.network(*(self._part(value, number) for value in inputs))
+            output = self.network(*(self._micro_batch(value, number) for value in inputs))
             total = output if total is None else total + output
         return total
 
-    def _part(self, value, number):
+    def _micro_batch(self, value, number):
         return pipeline.part(value, self._in_parts, number, self.cls_name)
 
     def _parts_of(self, inputs):
-        return [tuple([self._part(value, number) for value in inputs]) for number in range(self._in_parts)]
+        return [tuple([self._micro_batch(value, number) for value in inputs]) for number in range(self._in_parts)]
 
 
-class GradAccumulationCell(_InParts):
+class GradAccumulationCell(_MicroBatched):
     """
     A network with its loss that gets a batch in parts; the sum of their losses comes out, and their gradients add up.
 
@@ -72,19 +72,19 @@ class GradAccumulationCell(_InParts):
         self.micro_size: int = micro_size
 
     def construct(self, *inputs: Any) -> Any:
-        return self._sum(inputs)
+        return self._sum_over_micro_batches(inputs)
 
 
-class PipelineCell(_InParts):
+class PipelineCell(_MicroBatched):
     """
-    A network that gets a batch in parts; the sum of what it returns comes out.
+    Run a network on micro-batches, and return the sum of its results.
 
-    In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on devices
-    of their own: while one computes a part, the one before computes the next. Blocks are the Cells with a
-    `pipeline_stage`, as far as they are equal, or those of the longest SequentialCell or CellList; each takes one
-    Tensor and gives one of the same shape, and writes nothing. What stands around them is computed by all devices, and
-    those that a stage has besides its first compute rows of each part. Dropout draws other masks in each of these, in
-    each block and for each part. Blocks that are not so raise NotImplementedError.
+    In GRAPH mode with parallel_mode "semi_auto_parallel" and `pipeline_stages` its equal blocks are stages on
+    separate devices: while one stage computes a micro-batch, the previous stage computes the next one. Blocks are the
+    equal Cells with a `pipeline_stage`, or the equal Cells of the longest SequentialCell or CellList. Each takes one
+    Tensor, returns one of the same shape, and writes no Parameter; other blocks raise NotImplementedError. All
+    devices compute the operators outside the blocks. The devices of one stage each compute some examples of a
+    micro-batch. Dropout draws separate masks for each device, block and micro-batch.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -129,10 +129,10 @@ class PipelineCell(_InParts):
             )
         for name, stage in stages.items():
             cells[name].pipeline_stage = stage
-        told = context._parallel.values
-        if told.pipeline_stages > 1 and told.parallel_mode == context.ParallelMode.STAND_ALONE:
+        settings = context._parallel.values
+        if settings.pipeline_stages > 1 and settings.parallel_mode == context.ParallelMode.STAND_ALONE:
             log.once(
-                f"pipeline_stages={told.pipeline_stages} has no effect in parallel_mode 'stand_alone': "
+                f"pipeline_stages={settings.pipeline_stages} has no effect in parallel_mode 'stand_alone': "
                 f"'semi_auto_parallel' has stages."
             )
         log.unused("PipelineCell", "a stage is one segment", segment_config=segment_config)
@@ -140,12 +140,12 @@ class PipelineCell(_InParts):
     def construct(self, *inputs: Any) -> Any:
         if _thread.spread is not None and _thread.spread.stages > 1:
             return pipeline.run(self.network, self._parts_of(inputs))
-        return self._sum(inputs)
+        return self._sum_over_micro_batches(inputs)
 
 
-class MicroBatchInterleaved(_InParts):
+class MicroBatchInterleaved(_MicroBatched):
     """
-    A network that gets a batch in parts; the mean of what it returns comes out.
+    Run a network on micro-batches, and return the mean of its results.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -174,18 +174,18 @@ class MicroBatchInterleaved(_InParts):
         self.interleave_num: int = interleave_num
 
     def construct(self, *inputs: Any) -> Any:
-        return self._sum(inputs) / self.interleave_num
+        return self._sum_over_micro_batches(inputs) / self.interleave_num
 
 
 class ForwardValueAndGrad(Cell):
     """
-    What a network returns, and gradients of it; the network runs once.
+    The output of a network and its gradients, from one run.
 
     Args:
         network (Union[Cell, Callable]): The network.
         weights (Union[ParameterTuple, list]): Parameters that gradients are taken for. Default: None.
         get_all (bool): Whether gradients are taken for all inputs; else for the first. Default: False.
-        get_by_list (bool): Whether gradients are taken for `weights`: alone, or behind those of all inputs.
+        get_by_list (bool): Whether gradients are taken for `weights`: only these, or after those of all inputs.
             Default: False.
         sens_param (bool): Whether the last input is the cotangent of the output; else it is ones. Default: False.
 
@@ -196,8 +196,7 @@ class ForwardValueAndGrad(Cell):
         tuple, the output and the gradients, shaped as those of `ops.GradOperation`.
 
     Raises:
-        TypeError: If `network` cannot be called, an option is no bool, or `weights` are none although they are asked
-            for.
+        TypeError: If `network` cannot be called, an option is no bool, or `weights` are missing with `get_by_list`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

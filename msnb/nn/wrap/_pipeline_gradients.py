@@ -1,4 +1,4 @@
-"""`PipelineGradReducer`: what makes gradients of a pipeline's parts one, in programs of MindSpore 2."""
+"""`PipelineGradReducer`: the reducer of pipeline gradients in programs of MindSpore 2."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +13,12 @@ __all__ = ["PipelineGradReducer"]
 
 class PipelineGradReducer(Cell):
     """
-    Gradients as they come: those of a pipeline are summed over its parts and devices already.
+    Return gradients unchanged: a pipeline sums them over micro-batches and devices already.
 
     Args:
-        parameters (Sequence[Parameter]): What they are gradients of.
-        scale_sense (float): What the loss was multiplied with, by which they are divided. Default: 1.0.
-        opt_shard (bool): Without effect: what an optimizer keeps is cut as the context says. Default: None.
+        parameters (Sequence[Parameter]): The Parameters of the gradients.
+        scale_sense (float): Factor that multiplied the loss; the gradients are divided by it. Default: 1.0.
+        opt_shard (bool): No effect: the context sets the sharding of optimizer state. Default: None.
 
     Inputs:
         - **grads** (tuple[Tensor]) - Gradients.

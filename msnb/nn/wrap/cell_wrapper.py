@@ -1,4 +1,4 @@
-"""Cells around a network: with loss, with gradient, one training step, evaluation."""
+"""Wrappers of a network: loss, gradient, training step, evaluation."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,7 @@ from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import functional as F
 
-if TYPE_CHECKING:  # named in annotations alone
+if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.optim.optimizer import Optimizer
 
 __all__ = [
@@ -39,12 +39,12 @@ _FLOAT32 = np.dtype(np.float32)
 _MANY_DEVICES = (context.ParallelMode.DATA_PARALLEL, context.ParallelMode.HYBRID_PARALLEL)
 
 
-def _identity(x):
+def _return_input(x):
     return x
 
 
 def title_of(cell: Cell) -> str:
-    """What a person calls the program of a Cell."""
+    """Return the display name of the program of a Cell."""
     return cell._title() if hasattr(type(cell), "_title") else type(cell).__name__
 
 
@@ -57,7 +57,7 @@ class WithLossCell(Cell):
 
     Inputs:
         - **data** (Tensor) - Input of the network.
-        - **label** (Tensor) - What it should say.
+        - **label** (Tensor) - The target of the network.
 
     Outputs:
         Tensor, the loss.
@@ -140,7 +140,7 @@ class TrainOneStepCell(Cell):
         network (Cell): The network, which returns its loss.
         optimizer (Optimizer): Updates the Parameters.
         sens (float): Cotangent of the loss, the loss scale. Default: 1.0.
-        return_grad (bool): Whether the gradients come out as well. Default: False.
+        return_grad (bool): Whether to return the gradients too. Default: False.
 
     Inputs:
         - ***inputs** (Tensor) - Inputs of the network.
@@ -189,7 +189,7 @@ class TrainOneStepCell(Cell):
         self.grad: C.GradOperation = C.GradOperation(get_by_list=True, sens_param=True)
         self.parallel_mode: Any = context.get_auto_parallel_context("parallel_mode")
         self.reducer_flag: bool = self.parallel_mode in _MANY_DEVICES
-        self.grad_reducer: Callable[..., Any] = _identity
+        self.grad_reducer: Callable[..., Any] = _return_input
         if self.reducer_flag:
             mean = context.get_auto_parallel_context("gradients_mean")
             self.grad_reducer = DistributedGradReducer(self.weights, mean)
@@ -214,8 +214,8 @@ def _check_same_network(network: Cell, weights: Any) -> None:
         ValueError: If no Parameter of the optimizer is one of the network's, or another one has the name of such.
     """
     own = list(network.get_parameters())
-    known = set(map(id, own))
-    strange = [param for param in weights if id(param) not in known]
+    ids = set(map(id, own))
+    strange = [param for param in weights if id(param) not in ids]
     if not own or not strange:
         return
     kind = type(getattr(network, "backbone_network", network)).__name__
@@ -231,7 +231,7 @@ def _check_same_network(network: Cell, weights: Any) -> None:
 
 
 def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: str) -> None:
-    """Say so when the optimizer divides the gradients by another loss scale than it should."""
+    """Warn if the optimizer divides the gradients by another loss scale than the wrapper."""
     scale = getattr(optimizer, "loss_scale", None)
     if isinstance(scale, (int, float)) and expected is not None and scale != expected:
         log.once(
@@ -265,7 +265,7 @@ class GetNextSingleOp(Cell):
 
 
 class _VirtualDatasetCell(Cell):
-    """Marks the inputs of a network as the batch that automatic parallelism may split."""
+    """Marks the inputs of a network as a batch that automatic parallelism may shard."""
 
     _holds = "_backbone"
 
@@ -320,7 +320,7 @@ class WithEvalCell(Cell):
 
     Inputs:
         - **data** (Tensor) - Input of the network.
-        - **label** (Tensor) - What it should say.
+        - **label** (Tensor) - The target of the network.
 
     Outputs:
         tuple[Tensor], loss, output and label.
@@ -352,10 +352,10 @@ class WithEvalCell(Cell):
 
 
 class ParameterUpdate(Cell):
-    """Assigns its input to a Parameter, for example to change a learning rate between steps.
+    """Assign the input to a Parameter, for example to change a learning rate between steps.
 
     Args:
-        param (Parameter): What is written.
+        param (Parameter): The Parameter to write.
 
     Inputs:
         - **x** (Tensor) - New value, of the same shape and dtype.

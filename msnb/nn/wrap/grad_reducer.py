@@ -1,4 +1,4 @@
-"""`DistributedGradReducer`: brings the gradients of several devices together."""
+"""`DistributedGradReducer`: mean or sum of gradients over devices."""
 
 from collections.abc import Iterable
 from typing import Annotated, TypeVar
@@ -20,23 +20,23 @@ _Gradients = TypeVar("_Gradients")
 _FUSED = "XLA decides which gradients travel together"
 
 
-def _degree(value):
+def _check_degree(value):
     if type(value) not in (int, type(None)) or value is not None and value < 1:
         raise ValueError  # of another type too, as MindSpore has it
     return value
 
 
 class DistributedGradReducer(Cell):
-    """Gradients as the mean (or sum) over all devices that train together.
+    """Mean (or sum) of gradients over all devices that train together.
 
-    In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own rows, and
-    this adds them up, float16 in float32. Elsewhere they are those of the whole batch already, and pass through
-    unchanged.
+    In DATA_PARALLEL and HYBRID_PARALLEL, and in several processes, each device has the gradients of its own examples,
+    and this Cell adds them, float16 in float32. In other modes they are gradients of the full batch already and are
+    returned unchanged.
 
     Args:
         parameters (list): The Parameters that the gradients belong to.
         mean (bool): Whether the mean is taken rather than the sum. Default: True.
-        degree (int): What the mean divides by: the number of devices that train together. Default: None, all of them.
+        degree (int): Divisor of the mean: the number of devices that train together. Default: None, all of them.
         fusion_type (int): How many gradients travel together; no effect. Default: 1.
         group (str): Name of the group of devices, see `create_group`. Default: "hccl_world_group", all.
 
@@ -61,7 +61,7 @@ class DistributedGradReducer(Cell):
         self,
         parameters: Iterable[Parameter],
         mean: bool = True,
-        degree: Annotated[int | None, Kind("a positive int or None", _degree)] = None,
+        degree: Annotated[int | None, Kind("a positive int or None", _check_degree)] = None,
         fusion_type: Annotated[int, OneOf(1, otherwise=_FUSED, among=PositiveInt)] = 1,
         group: Str = "hccl_world_group",
     ) -> None:
@@ -81,19 +81,19 @@ class DistributedGradReducer(Cell):
                 )
             return grads
         if isinstance(grads, Tensor):
-            return self._reduced(grads, self.degree or together)
+            return self._reduce_gradient(grads, self.degree or together)
         degree = self.degree or together
         filtered = zip(grads, self.allreduce_filter, strict=True)
-        return tuple([self._reduced(g, degree) if reduced else g for g, reduced in filtered])
+        return tuple([self._reduce_gradient(g, degree) if reduced else g for g, reduced in filtered])
 
-    def _reduced(self, grad, degree):
-        """Sums of 16 bits overflow, so that these are of 32."""
+    def _reduce_gradient(self, grad, degree):
+        """Reduce one gradient. float16 is summed in float32, because sums of float16 overflow."""
         if isinstance(grad, RowTensor):
-            values = self._joined(self._gather, grad.values, degree)
+            values = self._call_reducer(self._gather, grad.values, degree)
             return RowTensor(self._gather(grad.indices), values, grad.dense_shape)
-        return self._joined(self._reduce, grad, degree)
+        return self._call_reducer(self._reduce, grad, degree)
 
-    def _joined(self, join, value, degree):
+    def _call_reducer(self, join, value, degree):
         half = value.dtype in (mstype.float16, mstype.bfloat16)
         total = join(value.astype(mstype.float32) if half else value)
         total = total / degree if self.mean else total

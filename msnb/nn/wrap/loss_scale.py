@@ -1,4 +1,4 @@
-"""Training with a scaled loss: steps whose gradients overflow are skipped, and the scale follows."""
+"""Training with loss scaling: steps whose gradients overflow are skipped, and the scale is adjusted."""
 
 from typing import Annotated, Any
 
@@ -32,24 +32,25 @@ grad_overflow = P.FloatStatus()
 
 @_grad_scale.register("Tensor", "RowTensor")
 @_grad_scale.register("Tensor", "Tensor")
-def _unscaled(scale, gradient):
-    """`gradient` divided by `scale`, in its own dtype."""
-    return map_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
+def _unscale_gradient(scale, gradient):
+    """Return `gradient` divided by `scale`, in its own dtype."""
+    return on_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
 
 
 @_grad_overflow.register("RowTensor")
 @_grad_overflow.register("Tensor")
-def _overflows(gradient):
+def _has_overflow(gradient):
     return grad_overflow(gradient.values if isinstance(gradient, RowTensor) else gradient)
 
 
-def _value(param):
-    """What `param` holds now, whatever is written to it later."""
+def _current_value(param):
+    """Return the current value of `param`, unaffected by later writes."""
     return box(param._array) if trace_state.tracing() else Tensor(param)
 
 
 class DynamicLossScaleUpdateCell(Cell):
-    """Moves a loss scale: down by `scale_factor` on overflow (never below 1), up after `scale_window` steps without.
+    """Update a loss scale: divide by `scale_factor` on overflow (never below 1), multiply after `scale_window` steps
+    without overflow.
 
     Args:
         loss_scale_value (float): First loss scale.
@@ -81,7 +82,7 @@ class DynamicLossScaleUpdateCell(Cell):
         self.last_overflow_iter: Parameter = Parameter(0, name="last_overflow_iterator_step")
 
     def get_loss_scale(self) -> float:
-        """First loss scale."""
+        """Return the initial loss scale."""
         return self.loss_scale_value
 
     def construct(self, loss_scale: Parameter, overflow: Tensor) -> Tensor:
@@ -97,7 +98,7 @@ class DynamicLossScaleUpdateCell(Cell):
 
 
 class FixedLossScaleUpdateCell(Cell):
-    """Leaves the loss scale as it is.
+    """Keep the loss scale constant.
 
     Args:
         loss_scale_value (float): The loss scale.
@@ -131,7 +132,7 @@ class FixedLossScaleUpdateCell(Cell):
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
-    """One training step with a scaled loss, which leaves everything as it is when a gradient is infinite or NaN.
+    """One training step with a scaled loss. If a gradient is infinite or NaN, nothing is updated.
 
     Args:
         network (Cell): The network, which returns its loss.
@@ -183,23 +184,23 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.reduce_sum, self.less_equal = P.ReduceSum(), P.LessEqual()
 
     def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:
-        scale = _value(self.scale_sense)
+        scale = _current_value(self.scale_sense)
         before = [(param, param._array) for param in self.network.get_parameters()]
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=scale)
         status, scale = self.start_overflow_check(loss, scale)
         factor = F.reshape(scale, ())
-        grads = self.grad_reducer(tuple(_unscaled(factor, grad) for grad in grads))
+        grads = self.grad_reducer(tuple(_unscale_gradient(factor, grad) for grad in grads))
         cond = self.get_overflow_status(status, grads)
         written = [(param, array) for param, array in before if param._array is not array]
         self._update_unless(self.process_loss_scale(cond), grads, written)
         return loss, cond, scale
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Any, Any]:
-        """Begin to watch for overflow, after `pre_cond`; nothing has to be set up here.
+        """Start the overflow check after `pre_cond`. msnb needs no setup for it.
 
         Args:
-            pre_cond (Tensor): What has to be computed before.
-            compute_input (Union[Tensor, tuple[Tensor]]): Input of what is watched.
+            pre_cond (Tensor): A value that is computed before.
+            compute_input (Union[Tensor, tuple[Tensor]]): Input of the computation to check.
 
         Returns:
             tuple, False as the status for `get_overflow_status`, and `compute_input`.
@@ -207,25 +208,25 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return F.depend(False, pre_cond), compute_input
 
     def get_overflow_status(self, status: Any, compute_output: Any) -> Tensor:
-        """Whether there was an overflow already, or a Tensor of `compute_output` holds an infinite value or NaN.
+        """Return True if an overflow was detected, or `compute_output` contains infinity or NaN.
 
         Args:
             status (Union[bool, Tensor]): First result of `start_overflow_check`; of a Tensor, any element but zero is
                 an overflow.
-            compute_output (Union[Tensor, tuple[Tensor]]): Output of what is watched.
+            compute_output (Union[Tensor, tuple[Tensor]]): Output of the computation to check.
 
         Returns:
             Tensor, bool.
         """
         outputs = compute_output if isinstance(compute_output, tuple) else (compute_output,)
-        flags = [_overflows(x) for x in outputs]
+        flags = [_has_overflow(x) for x in outputs]
         if status is not False:
             status = status if isinstance(status, Tensor) else Tensor(status)
             flags.append(F.cast(F.cast(status, mstype.bool_).any(), mstype.float32).reshape(1))
         return F.reduce_sum(F.concat(flags)) >= self.base
 
     def process_loss_scale(self, overflow: Tensor) -> Any:
-        """Let the manager move the loss scale.
+        """Update the loss scale by the manager.
 
         Args:
             overflow (Tensor): bool, whether the step overflowed.
@@ -240,8 +241,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def _update_unless(self, overflow, grads, written):
         """Run the optimizer unless `overflow` is true.
 
-        When it was the forward pass that overflowed, what it has `written` is put back as well: moving statistics of
-        BatchNorm as a rule, which one infinite batch would spoil for good. When only gradients did, it stays.
+        If the forward pass overflowed, the Parameters in `written` are restored as well: usually moving statistics of
+        BatchNorm, which one infinite batch would spoil. If only gradients overflowed, they are not restored.
         """
 
         def update():

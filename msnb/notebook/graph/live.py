@@ -289,14 +289,10 @@ def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
     """Return the message for an error from tracing `net`: with its layer, and its line in the edited text if known."""
     trace = partial_trace.of(error)
     if isinstance(net, Cell) and trace is not None:
-        error_notes.tell(net, args, error)
-    message = error_notes.sentence(error)
-    location = trace.source if trace is not None else None
-    return (
-        f"line {location[1]}: {message}"
-        if location is not None and (location[0] in _texts or cell_names.label(location[0]))
-        else message
-    )
+        error_notes.add_note(net, args, error)
+    said = error_notes.summarize_error(error)
+    at = trace.source if trace is not None else None
+    return f"line {at[1]}: {said}" if at is not None and (at[0] in _texts or cell_names.label(at[0])) else said
 
 
 def _classes_of(net, files):

@@ -7,7 +7,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.formats import mindir
 from msnb.ir.anf import AnfNode, CNode, TensorType
-from msnb.nn.graph_cell import targets
+from msnb.nn.graph_cell import written_inputs
 
 
 class Ref(NamedTuple):
@@ -72,7 +72,9 @@ class EffectToken:
             if isinstance(leaf, EffectToken):
                 written.update(leaf.written)
             elif isinstance(leaf, Ref) and isinstance(leaf.node, CNode):
-                written.update((leaf.node.inputs[i], Ref(leaf.node, slot)) for slot, i in enumerate(targets(leaf.node)))
+                written.update(
+                    (leaf.node.inputs[i], Ref(leaf.node, slot)) for slot, i in enumerate(written_inputs(leaf.node))
+                )
         return EffectToken(written)
 
 

@@ -11,7 +11,8 @@ from msnb.exchange.mindir.encoding import Name
 from msnb.exchange.mindir.operators import NotExpressible, table
 from msnb.formats import mindir
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode
-from msnb.nn.graph_cell import targets, written
+from msnb.nn.graph_cell import written_inputs as targets
+from msnb.nn.graph_cell import written_parameters as written
 
 _MONAD = {"name": "shape", "type": mindir.UMONAD}
 _WRITES = {"side_effect_mem": True}

@@ -12,7 +12,7 @@ from msnb.mint.nn import functional as F
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Epsilon, Share
 from msnb.nn.cell import Cell
-from msnb.nn.layer._norm.sync_batch_norm import normalised
+from msnb.nn.layer._norm.sync_batch_norm import normalize_across_devices
 from msnb.ops import functional as ops
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "SyncBatchNorm"]
@@ -225,7 +225,7 @@ class SyncBatchNorm(_BatchNorm):
             ops.assign(self.num_batches_tracked, self.num_batches_tracked + 1)
             if self.momentum is None:
                 share = 1.0 / ops.cast(self.num_batches_tracked, self.running_mean.dtype)
-        return normalised(input, self.weight, self.bias, running, share, self.eps, self.process_group)
+        return normalize_across_devices(input, self.weight, self.bias, running, share, self.eps, self.process_group)
 
 
 class GroupNorm(Cell):

@@ -10,7 +10,7 @@ from msnb.core.operator.api_generations import current_generation, differs_in_ap
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat, FiniteNumber
-from msnb.nn._kinds import KnownFloat, KnownNumber
+from msnb.nn._kinds import FloatNotNan, NumberNotNan
 from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
@@ -19,7 +19,7 @@ from msnb.ops import operations as P
 __all__ = ["ReLU", "ReLU6", "LeakyReLU", "PReLU", "RReLU", "ELU", "SeLU", "CELU"]
 
 
-class ReLU(PlainOperator, operator=P.ReLU, held_as="relu"):
+class ReLU(PlainOperator, operator=P.ReLU, attribute_name="relu"):
     """
     Rectified linear unit: `x` where it is positive, else 0.
 
@@ -38,7 +38,7 @@ class ReLU(PlainOperator, operator=P.ReLU, held_as="relu"):
     """
 
 
-class ReLU6(PlainOperator, operator=P.ReLU6, held_as="relu6"):
+class ReLU6(PlainOperator, operator=P.ReLU6, attribute_name="relu6"):
     """
     A rectifier with a ceiling: `x` cut to [0, 6].
 
@@ -82,7 +82,7 @@ class LeakyReLU(Cell):
     """
 
     @checked
-    def __init__(self, alpha: KnownNumber = 0.2) -> None:
+    def __init__(self, alpha: NumberNotNan = 0.2) -> None:
         super().__init__()
         self.alpha: float = alpha
 
@@ -91,7 +91,7 @@ class LeakyReLU(Cell):
         return F.leaky_relu(x, self.alpha)
 
 
-def _slopes(value):
+def _check_slopes(value):
     if isinstance(value, Tensor):
         return value
     if isinstance(value, list):
@@ -101,17 +101,18 @@ def _slopes(value):
     return accept_value(FiniteFloat, float(value))
 
 
-Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tensor", _slopes, whole=True)]
+Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tensor", _check_slopes, whole=True)]
 
 
 @differs_in_api2("the learned shares may be negative, and training leaves them as they are")
 class PReLU(Cell):
     """
-    LeakyReLU with a learned share, one for all channels or one for each (He et al., 2015); it does not get negative.
+    LeakyReLU with a learned slope, one for all channels or one per channel (He et al., 2015); it does not get
+    negative.
 
     Args:
         channel (int): How many are learned: 1, or the size of axis 1 of the input. Default: 1.
-        w (Union[float, list, Tensor]): What they are at first. Default: 0.25.
+        w (Union[float, list, Tensor]): Initial slopes. Default: 0.25.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of shape (N, C, ...).
@@ -151,7 +152,7 @@ class PReLU(Cell):
 
 class RReLU(Cell):
     """
-    LeakyReLU whose share is drawn for each element and each call (Xu et al., 2015).
+    LeakyReLU whose slope is drawn for each element and each call (Xu et al., 2015).
 
     Args:
         lower (Union[int, float]): The least share. Default: 1 / 8.
@@ -190,7 +191,7 @@ class RReLU(Cell):
         return F.rrelu(x, self.lower, self.upper)
 
 
-class ELU(OneOperator, operator=P.Elu, held_as="elu"):
+class ELU(OneOperator, operator=P.Elu, attribute_name="elu"):
     r"""
     Exponential linear unit (Clevert et al., 2015): negative numbers approach -alpha as :math:`\alpha (e^x - 1)`, others
     stay.
@@ -216,11 +217,11 @@ class ELU(OneOperator, operator=P.Elu, held_as="elu"):
     """
 
     @checked
-    def __init__(self, alpha: KnownFloat = 1.0) -> None:
+    def __init__(self, alpha: FloatNotNan = 1.0) -> None:
         super().__init__(alpha)
 
 
-class SeLU(PlainOperator, operator=P.SeLU, held_as="selu"):
+class SeLU(PlainOperator, operator=P.SeLU, attribute_name="selu"):
     """
     ELU, scaled so that activations keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017).
 
@@ -240,13 +241,13 @@ class SeLU(PlainOperator, operator=P.SeLU, held_as="selu"):
 
 
 def _not_zero(value):
-    value = accept_value(KnownFloat, value)
+    value = accept_value(FloatNotNan, value)
     if value == 0:
         raise ValueError
     return value
 
 
-class CELU(OneOperator, operator=P.CeLU, held_as="celu"):
+class CELU(OneOperator, operator=P.CeLU, attribute_name="celu"):
     r"""
     ELU whose slope is 1 on either side of 0 for every alpha (Barron, 2017): negative numbers become
     :math:`\alpha (e^{x / \alpha} - 1)`.

@@ -1,10 +1,10 @@
-"""Activations that cut: what is beyond a bound, or near 0, becomes a constant."""
+"""Activations with thresholds: values beyond a bound, or near 0, become a constant."""
 
 from typing import Annotated
 
 from msnb.common.kinds import Between, Float, StrictFloat, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn._kinds import KnownFloat
+from msnb.nn._kinds import FloatNotNan
 from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator
 from msnb.ops import functional as F
@@ -50,11 +50,11 @@ class Hardtanh(Cell):
         self.max_val: float = max_val
 
     def construct(self, x: Tensor) -> Tensor:
-        """What is left between the bounds."""
+        """Return the clipped input."""
         return F.hardtanh(x, self.min_val, self.max_val)
 
 
-class HShrink(OneOperator, operator=P.HShrink, held_as="hshrink"):
+class HShrink(OneOperator, operator=P.HShrink, attribute_name="hshrink"):
     """
     Numbers near 0 become 0: `x` stays where abs(x) > lambd.
 
@@ -79,11 +79,11 @@ class HShrink(OneOperator, operator=P.HShrink, held_as="hshrink"):
     """
 
     @checked
-    def __init__(self, lambd: KnownFloat = 0.5) -> None:
+    def __init__(self, lambd: FloatNotNan = 0.5) -> None:
         super().__init__(lambd)
 
 
-class SoftShrink(OneOperator, operator=P.SoftShrink, held_as="soft_shrink"):
+class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink"):
     """
     Every number moves towards 0 by lambd, and stops there.
 
@@ -115,7 +115,7 @@ class SoftShrink(OneOperator, operator=P.SoftShrink, held_as="soft_shrink"):
 
 class Threshold(Cell):
     """
-    What exceeds a threshold, and a constant for everything else.
+    Values above a threshold, and a constant for all others.
 
     Args:
         threshold (Union[int, float]): The threshold.
@@ -145,5 +145,5 @@ class Threshold(Cell):
         self.value: float = value
 
     def construct(self, input_x: Tensor) -> Tensor:
-        """What is left."""
+        """Return the thresholded input."""
         return F.threshold(input_x, self.threshold, self.value)

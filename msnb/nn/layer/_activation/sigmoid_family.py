@@ -1,4 +1,4 @@
-"""Smooth activations: those that saturate on both sides, and those that pass the input through such a gate."""
+"""Smooth activations: sigmoid-shaped functions, and products of the input with such a gate."""
 
 from msnb.common.kinds import Bool, Int, checked
 from msnb.core.tensor.tensor import Tensor
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-class Sigmoid(PlainOperator, operator=P.Sigmoid, held_as="sigmoid"):
+class Sigmoid(PlainOperator, operator=P.Sigmoid, attribute_name="sigmoid"):
     r"""
     The logistic function: :math:`1 / (1 + e^{-x})`, between 0 and 1.
 
@@ -42,7 +42,7 @@ class Sigmoid(PlainOperator, operator=P.Sigmoid, held_as="sigmoid"):
     """
 
 
-class HSigmoid(PlainOperator, operator=P.HSigmoid, held_as="hsigmoid"):
+class HSigmoid(PlainOperator, operator=P.HSigmoid, attribute_name="hsigmoid"):
     """
     A sigmoid made of three straight lines: (x + 3) / 6, cut to [0, 1].
 
@@ -84,7 +84,7 @@ class LogSigmoid(Cell):
         return F.logsigmoid(x)
 
 
-class Tanh(PlainOperator, operator=P.Tanh, held_as="tanh"):
+class Tanh(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     r"""
     The hyperbolic tangent: :math:`(e^x - e^{-x}) / (e^x + e^{-x})`, between -1 and 1.
 
@@ -103,7 +103,7 @@ class Tanh(PlainOperator, operator=P.Tanh, held_as="tanh"):
     """
 
 
-class Softsign(PlainOperator, operator=P.Softsign, held_as="softsign"):
+class Softsign(PlainOperator, operator=P.Softsign, attribute_name="softsign"):
     """
     A sigmoid with slow ends: x / (1 + abs(x)), between -1 and 1.
 
@@ -122,7 +122,7 @@ class Softsign(PlainOperator, operator=P.Softsign, held_as="softsign"):
     """
 
 
-class SiLU(PlainOperator, operator=P.SiLU, held_as="silu"):
+class SiLU(PlainOperator, operator=P.SiLU, attribute_name="silu"):
     """
     Swish, the sigmoid-weighted linear unit: x * sigmoid(x) (Elfwing et al., 2017).
 
@@ -141,7 +141,7 @@ class SiLU(PlainOperator, operator=P.SiLU, held_as="silu"):
     """
 
 
-class HSwish(PlainOperator, operator=P.HSwish, held_as="hswish"):
+class HSwish(PlainOperator, operator=P.HSwish, attribute_name="hswish"):
     """
     Swish with the sigmoid of three straight lines: x * HSigmoid(x) (Howard et al., 2019).
 
@@ -160,7 +160,7 @@ class HSwish(PlainOperator, operator=P.HSwish, held_as="hswish"):
     """
 
 
-class Mish(PlainOperator, operator=P.Mish, held_as="mish"):
+class Mish(PlainOperator, operator=P.Mish, attribute_name="mish"):
     """
     x * tanh(log(1 + exp(x))) (Misra, 2019).
 
@@ -179,13 +179,13 @@ class Mish(PlainOperator, operator=P.Mish, held_as="mish"):
     """
 
 
-class GELU(OneOperator, operator=P.Gelu, held_as="gelu"):
+class GELU(OneOperator, operator=P.Gelu, attribute_name="gelu"):
     r"""
     Gaussian error linear unit (Hendrycks and Gimpel, 2016): x times the probability that a standard normal variable is
     below it, by the tanh approximation :math:`0.5 x (1 + \tanh(\sqrt{2/\pi} (x + 0.044715 x^3)))`.
 
     Args:
-        approximate (bool): MindSpore 2's: whether it is approximated so, and not exact. Default: True.
+        approximate (bool): In MindSpore 2: use the tanh approximation instead of the exact function. Default: True.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -211,7 +211,7 @@ class GELU(OneOperator, operator=P.Gelu, held_as="gelu"):
         return super().construct(x) if self.approximate else F.gelu(x)
 
 
-class FastGelu(PlainOperator, operator=P.FastGelu, held_as="fast_gelu"):
+class FastGelu(PlainOperator, operator=P.FastGelu, attribute_name="fast_gelu"):
     r"""
     GELU by one exponential less: x times a sigmoid of 1.702 x, computed as
     :math:`x / (1 + \exp(-1.702 |x|)) \exp(0.851 (x - |x|))`.
@@ -231,9 +231,9 @@ class FastGelu(PlainOperator, operator=P.FastGelu, held_as="fast_gelu"):
     """
 
 
-class Tanhshrink(PlainOperator, operator=P.Tanh, held_as="tanh"):
+class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     """
-    What tanh leaves of a number: x - tanh(x).
+    Difference of a number and its tanh: x - tanh(x).
 
     Inputs:
         - **x** (Tensor) - a float Tensor of any shape.
@@ -286,5 +286,5 @@ class GLU(Cell):
         self.dim: int = axis
 
     def construct(self, x: Tensor) -> Tensor:
-        """What is let through."""
+        """Return the gated half."""
         return F.glu(x, self.dim)

@@ -1,4 +1,4 @@
-"""Activations that make a distribution of scores."""
+"""Softmax activations: they turn scores into a distribution."""
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Axis, Int, checked
@@ -11,7 +11,7 @@ from msnb.ops import operations as P
 __all__ = ["Softmax", "LogSoftmax", "Softmin", "Softmax2d"]
 
 
-class Softmax(OneOperator, operator=P.Softmax, held_as="softmax"):
+class Softmax(OneOperator, operator=P.Softmax, attribute_name="softmax"):
     r"""
     Positive numbers of sum 1, in the ratio of the exponentials: :math:`\exp(x_i) / \sum_j \exp(x_j)`.
 
@@ -41,7 +41,7 @@ class Softmax(OneOperator, operator=P.Softmax, held_as="softmax"):
         super().__init__(axis)
 
 
-class LogSoftmax(OneOperator, operator=P.LogSoftmax, held_as="log_softmax"):
+class LogSoftmax(OneOperator, operator=P.LogSoftmax, attribute_name="log_softmax"):
     r"""
     The logarithm of Softmax, which keeps its digits where that is nearly 0: :math:`x_i - \log \sum_j \exp(x_j)`.
 
@@ -71,7 +71,7 @@ class LogSoftmax(OneOperator, operator=P.LogSoftmax, held_as="log_softmax"):
         super().__init__(axis)
 
 
-class Softmin(OneOperator, operator=P.Softmax, held_as="softmax"):
+class Softmin(OneOperator, operator=P.Softmax, attribute_name="softmax"):
     """
     Softmax of -x: the smallest number gets the largest share.
 
@@ -97,7 +97,7 @@ class Softmin(OneOperator, operator=P.Softmax, held_as="softmax"):
         super().__init__(axis)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The shares."""
+        """Return the probabilities."""
         return self.softmax(-x)
 
 
@@ -128,6 +128,6 @@ class Softmax2d(Cell):
         self.softmax: P.Softmax = P.Softmax(-3)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The shares."""
+        """Return the probabilities."""
         check_dims(self.cls_name, x, 3, 4)
         return self.softmax(x)

@@ -1,4 +1,4 @@
-"""What convolutions have in common: their arguments, weight, bias and printing."""
+"""Base of convolutions: arguments, weight, bias and `repr`."""
 
 import math
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ from msnb.ops import operations as P
 from msnb.ops.nn.conv._shared import transposed_length
 
 
-def _sides(count, word):
+def _padding_kind(count, word):
     def accept(value):
         if not isinstance(value, tuple):
             return accept_value(NonNegInt, value)
@@ -31,27 +31,27 @@ def _sides(count, word):
     return Kind(f"a non-negative int or a tuple of {word}", accept)
 
 
-FourSides = Annotated[int | tuple[int, int, int, int], _sides(4, "four")]
-SixSides = Annotated[int | tuple[int, int, int, int, int, int], _sides(6, "six")]
+FourSides = Annotated[int | tuple[int, int, int, int], _padding_kind(4, "four")]
+SixSides = Annotated[int | tuple[int, int, int, int, int, int], _padding_kind(6, "six")]
 PadMode = Annotated[str, OneOf("valid", "same", "pad")]
 
 
 class Filtered(Cell):
-    """A bank of filters with its bias, and what its arguments have to keep to together; a subclass has the operator."""
+    """Base of convolutions: a weight, a bias and checks of the arguments. A subclass has the operator."""
 
     _transposed = False
     weight: Parameter
     bias: Parameter | None
 
-    def _take(self, data_format: str, **attributes: Any) -> None:
-        """Take what MindSpore's layer has as attributes, sizes as tuples, if they fit together."""
+    def _set_attributes(self, data_format: str, **attributes: Any) -> None:
+        """Check the arguments together and set the attributes of MindSpore's layer, sizes as tuples."""
         self.format = data_format
         for name, value in attributes.items():
             setattr(self, name, value)
         self._check_together()
 
-    def _fill(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
-        """Make the Parameters, and the operators."""
+    def _create_parameters(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+        """Create the Parameters and the operators."""
         shape = self._weight_shape()
         self.weight_init = weight_init = first_weight(weight_init)
         self.bias_init = bias_init = first_bias(bias_init, math.prod(shape[1:]))
@@ -60,11 +60,11 @@ class Filtered(Cell):
         if self.has_bias:
             self.bias = Parameter(initializer(bias_init, [self.out_channels], dtype), "bias")
             self.bias_add: P.BiasAdd = P.BiasAdd(data_format=self.format)
-        self._operate()
+        self._create_operator()
 
     def _say_unused(self, bias_init: Any, usual: str | None) -> None:
-        given = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
-        log.unused(self.cls_name, "there is no bias", bias_init=given and not self.has_bias)
+        is_custom = bias_init is not None and (not isinstance(bias_init, str) or bias_init != usual)
+        log.unused(self.cls_name, "there is no bias", bias_init=is_custom and not self.has_bias)
 
     @property
     def _takes(self):
@@ -84,7 +84,7 @@ class Filtered(Cell):
             )
 
     def _weight_shape(self):
-        """The side that the operator sums over comes second, divided into groups, or last where channels do."""
+        """Return the weight shape: the summed channels, divided by groups, are axis 1, or the last axis for NHWC."""
         there, here = self.out_channels, self.in_channels
         if self._transposed:
             there, here = here, there
@@ -92,7 +92,7 @@ class Filtered(Cell):
         return [there, *self.kernel_size, here] if self.format == "NHWC" else [there, here, *self.kernel_size]
 
     def _window(self):
-        """The attributes that operators of every kind have."""
+        """Return the attributes that all convolution operators share."""
         return {
             "kernel_size": self.kernel_size,
             "pad_mode": self.pad_mode,
@@ -102,11 +102,11 @@ class Filtered(Cell):
             "group": self.group,
         }
 
-    def _operate(self):
+    def _create_operator(self):
         raise NotImplementedError
 
     def extend_repr(self) -> str:
-        """Arguments, spaced as MindSpore does it."""
+        """Return the arguments for `repr`, spaced as in MindSpore."""
         before_stride, behind_stride, before_weight = ",", ",  ", self._before_weight
         if api_generations.shared == 2:
             before_stride = behind_stride = before_weight = ", "
@@ -141,7 +141,7 @@ class Convolution(Filtered):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._take(
+        self._set_attributes(
             data_format,
             in_channels=in_channels,
             out_channels=out_channels,
@@ -153,11 +153,11 @@ class Convolution(Filtered):
             group=group,
             has_bias=has_bias,
         )
-        self._fill(weight_init, bias_init, dtype)
+        self._create_parameters(weight_init, bias_init, dtype)
         self._say_unused(bias_init, "zeros")
 
-    def _operate(self):
-        """Make the operator. That of the transpose is the gradient with respect to the input: its channels come out."""
+    def _create_operator(self):
+        """Create the operator. A transposed convolution uses the gradient with respect to the input."""
         if self._transposed:
             self.conv2d_transpose = P.Conv2DBackpropInput(out_channel=self.in_channels, **self._window())
         else:
@@ -172,14 +172,14 @@ class Convolution(Filtered):
         return self.bias_add(image, self.bias) if self.has_bias else image
 
     def _shape_from(self, shape):
-        """The shape that a transposed convolution makes of `shape`."""
+        """Return the output shape of a transposed convolution for an input of `shape`."""
         sides = self.padding if isinstance(self.padding, tuple) else (self.padding,) * 4
         axes = zip(shape[2:], self.kernel_size, self.stride, self.dilation, sides[::2], sides[1::2], strict=False)
         return (shape[0], self.out_channels, *(transposed_length(self.pad_mode, *axis) for axis in axes))
 
 
 def along(axes, size):
-    """A size for each of so many axes, where it was given once for all."""
+    """Return a tuple with one size per axis; a single number counts for all axes."""
     return size if isinstance(size, tuple) else (size,) * axes
 
 
@@ -228,7 +228,7 @@ class RowConvolution(Convolution):
         return Tensor(weight.asnumpy()[:, :, None], weight.dtype)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The convolved rows."""
+        """Return the convolved sequences."""
         if x.ndim != 3:
             raise ValueError(f"For '{self.cls_name}', the input should have 3 dims, but got shape {x.shape}.")
         return self.squeeze(self._convolve(self.expand_dims(x, 2)))

@@ -1,4 +1,4 @@
-"""Convolution of volumes. r1.1 has none: signatures and first Parameters are those of MindSpore 2."""
+"""Convolution of volumes. Signatures and initial Parameters are those of MindSpore 2; r1.1 has no such layer."""
 
 from typing import Annotated, Any
 
@@ -15,17 +15,17 @@ VolumeLayout = Annotated[str, OneOf("NCDHW")]
 
 
 class _VolumeFilters(Filtered):
-    """What is common to the convolution over the last three axes of a volume and its transpose."""
+    """Base of the convolution of volumes and its transpose."""
 
     _before_weight = ", "
 
-    def _begin(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
-        """What was not given starts within the bounds that keep the size of what passes through (He et al., 2015)."""
+    def _create_with_defaults(self, weight_init: Any, bias_init: Any, dtype: Any) -> None:
+        """Create the Parameters. The default initial values keep the variance of activations (He et al., 2015)."""
         self._say_unused(bias_init, None)
-        self._fill(weight_init, bias_init, dtype)
+        self._create_parameters(weight_init, bias_init, dtype)
 
     def extend_repr(self) -> str:
-        """Arguments, spaced as MindSpore does it."""
+        """Return the arguments for `repr`, spaced as in MindSpore."""
         return f"{super().extend_repr()}, format={self.format}".replace(",stride", ", stride").replace("  ", " ")
 
 
@@ -61,8 +61,8 @@ class Conv3d(_VolumeFilters):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
-            divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
+            not divide the channels.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -91,7 +91,7 @@ class Conv3d(_VolumeFilters):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._take(
+        self._set_attributes(
             data_format,
             in_channels=in_channels,
             out_channels=out_channels,
@@ -103,9 +103,9 @@ class Conv3d(_VolumeFilters):
             group=group,
             has_bias=has_bias,
         )
-        self._begin(weight_init, bias_init, dtype)
+        self._create_with_defaults(weight_init, bias_init, dtype)
 
-    def _operate(self):
+    def _create_operator(self):
         self.conv3d: P.Conv3D = P.Conv3D(out_channel=self.out_channels, data_format=self.format, **self._window())
 
     def construct(self, x: Tensor) -> Tensor:
@@ -116,7 +116,7 @@ class Conv3d(_VolumeFilters):
 
 class Conv3dTranspose(_VolumeFilters):
     r"""
-    Convolution from the output side: what Conv3d does to the gradient of its input. A stride spreads the volume
+    Transposed convolution of volumes: the gradient of Conv3d with respect to its input. A stride enlarges the volume
     (Zeiler et al., 2010).
 
     Args:
@@ -124,14 +124,15 @@ class Conv3dTranspose(_VolumeFilters):
         out_channels (int): How many go out.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a kernel.
         stride (Union[int, tuple[int]]): By how much they grow. Default: 1.
-        pad_mode (str): "same" gives stride times the size; "valid" all that the kernels reach, and no less than that;
-            "pad" what they reach less `padding`. Default: "same".
-        padding (Union[int, tuple[int]]): What "pad" cuts off: each side, or (head, tail, top, bottom, left, right).
+        pad_mode (str): "same" gives stride times the size; "valid" the full size that the kernels reach; "pad" that
+            size less `padding`. Default: "same".
+        padding (Union[int, tuple[int]]): Number of elements that "pad" removes: each side, or (head, tail, top,
+            bottom, left, right).
             Default: 0.
         dilation (Union[int, tuple[int]]): How many places lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
-        output_padding (Union[int, tuple[int]]): For "pad", what is added to the size; less than the stride or the
-            dilation. Default: 0.
+        output_padding (Union[int, tuple[int]]): For "pad", added to the size; less than the stride or the dilation.
+            Default: 0.
         has_bias (bool): Whether a bias is added. Default: False.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: None,
             HeUniform(sqrt(5)).
@@ -148,8 +149,8 @@ class Conv3dTranspose(_VolumeFilters):
 
     Raises:
         TypeError: If an argument is of another type.
-        ValueError: If a number is out of its range, a word unknown, `padding` or `output_padding` given without "pad",
-            or `group` no divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` or `output_padding` is given without
+            "pad", or `group` does not divide the channels.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -181,7 +182,7 @@ class Conv3dTranspose(_VolumeFilters):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._take(
+        self._set_attributes(
             data_format,
             in_channels=in_channels,
             out_channels=out_channels,
@@ -194,9 +195,9 @@ class Conv3dTranspose(_VolumeFilters):
             output_padding=along(3, output_padding),
             has_bias=has_bias,
         )
-        self._begin(weight_init, bias_init, dtype)
+        self._create_with_defaults(weight_init, bias_init, dtype)
 
-    def _operate(self):
+    def _create_operator(self):
         self.conv3d_transpose: P.Conv3DTranspose = P.Conv3DTranspose(
             in_channel=self.in_channels,
             out_channel=self.out_channels,
@@ -206,6 +207,6 @@ class Conv3dTranspose(_VolumeFilters):
         )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The spread volumes."""
+        """Return the result of the transposed convolution."""
         volume = self.conv3d_transpose(x, self.weight)
         return self.bias_add(volume, self.bias) if self.has_bias else volume

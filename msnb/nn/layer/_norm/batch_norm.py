@@ -1,4 +1,4 @@
-"""Normalisation with the statistics of a batch, which are kept for later use."""
+"""Batch normalisation with running statistics."""
 
 from typing import Annotated, Any
 
@@ -12,14 +12,14 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
 from msnb.nn.cell import Cell
-from msnb.nn.layer._norm.sync_batch_norm import normalised
+from msnb.nn.layer._norm.sync_batch_norm import normalize_across_devices
 from msnb.ops import operations as P
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GlobalBatchNorm", "SyncBatchNorm"]
 
 
 class FeatureNorm(Cell):
-    """Scale, shift and running statistics of each feature, and the number of dimensions that an input may have."""
+    """Base of normalisation per feature: scale, shift, running statistics, and the check of input dimensions."""
 
     _ranks: tuple[int, ...] = (4,)
     moving_mean: Parameter
@@ -27,16 +27,16 @@ class FeatureNorm(Cell):
     gamma: Parameter
     beta: Parameter
 
-    def _keep(self, num_features, eps, momentum, dtype, **initial):
+    def _set_norm_attributes(self, num_features, eps, momentum, dtype, **initial):
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
-        self._create("moving_mean", "mean", initial["mean"], dtype, False)
-        self._create("moving_variance", "variance", initial["variance"], dtype, False)
-        self._create("gamma", "gamma", initial["gamma"], dtype, initial["affine"])
-        self._create("beta", "beta", initial["beta"], dtype, initial["affine"])
+        self._create_parameter("moving_mean", "mean", initial["mean"], dtype, False)
+        self._create_parameter("moving_variance", "variance", initial["variance"], dtype, False)
+        self._create_parameter("gamma", "gamma", initial["gamma"], dtype, initial["affine"])
+        self._create_parameter("beta", "beta", initial["beta"], dtype, initial["affine"])
 
-    def _create(self, attribute, name, value, dtype, learned):
+    def _create_parameter(self, attribute, name, value, dtype, learned):
         start = initializer(value, self.num_features, dtype)
         setattr(self, attribute, Parameter(start, name, requires_grad=learned))
 
@@ -52,25 +52,26 @@ class FeatureNorm(Cell):
                 f"but got shape {x.shape}."
             )
 
-    def _by(self, operator, x):
+    def _apply_operator(self, operator, x):
         return operator(x, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
 
     def extend_repr(self) -> str:
         """Sizes, settings and Parameters."""
-        shown = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
-        return ", ".join(f"{name}={self._shown(name)}" for name in shown)
+        names = ("num_features", "eps", "momentum", "gamma", "beta", "moving_mean", "moving_variance")
+        return ", ".join(f"{name}={self._repr_value(name)}" for name in names)
 
-    def _shown(self, name: str) -> Any:
+    def _repr_value(self, name: str) -> Any:
         return getattr(self, name)
 
 
 class _BatchNorm(FeatureNorm):
-    """Batch normalisation of inputs whose axis 1 are the features, or the last for another layout."""
+    """Batch normalisation of inputs with features on axis 1, or on the last axis for NHWC."""
 
-    def _shown(self, name: str) -> Any:
-        """MindSpore 2 shows the momentum as it was given, r1.1 the weight of what is new."""
-        given = name == "momentum" and api_generations.shared == 2
-        return round(1 - self.momentum, 12) if given else super()._shown(name)
+    def _repr_value(self, name: str) -> Any:
+        """Return a value for `repr`. MindSpore 2 shows the momentum argument, r1.1 the weight of the new
+        statistics."""
+        is_api2_momentum = name == "momentum" and api_generations.shared == 2
+        return round(1 - self.momentum, 12) if is_api2_momentum else super()._repr_value(name)
 
     @checked
     def __init__(
@@ -89,7 +90,7 @@ class _BatchNorm(FeatureNorm):
     ) -> None:
         super().__init__()
         # The operators want the share of the new value.
-        self._keep(
+        self._set_norm_attributes(
             num_features,
             eps,
             1.0 - momentum,
@@ -113,7 +114,7 @@ class _BatchNorm(FeatureNorm):
         self._check_rank(x)
         chosen = self.use_batch_statistics
         normalise = self.bn_train if (self.training if chosen is None else chosen) else self.bn_infer
-        return self._by(normalise, x)
+        return self._apply_operator(normalise, x)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -127,7 +128,7 @@ class BatchNorm1d(_BatchNorm):
 
     Args:
         num_features (int): The number of features C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -168,7 +169,7 @@ class BatchNorm2d(_BatchNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -207,7 +208,7 @@ class BatchNorm3d(Cell):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -275,18 +276,18 @@ class BatchNorm3d(Cell):
         return self.reshape(self.bn2d(flat), x.shape)
 
 
-def _groups(value):
+def _check_groups(value):
     if not isinstance(value, list) or not all(isinstance(group, list) for group in value):
         raise TypeError
     return value
 
 
-RankLists = Annotated[list[list[int]], Kind("a list of lists of ranks", _groups)]
+RankLists = Annotated[list[list[int]], Kind("a list of lists of ranks", _check_groups)]
 _WORLD = "hccl_world_group"
 
 
-class _OfAll(_BatchNorm):
-    """Batch normalisation whose statistics in training are those of several devices' batches, where there are such."""
+class _DistributedBatchNorm(_BatchNorm):
+    """Batch normalisation with statistics over the batches of several devices in training."""
 
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""
@@ -296,22 +297,22 @@ class _OfAll(_BatchNorm):
         self._check_rank(x)
         group = self._group_of(size(_WORLD))
         running = self.moving_mean, self.moving_variance
-        return normalised(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
+        return normalize_across_devices(x, self.gamma, self.beta, running, self.momentum, self.eps, group)
 
     def _group_of(self, number):
-        """The name of those, of `number` devices, that have their statistics in common."""
+        """Return the name of the group of this device among `number` devices. A group shares its statistics."""
         raise NotImplementedError
 
 
-class GlobalBatchNorm(_OfAll):
+class GlobalBatchNorm(_DistributedBatchNorm):
     """
-    Batch normalisation with the statistics of several devices' batches; on one device those of its own.
+    Batch normalisation with statistics over the batches of a group of devices.
 
     Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): The number of features C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
@@ -376,15 +377,15 @@ class GlobalBatchNorm(_OfAll):
         return Groups([range(first, first + self.group) for first in range(0, number, self.group)])
 
 
-class SyncBatchNorm(_OfAll):
+class SyncBatchNorm(_DistributedBatchNorm):
     """
-    Batch normalisation with the statistics of all devices' batches; on one device those of its own.
+    Batch normalisation with statistics over the batches of all devices.
 
     Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
         num_features (int): The number of features C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
         affine (bool): Whether gamma and beta are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".

@@ -1,4 +1,4 @@
-"""Normalisation of each sample by itself: over a layer, over groups of channels, over each channel."""
+"""Normalisation per sample: over a layer, over groups of channels, over each channel."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._hyperparameter_kinds import FiniteFloat
 from msnb.nn._hyperparameter_kinds import Number as FiniteNumber
 from msnb.nn._kinds import Epsilon, Initial, Share
-from msnb.nn._upcast import beside
+from msnb.nn._upcast import widen_if_mixed
 from msnb.nn.cell import Cell
 from msnb.nn.layer._norm.batch_norm import FeatureNorm
 from msnb.ops import operations as P
@@ -22,7 +22,7 @@ __all__ = ["LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "Instan
 class LayerNorm(Cell):
     r"""
     Layer normalisation (Ba et al., 2016): each sample gets mean 0 and variance 1 over its last axes, then a learned
-    scale and shift for each place: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+        scale and shift for each position: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
 
     Args:
         normalized_shape (Union[tuple[int], list[int]]): The shape of gamma and beta.
@@ -30,7 +30,7 @@ class LayerNorm(Cell):
         begin_params_axis (int): The first of the axes that gamma and beta have. Default: -1.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
-        epsilon (float): What keeps the root from 0. Default: 1e-7.
+        epsilon (float): Added under the root for numerical stability. Default: 1e-7.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
 
     Inputs:
@@ -88,7 +88,7 @@ class GroupNorm(Cell):
     Args:
         num_groups (int): The number of groups.
         num_channels (int): The number of channels, which `num_groups` divides.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         affine (bool): Whether scale and shift are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
         beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
@@ -144,7 +144,7 @@ class GroupNorm(Cell):
                 f"For '{self.cls_name}', the input must have {self.num_channels} channels in axis 1 (num_channels), "
                 f"but got shape {x.shape}."
             )
-        return self.group_norm(beside(x, self.gamma), self.num_groups, self.gamma, self.beta)
+        return self.group_norm(widen_if_mixed(x, self.gamma), self.num_groups, self.gamma, self.beta)
 
     def extend_repr(self) -> str:
         """Numbers of groups and channels."""
@@ -152,13 +152,13 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(FeatureNorm):
-    """The statistics of each channel of each sample by itself, and the running ones of each channel."""
+    """Base of instance normalisation: statistics per channel and sample, and running statistics per channel."""
 
-    def _begin(
+    def _initialize(
         self, use_batch_statistics: bool, num_features: int, eps: float, momentum: float, **initial: Any
     ) -> None:
         self.use_batch_statistics = use_batch_statistics
-        self._keep(num_features, eps, momentum, **initial)
+        self._set_norm_attributes(num_features, eps, momentum, **initial)
         self.instance_bn: P.InstanceNorm = P.InstanceNorm(
             is_training=use_batch_statistics, epsilon=eps, momentum=momentum
         )
@@ -166,11 +166,11 @@ class _InstanceNorm(FeatureNorm):
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""
         self._check_rank(x)
-        return self._by(self.instance_bn, x)
+        return self._apply_operator(self.instance_bn, x)
 
 
 class _NewerInstanceNorm(_InstanceNorm):
-    """MindSpore 2's, which always uses a sample's own statistics."""
+    """Instance normalisation of MindSpore 2, which always uses the statistics of the sample."""
 
     @checked
     def __init__(
@@ -184,7 +184,7 @@ class _NewerInstanceNorm(_InstanceNorm):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._begin(
+        self._initialize(
             True,
             num_features,
             eps,
@@ -215,7 +215,7 @@ class InstanceNorm2d(_InstanceNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How far the running statistics move towards the new ones; in batch normalisation it is how
             much of them stays. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
@@ -263,7 +263,7 @@ class InstanceNorm2d(_InstanceNorm):
     ) -> None:
         super().__init__()
         self.input_dims: str = input_dims
-        self._begin(
+        self._initialize(
             use_batch_statistics,
             num_features,
             eps,
@@ -283,7 +283,7 @@ class InstanceNorm1d(_NewerInstanceNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
@@ -317,7 +317,7 @@ class InstanceNorm3d(_NewerInstanceNorm):
 
     Args:
         num_features (int): The number of channels C.
-        eps (float): What keeps the root from 0. Default: 1e-5.
+        eps (float): Added under the root for numerical stability. Default: 1e-5.
         momentum (float): How far the running statistics move towards the new ones. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".

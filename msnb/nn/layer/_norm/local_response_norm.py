@@ -1,4 +1,4 @@
-"""Normalisation of each number by its neighbours in other channels."""
+"""Local response normalisation across channels."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from msnb.ops import operations as P
 __all__ = ["LRN"]
 
 
-class LRN(OneOperator, operator=P.LRN, held_as="lrn_op"):
+class LRN(OneOperator, operator=P.LRN, attribute_name="lrn_op"):
     r"""
     Local response normalisation (Krizhevsky et al., 2012): each number is divided by
     :math:`(b + \alpha \sum x_j^2)^\beta`, with the sum over the channels around its own.

@@ -1,4 +1,4 @@
-"""Batch normalisation with the statistics of the batches of several devices."""
+"""Batch normalisation with statistics over the batches of several devices."""
 
 from msnb.core.sharding.partitioner import size
 from msnb.core.tensor.parameter import Parameter
@@ -7,7 +7,7 @@ from msnb.ops import functional as F
 from msnb.ops.operations.comm_ops import AllReduce
 
 
-def normalised(
+def normalize_across_devices(
     x: Tensor,
     scale: Tensor | None,
     shift: Tensor | None,
@@ -16,9 +16,10 @@ def normalised(
     eps: float,
     group: str,
 ) -> Tensor:
-    """`x` normalised by mean and variance over the batches of all devices of a group, which have as many rows each.
+    """Return `x`, normalised by mean and variance over the batches of all devices of a group. The batches have equal
+    size.
 
-    The gradient goes back through what the devices have told each other: that of each is of the sum of all losses.
+    The gradient includes the communication: on each device it is the gradient of the sum of all losses.
 
     Args:
         x (Tensor): (N, C, ...), the batch of this device.
@@ -26,7 +27,7 @@ def normalised(
         shift (Tensor): (C,), or None, 0.
         running (tuple): Running mean and variance, Parameters (C,), which move; or two None.
         share (Union[float, Tensor]): By how much these move towards those of the batches.
-        eps (float): What keeps the root from 0.
+        eps (float): Added under the root for numerical stability.
         group (str): Name of the group.
 
     Returns:
@@ -39,9 +40,9 @@ def normalised(
     centred = values - mean
     variance = joined((centred * centred).mean(others, True)) / together
     count = together * x.size // x.shape[1]
-    for kept, new in zip(running, (mean, variance * (count / max(count - 1, 1))), strict=True):
-        if kept is not None:
-            F.assign(kept, kept + share * (F.cast(new.reshape((-1,)), kept.dtype) - kept))
+    for statistic, new in zip(running, (mean, variance * (count / max(count - 1, 1))), strict=True):
+        if statistic is not None:
+            F.assign(statistic, statistic + share * (F.cast(new.reshape((-1,)), statistic.dtype) - statistic))
     out = centred / (variance + eps).sqrt()
     features = (1, -1, *[1] * (x.ndim - 2))
     if scale is not None:

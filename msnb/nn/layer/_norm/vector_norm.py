@@ -1,4 +1,4 @@
-"""Norms of Tensors taken as vectors: as a penalty, as a result, as a bound."""
+"""Layers with vector norms: L1 penalty, clipping by norm, and the norm."""
 
 from typing import Annotated
 
@@ -89,7 +89,7 @@ class ClipByNorm(Cell):
         check_dtypes(self.cls_name, FLOATS, x=x)
         x = F.cast(x, mstype.float32)
         total = self.reduce_sum(F.square(x), self.axis)
-        # The root has no slope at 0: there it is taken of 1.
+        # The square root has no gradient at 0, so 0 is replaced by 1.
         is_zero = F.equal(total, 0)
         root = F.sqrt(F.select(is_zero, F.ones_like(total), total))
         return x * clip_norm / F.maximum(F.select(is_zero, total, root), clip_norm)
@@ -131,5 +131,5 @@ class Norm(Cell):
         return F.norm(x, None, self.axis, self.keep_dims)
 
     def extend_repr(self) -> str:
-        """Axes, and whether they stay."""
+        """Return the axes and `keep_dims` for `repr`."""
         return f"axis={self.axis}, keep_dims={self.keep_dims}"

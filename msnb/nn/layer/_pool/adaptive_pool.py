@@ -1,4 +1,4 @@
-"""Pooling to a given size: as many windows as the output has pixels, which cover the input evenly."""
+"""Adaptive pooling: one window per output pixel, and the windows cover the input evenly."""
 
 from typing import Annotated
 
@@ -91,7 +91,7 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
     The means of windows that make an image of a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its height and width; None stands for that of the input.
+        output_size (Union[int, tuple]): Its height and width; None keeps the size of the input.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, H, W) or (C, H, W).
@@ -112,7 +112,7 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         return F.adaptive_avg_pool2d(x, self.output_size)
 
 
@@ -121,8 +121,8 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
     The greatest numbers of windows that make an image of a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its height and width; None stands for that of the input.
-        return_indices (bool): Whether places of the maxima come as well. Default: False.
+        output_size (Union[int, tuple]): Its height and width; None keeps the size of the input.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, H, W) or (C, H, W).
@@ -143,7 +143,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
     """
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
+        """Return the maxima."""
         return F.adaptive_max_pool2d(x, self.output_size, self.return_indices)
 
 
@@ -173,7 +173,7 @@ class AdaptiveAvgPool1d(_AdaptivePool1d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         return F.adaptive_avg_pool1d(x, self.output_size)
 
 
@@ -203,7 +203,7 @@ class AdaptiveMaxPool1d(_AdaptivePool1d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The greatest numbers."""
+        """Return the maxima."""
         return F.adaptive_max_pool1d(x, self.output_size)
 
 
@@ -212,7 +212,7 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
     The means of windows that make a volume of a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its depth, height and width; None stands for that of the input.
+        output_size (Union[int, tuple]): Its depth, height and width; None keeps the size of the input.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, D, H, W) or (C, D, H, W).
@@ -233,7 +233,7 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         return F.adaptive_avg_pool3d(x, self.output_size)
 
 
@@ -242,8 +242,8 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
     The greatest numbers of windows that make a volume of a given size.
 
     Args:
-        output_size (Union[int, tuple]): Its depth, height and width; None stands for that of the input.
-        return_indices (bool): Whether places of the maxima come as well. Default: False.
+        output_size (Union[int, tuple]): Its depth, height and width; None keeps the size of the input.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
 
     Inputs:
         - **x** (Tensor) - a float Tensor of shape (N, C, D, H, W) or (C, D, H, W).
@@ -264,5 +264,5 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
     """
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
+        """Return the maxima."""
         return F.adaptive_max_pool3d(x, self.output_size, self.return_indices)

@@ -1,4 +1,4 @@
-"""Max pooling that shrinks a length by any factor. These layers are MindSpore 2's."""
+"""Fractional max pooling, layers of MindSpore 2."""
 
 from typing import Any
 
@@ -11,25 +11,25 @@ __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
 
 
 class _FractionalPool(Cell):
-    def _begin(self, kernel_size, output_size, output_ratio, return_indices, samples):
+    def _set_window(self, kernel_size, output_size, output_ratio, return_indices, samples):
         self.kernel_size, self.output_size, self.output_ratio = kernel_size, output_size, output_ratio
         self.return_indices = return_indices
         self._samples = samples
         if (output_size is None) == (output_ratio is None):
             raise ValueError(f"For '{self.cls_name}', one of 'output_size' and 'output_ratio' should be given.")
 
-    def _pooled(self, pool, x):
+    def _apply_pool(self, pool, x):
         sizes = self.kernel_size, self.output_size, self.output_ratio
         return pool(x, *sizes, self.return_indices, self._samples)
 
     def extend_repr(self) -> str:
-        """The window and the size of what comes out."""
+        """Return window and output size for `repr`."""
         return f"kernel_size={self.kernel_size}, output_size={self.output_size}, output_ratio={self.output_ratio}"
 
 
 class FractionalMaxPool2d(_FractionalPool):
     """
-    The largest elements of windows of images that stand at distances that vary from call to call (arXiv:1412.6071).
+    Fractional max pooling of images: the distances of the windows are random (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
@@ -67,16 +67,16 @@ class FractionalMaxPool2d(_FractionalPool):
         _random_samples: Tensor | None = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, output_size, output_ratio, return_indices, _random_samples)
+        self._set_window(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
     def construct(self, input: Tensor) -> Any:
         """The largest elements."""
-        return self._pooled(F.fractional_max_pool2d, input)
+        return self._apply_pool(F.fractional_max_pool2d, input)
 
 
 class FractionalMaxPool3d(_FractionalPool):
     """
-    The largest elements of windows of volumes that stand at distances that vary from call to call (arXiv:1412.6071).
+    Fractional max pooling of volumes: the distances of the windows are random (arXiv:1412.6071).
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
@@ -113,8 +113,8 @@ class FractionalMaxPool3d(_FractionalPool):
         _random_samples: Tensor | None = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, output_size, output_ratio, return_indices, _random_samples)
+        self._set_window(kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
     def construct(self, input: Tensor) -> Any:
         """The largest elements."""
-        return self._pooled(F.fractional_max_pool3d, input)
+        return self._apply_pool(F.fractional_max_pool3d, input)

@@ -1,4 +1,4 @@
-"""Pooling by a power mean. These layers are MindSpore 2's."""
+"""Power-average pooling, layers of MindSpore 2."""
 
 from math import prod
 from typing import Annotated, Any
@@ -7,7 +7,7 @@ from msnb.common.kinds import Bool, Float, Kind, PositiveInt, accept_value, chec
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import TwoSizes
-from msnb.nn._upcast import rounded, widened
+from msnb.nn._upcast import round_to_inputs, widen
 from msnb.nn.cell import Cell
 from msnb.nn.layer._conv.base import along
 from msnb.ops import functional as F
@@ -25,21 +25,21 @@ Power = Annotated[float, Kind("a number other than 0", _not_zero)]
 
 
 class _PowerPool(Cell):
-    """The p-th root of the sum of p-th powers: of their mean, times how many there are."""
+    """Base of power-average pooling: the p-th root of the sum of p-th powers, computed as mean times count."""
 
-    def _begin(self, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> None:
+    def _set_window(self, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> None:
         self.norm_type = norm_type
         self.kernel_size = kernel_size
         self.stride: Any = kernel_size if stride is None else stride
         self.ceil_mode = ceil_mode
 
-    def _pooled(self, x, mean, count):
+    def _apply_pool(self, x, mean, count):
         power = float(self.norm_type)
-        mean_power = mean(F.pow(widened(x), power), self.kernel_size, self.stride, 0, self.ceil_mode)
-        return rounded(F.pow(mean_power * count, 1.0 / power), x)
+        mean_power = mean(F.pow(widen(x), power), self.kernel_size, self.stride, 0, self.ceil_mode)
+        return round_to_inputs(F.pow(mean_power * count, 1.0 / power), x)
 
     def extend_repr(self) -> str:
-        """The power, the window and how it moves."""
+        """Return power, window and stride for `repr`."""
         return f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}"
 
 
@@ -76,14 +76,14 @@ class LPPool1d(_PowerPool):
         self, norm_type: Power, kernel_size: PositiveInt, stride: PositiveInt | None = None, ceil_mode: Bool = False
     ) -> None:
         super().__init__()
-        self._begin(norm_type, kernel_size, stride, ceil_mode)
+        self._set_window(norm_type, kernel_size, stride, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
         """The power means."""
         check_dims(self.cls_name, x, 2, 3)
         if x.ndim == 2:
             return self.construct(F.expand_dims(x, 0))[0]
-        return self._pooled(x, F.avg_pool1d, self.kernel_size)
+        return self._apply_pool(x, F.avg_pool1d, self.kernel_size)
 
 
 class LPPool2d(_PowerPool):
@@ -119,9 +119,9 @@ class LPPool2d(_PowerPool):
         self, norm_type: Power, kernel_size: TwoSizes, stride: TwoSizes | None = None, ceil_mode: Bool = False
     ) -> None:
         super().__init__()
-        self._begin(norm_type, kernel_size, stride, ceil_mode)
+        self._set_window(norm_type, kernel_size, stride, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor:
         """The power means."""
         check_dims(self.cls_name, x, 4)
-        return self._pooled(x, F.avg_pool2d, prod(along(2, self.kernel_size)))
+        return self._apply_pool(x, F.avg_pool2d, prod(along(2, self.kernel_size)))

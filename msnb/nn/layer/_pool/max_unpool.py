@@ -1,4 +1,4 @@
-"""Max pooling undone: numbers back at the places where they were the greatest. These layers are MindSpore 2's."""
+"""Inverse of max pooling, layers of MindSpore 2."""
 
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from msnb.ops import functional as F
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 
-def _each(kind, words):
+def _sizes_kind(kind, words):
     def accept(value):
         if isinstance(value, tuple):
             return tuple(accept_value(kind, size) for size in value)
@@ -19,8 +19,8 @@ def _each(kind, words):
     return Kind(f"{words} or a tuple of them", accept)
 
 
-Sizes = Annotated[int | tuple[int, ...], _each(PositiveInt, "a positive int")]
-Offsets = Annotated[int | tuple[int, ...], _each(NonNegInt, "a non-negative int")]
+Sizes = Annotated[int | tuple[int, ...], _sizes_kind(PositiveInt, "a positive int")]
+Offsets = Annotated[int | tuple[int, ...], _sizes_kind(NonNegInt, "a non-negative int")]
 
 
 class _MaxUnpool(Cell):
@@ -34,19 +34,19 @@ class _MaxUnpool(Cell):
         self.padding = padding
 
     def construct(self, x: Tensor, indices: Tensor, output_size: tuple[int, ...] | None = None) -> Tensor:
-        """The numbers at their places."""
+        """Return the unpooled Tensor."""
         if output_size is not None and (not isinstance(output_size, tuple) or not output_size):
             raise ValueError(f"For '{self.cls_name}', 'output_size' should be a tuple of int, but got {output_size!r}.")
         return self._undo(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extend_repr(self) -> str:
-        """The window and how it moved."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class MaxUnpool1d(_MaxUnpool):
     """
-    Puts what MaxPool1d found back where it was, and 0 everywhere else.
+    Inverse of MaxPool1d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Length of the stretch.
@@ -79,7 +79,7 @@ class MaxUnpool1d(_MaxUnpool):
 
 class MaxUnpool2d(_MaxUnpool):
     """
-    Puts what MaxPool2d found back where it was, and 0 everywhere else.
+    Inverse of MaxPool2d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
@@ -113,7 +113,7 @@ class MaxUnpool2d(_MaxUnpool):
 
 class MaxUnpool3d(_MaxUnpool):
     """
-    Puts what MaxPool3d found back where it was, and 0 everywhere else.
+    Inverse of MaxPool3d: put each maximum back at its index, and 0 everywhere else.
 
     Args:
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.

@@ -1,4 +1,4 @@
-"""Pooling layers as `mindspore.mint.nn` means them: padding is always a number, and the stride is the window's size."""
+"""Pooling layers of `mindspore.mint.nn`: padding is a number, and the default stride is the window size."""
 
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from msnb.ops import functional as F
 __all__ = ["AvgPool1dExt", "AvgPool2dExt", "AvgPool3dExt", "MaxPool2dExt"]
 
 
-def _one(kind, words):
+def _single_or_pair_kind(kind, words):
     def accept(value):
         if isinstance(value, (tuple, list)):
             if len(value) != 1:
@@ -23,19 +23,19 @@ def _one(kind, words):
     return Kind(f"{words} or a tuple of one", accept)
 
 
-OneSize = Annotated[int | tuple[int], _one(PositiveInt, "a positive int")]
-OneOffset = Annotated[int | tuple[int], _one(NonNegInt, "a non-negative int")]
+OneSize = Annotated[int | tuple[int], _single_or_pair_kind(PositiveInt, "a positive int")]
+OneOffset = Annotated[int | tuple[int], _single_or_pair_kind(NonNegInt, "a non-negative int")]
 
 
 class _Average(Cell):
-    def _begin(self, kernel_size, stride, padding, *how):
+    def _set_window(self, kernel_size, stride, padding, *how):
         self.kernel_size: Any = kernel_size
         self.stride: Any = kernel_size if stride is None else stride
         self.padding: Any = padding
         self._how = how
 
     def extend_repr(self) -> str:
-        """The window and how it moves."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
@@ -78,10 +78,10 @@ class AvgPool1dExt(_Average):
         count_include_pad: Bool = True,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         check_dims(self.cls_name, input, 2, 3)
         if input.ndim == 2:
             return self.construct(F.expand_dims(input, 0))[0]
@@ -129,10 +129,10 @@ class AvgPool2dExt(_Average):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+        self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         check_dims(self.cls_name, input, 3, 4)
         if input.ndim == 3:
             return self.construct(F.expand_dims(input, 0))[0]
@@ -180,10 +180,10 @@ class AvgPool3dExt(_Average):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
+        self._set_window(kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override or 0)
 
     def construct(self, input: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         check_dims(self.cls_name, input, 4, 5)
         if input.ndim == 4:
             return self.construct(F.expand_dims(input, 0))[0]
@@ -199,7 +199,7 @@ class MaxPool2dExt(Cell):
         stride (Union[int, tuple[int]]): By how much it moves. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): How many pixels are added on both sides. Default: 0.
         dilation (Union[int, tuple[int]]): The spacing of the pixels that a window looks at. Default: 1.
-        return_indices (bool): Whether places of the maxima come as well. Default: False.
+        return_indices (bool): Whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
 
     Inputs:
@@ -239,6 +239,6 @@ class MaxPool2dExt(Cell):
         self.ceil_mode: bool = ceil_mode
 
     def construct(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
+        """Return the maxima."""
         window = self.kernel_size, self.stride, self.padding, self.dilation
         return F.max_pool2d(input, *window, self.return_indices, self.ceil_mode)

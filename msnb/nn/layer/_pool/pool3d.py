@@ -1,4 +1,4 @@
-"""Pooling of volumes: a number for each window of three axes. Signatures are MindSpore 2's."""
+"""Pooling of volumes. Signatures are those of MindSpore 2."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ __all__ = ["AvgPool3d", "MaxPool3d"]
 
 
 class _VolumePool(Cell):
-    """The window, how it moves, and inputs without a batch."""
+    """Base of 3-D pooling: window, stride, and inputs without a batch axis."""
 
-    def _begin(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
+    def _set_window(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any) -> None:
         self.kernel_size = kernel_size
         self.stride = stride
         self.pad_mode = pad_mode
@@ -28,15 +28,15 @@ class _VolumePool(Cell):
                 f'"{pad_mode.lower()}".'
             )
 
-    def _batched(self, x, pool):
+    def _pool_with_batch(self, x, pool):
         check_dims(self.cls_name, x, 4, 5)
         if x.ndim == 5:
             return pool(x)
-        found = pool(F.expand_dims(x, 0))
-        return tuple(part[0] for part in found) if isinstance(found, tuple) else found[0]
+        outputs = pool(F.expand_dims(x, 0))
+        return tuple(part[0] for part in outputs) if isinstance(outputs, tuple) else outputs[0]
 
     def extend_repr(self) -> str:
-        """The window and how it moves."""
+        """Return window and stride for `repr`."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
 
 
@@ -50,7 +50,7 @@ class AvgPool3d(_VolumePool):
         pad_mode (str): "same", "valid" or "pad", as in AvgPool2d. Default: "valid".
         padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
-        count_include_pad (bool): Whether what was added counts in the mean. Default: True.
+        count_include_pad (bool): Whether the padding counts in the mean. Default: True.
         divisor_override (int): Divides the sum instead of the number of places. Default: None.
 
     Inputs:
@@ -84,15 +84,15 @@ class AvgPool3d(_VolumePool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, pad_mode, padding)
+        self._set_window(kernel_size, stride, pad_mode, padding)
         sides = tuple(side for side in along(3, padding) for _ in range(2))
         self.avg_pool: P.AvgPool3D = P.AvgPool3D(
             kernel_size, stride, pad_mode, sides, ceil_mode, count_include_pad, divisor_override or 0
         )
 
     def construct(self, x: Tensor) -> Tensor:
-        """The means."""
-        return self._batched(x, self.avg_pool)
+        """Return the means."""
+        return self._pool_with_batch(x, self.avg_pool)
 
 
 class MaxPool3d(_VolumePool):
@@ -105,7 +105,7 @@ class MaxPool3d(_VolumePool):
         pad_mode (str): "same", "valid" or "pad", as in MaxPool2d. Default: "valid".
         padding (Union[int, tuple[int]]): For "pad", how many places are added on both sides of each axis. Default: 0.
         dilation (Union[int, tuple[int]]): For "pad", the spacing of the places that a window looks at. Default: 1.
-        return_indices (bool): For "pad", whether places of the maxima come as well. Default: False.
+        return_indices (bool): For "pad", whether to return the indices of the maxima too. Default: False.
         ceil_mode (bool): For "pad", whether a last incomplete window counts. Default: False.
 
     Inputs:
@@ -116,8 +116,8 @@ class MaxPool3d(_VolumePool):
 
     Raises:
         TypeError: If a size is neither an int nor a tuple.
-        ValueError: If one is less than 1, a word unknown, something for "pad" given without it, or the input has other
-            dimensions.
+        ValueError: If a size is less than 1, a mode is unknown, an argument for "pad" is given without it, or the
+            input has other dimensions.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -139,21 +139,21 @@ class MaxPool3d(_VolumePool):
         ceil_mode: Bool = False,
     ) -> None:
         super().__init__()
-        self._begin(kernel_size, stride, pad_mode, padding)
+        self._set_window(kernel_size, stride, pad_mode, padding)
         self.return_indices: bool = return_indices
-        spread = set(along(3, dilation)) != {1}
-        if (spread or return_indices) and pad_mode != "PAD":
+        is_dilated = set(along(3, dilation)) != {1}
+        if (is_dilated or return_indices) and pad_mode != "PAD":
             raise ValueError(
                 f"For '{self.cls_name}', 'dilation' and 'return_indices' need 'pad_mode' \"pad\", but got "
                 f'"{pad_mode.lower()}".'
             )
-        if spread or return_indices:
+        if is_dilated or return_indices:
             self.max_pool: Any = MaxPool3DWithArgmax(kernel_size, stride, padding, dilation, ceil_mode)
         else:
             sides = tuple(side for side in along(3, padding) for _ in range(2))
             self.max_pool = P.MaxPool3D(kernel_size, stride, pad_mode, sides, ceil_mode)
 
     def construct(self, x: Tensor) -> Tensor | tuple[Tensor, Tensor]:
-        """The greatest numbers."""
-        found = self._batched(x, self.max_pool)
-        return found if self.return_indices or not isinstance(found, tuple) else found[0]
+        """Return the maxima."""
+        outputs = self._pool_with_batch(x, self.max_pool)
+        return outputs if self.return_indices or not isinstance(outputs, tuple) else outputs[0]

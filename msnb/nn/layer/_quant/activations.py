@@ -1,4 +1,4 @@
-"""What flows through a network, quantised behind an activation, a sum or a product."""
+"""Quantised activations, sums and products."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ class ActQuant(Cell):
         ema (bool): Whether the range is an exponential moving average. Default: False.
         ema_decay (float): How much of the range stays at each step. Default: 0.999.
         fake_before (bool): Whether the input is quantised, too. Default: False.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -28,7 +28,7 @@ class ActQuant(Cell):
         - **x** (Tensor) - of any shape.
 
     Outputs:
-        Tensor of the shape and type of what the activation gives.
+        Tensor of the shape and type of the activation's output.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -67,7 +67,7 @@ class ActQuant(Cell):
         return self.fake_quant_act(self.act(x))
 
     def get_origin(self) -> Cell:
-        """The activation itself."""
+        """Return the wrapped activation."""
         return self.act
 
 
@@ -77,7 +77,7 @@ class TensorAddQuant(Cell):
 
     Args:
         ema_decay (float): How much of the range stays at each step. Default: 0.999.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -123,7 +123,7 @@ class MulQuant(Cell):
 
     Args:
         ema_decay (float): How much of the range stays at each step. Default: 0.999.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 

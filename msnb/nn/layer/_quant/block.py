@@ -1,4 +1,4 @@
-"""Blocks of a deployed network: a convolution or a product of integers, or of floats that know their ranges."""
+"""Blocks of a deployed network: Conv2d or Dense in integers, or in floats with recorded ranges."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,9 +19,9 @@ class QuantBlock(Cell):
         weight (Tensor): The weight, int8; for MatMul of shape (in, out).
         quant_op (Quant): Makes integers of the input.
         dequant_op (Dequant): Makes floats of the sums.
-        dequant_scale (Tensor): What it is given: a step of the input times one of the weight.
+        dequant_scale (Tensor): Product of the quantisation steps of input and weight.
         bias (Tensor): The bias in such steps, int32. Default: None.
-        activation (Union[Cell, Primitive]): What comes last. Default: None.
+        activation (Union[Cell, Primitive]): Activation after the operator. Default: None.
         weight_offset (Tensor): The integers that stand for 0 in the weight, one or one a channel. Default: None, 0.
 
     Inputs:
@@ -57,7 +57,7 @@ class QuantBlock(Cell):
         self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
-        """The result of integer arithmetic."""
+        """Return the dequantised result of integer arithmetic."""
         shape = x.shape
         is_product = self.weight.ndim == 2
         if is_product and x.ndim != 2:
@@ -77,22 +77,22 @@ class QuantBlock(Cell):
 
     def extend_repr(self) -> str:
         """Operators and shapes."""
-        shown = f"quant={self.quant}, core_op={self.core_op.name}, weight=shape{list(self.weight.shape)}"
+        text = f"quant={self.quant}, core_op={self.core_op.name}, weight=shape{list(self.weight.shape)}"
         if self.has_bias:
-            shown += f", bias=shape{list(self.bias.shape)}"
-        return shown + (f", activation={self.activation}" if self.has_act else "")
+            text += f", bias=shape{list(self.bias.shape)}"
+        return text + (f", activation={self.activation}" if self.has_act else "")
 
 
 class QuantMindirBlock(Cell):
     """
-    Conv2d or Dense of floats whose operator has the ranges of weight, input and output among its attributes: what
-    writes a file can make integers of it.
+    Conv2d or Dense of floats. Its operator has the ranges of weight, input and output as attributes, so that an
+    exporter can convert it to integers.
 
     Args:
         core_op (Primitive): Conv2D or MatMul.
         weight (Tensor): The weight; for MatMul of shape (in, out).
         bias (Tensor): The bias. Default: None.
-        activation (Union[Cell, Primitive]): What comes last. Default: None.
+        activation (Union[Cell, Primitive]): Activation after the operator. Default: None.
         param_dict (dict): The attributes, numbers, arrays or texts by name; numbers become arrays, None is left
             out. Default: None.
 

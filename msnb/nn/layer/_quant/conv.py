@@ -1,4 +1,4 @@
-"""Convolutions whose weight is quantised on its way in."""
+"""Convolutions with a quantised weight."""
 
 from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt, readable
@@ -13,14 +13,14 @@ from msnb.ops import operations as P
 
 
 class QuantConvolution(Convolution):
-    """A convolution with an observer of its weight. The weight itself stays in floating point, and is trained so."""
+    """A convolution with an observer of its weight. The weight stays in floating point and is trained."""
 
     quant_config: QuantConfig
     quant_dtype: QuantDtype
     fake_quant_weight: Cell
     conv: P.Conv2D
 
-    def _observe(self, quant_config, quant_dtype):
+    def _make_observer(self, quant_config, quant_dtype):
         self.quant_config = quant_config
         self.quant_dtype = quant_dtype
         self.conv = self.conv2d  # its name in MindSpore
@@ -32,9 +32,9 @@ class QuantConvolution(Convolution):
 
     def extend_repr(self) -> str:
         """Arguments."""
-        shown = ("in_channels", "out_channels", "kernel_size", "stride", "pad_mode", "padding", "dilation", "group")
-        shown += ("has_bias",)
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        names = ("in_channels", "out_channels", "kernel_size", "stride", "pad_mode", "padding", "dilation", "group")
+        names += ("has_bias",)
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
 class Conv2dQuant(QuantConvolution):
@@ -53,7 +53,7 @@ class Conv2dQuant(QuantConvolution):
         has_bias (bool): As in Conv2d. Default: False.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -107,7 +107,7 @@ class Conv2dQuant(QuantConvolution):
             weight_init,
             bias_init,
         )
-        self._observe(quant_config, quant_dtype)
+        self._make_observer(quant_config, quant_dtype)
 
     def construct(self, x: Tensor) -> Tensor:
         """The convolved images."""
@@ -132,7 +132,7 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
         momentum (float): How much of the running statistics stays at each step. Default: 0.997.
         weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -188,7 +188,7 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
             weight_init,
             bias_init,
         )
-        self._observe(quant_config, quant_dtype)
+        self._make_observer(quant_config, quant_dtype)
         self.batchnorm: BatchNorm2d = BatchNorm2d(out_channels, eps=eps, momentum=momentum)
 
     def construct(self, x: Tensor) -> Tensor:

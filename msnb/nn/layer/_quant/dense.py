@@ -22,7 +22,7 @@ class DenseQuant(Dense):
         bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
         has_bias (bool): As in Dense. Default: True.
         activation (Union[str, Cell, Primitive]): As in Dense. Default: None.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -64,7 +64,7 @@ class DenseQuant(Dense):
         self.fake_quant_weight: Cell = weight_observer(quant_config, quant_dtype, out_channels)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out."""
+        """Return the output features."""
         check_least_dims(self.cls_name, x, 1)
         is_matrix = x.ndim == 2
         rows = x if is_matrix else self.reshape(x, (-1, x.shape[-1]))

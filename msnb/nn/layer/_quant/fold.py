@@ -1,4 +1,4 @@
-"""Convolutions that batch normalisation is folded into, so that the weights of the deployed network are quantised."""
+"""Convolutions with folded batch normalisation, so that the weights of the deployed network are quantised."""
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
@@ -20,7 +20,7 @@ class BatchNormFoldCell(Cell):
 
     Args:
         momentum (float): How much of the running statistics stays at each step. Default: 0.9.
-        epsilon (float): What keeps the roots from 0. Default: 1e-5.
+        epsilon (float): Added under the roots for numerical stability. Default: 1e-5.
         freeze_bn (int): The step from which on the running statistics stay. Default: 0.
 
     Inputs:
@@ -45,7 +45,7 @@ class BatchNormFoldCell(Cell):
         return fold(x, mean, variance, global_step)
 
 
-class _Folded(QuantConvolution):
+class _FoldedConvolution(QuantConvolution):
     """A convolution with the Parameters of the normalisation that is folded into it."""
 
     eps: float
@@ -56,7 +56,7 @@ class _Folded(QuantConvolution):
     moving_mean: Parameter
     moving_variance: Parameter
 
-    def _normalise(self, eps, momentum, gamma, beta, mean, variance, fake):
+    def _make_normalization(self, eps, momentum, gamma, beta, mean, variance, fake):
         self.eps = eps
         self.momentum = momentum
         self.fake = fake
@@ -67,7 +67,7 @@ class _Folded(QuantConvolution):
         self.moving_variance = Parameter(initializer(variance, channels), "moving_variance", requires_grad=False)
         self.sqrt: P.Sqrt = P.Sqrt()
 
-    def _quantised(self, weight):
+    def _quantize_weight(self, weight):
         return self.fake_quant_weight(weight) if self.fake else weight
 
     def extend_repr(self) -> str:
@@ -75,7 +75,7 @@ class _Folded(QuantConvolution):
         return f"{super().extend_repr()}, fake={self.fake}, momentum={self.momentum}"
 
 
-class Conv2dBnFoldQuantOneConv(_Folded):
+class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
     """
     Conv2d with BatchNorm2d folded into its weight, which is quantised in simulation: the weight is scaled by
     gamma / running deviation, quantised, and the image scaled back before it is normalised.
@@ -99,7 +99,7 @@ class Conv2dBnFoldQuantOneConv(_Folded):
         mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
 
@@ -159,8 +159,8 @@ class Conv2dBnFoldQuantOneConv(_Folded):
             weight_init,
             bias_init,
         )
-        self._normalise(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
-        self._observe(quant_config, quant_dtype)
+        self._make_normalization(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
+        self._make_observer(quant_config, quant_dtype)
         self.bn_train: P.FusedBatchNormEx = P.FusedBatchNormEx(epsilon=eps, momentum=1 - momentum)
         self.bn_infer: P.BatchNorm = P.BatchNorm(epsilon=eps)
         self.reshape: P.Reshape = P.Reshape()
@@ -170,9 +170,9 @@ class Conv2dBnFoldQuantOneConv(_Folded):
     def construct(self, x: Tensor) -> Tensor:
         """The convolved and normalised images."""
         factor = self.gamma / self.sqrt(self.moving_variance + self.eps)
-        # A channel whose gamma is 0 comes out as beta; its image must not be divided by 0 before.
+        # A channel with gamma 0 gives beta; its output must not be divided by 0.
         factor = self.select(factor == 0, self.ones_like(factor), factor)
-        weight = self._quantised(self.weight * self.reshape(factor, (-1, 1, 1, 1)))
+        weight = self._quantize_weight(self.weight * self.reshape(factor, (-1, 1, 1, 1)))
         y = self.conv(x, weight) / self.reshape(factor, (1, -1, 1, 1))
         if self.has_bias:
             y = self.bias_add(y, self.bias)
@@ -180,7 +180,7 @@ class Conv2dBnFoldQuantOneConv(_Folded):
         return normalise(y, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
 
 
-class Conv2dBnFoldQuant(_Folded):
+class Conv2dBnFoldQuant(_FoldedConvolution):
     """
     Conv2d with BatchNorm2d folded into its weight, which is quantised in simulation. A first convolution gives the
     statistics; those of the batch correct the image of the second one, until they are frozen.
@@ -204,7 +204,7 @@ class Conv2dBnFoldQuant(_Folded):
         mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
         var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
         fake (bool): Whether the weight is quantised. Default: True.
-        quant_config (QuantConfig): What makes the observers, see `compression.quant.create_quant_config`. Default:
+        quant_config (QuantConfig): Creates the observers, see `compression.quant.create_quant_config`. Default:
             FakeQuantWithMinMaxObserver for both.
         quant_dtype (QuantDtype): The type that is simulated. Default: QuantDtype.INT8.
         freeze_bn (int): The step from which on the running statistics stay, and are used. Default: 100000.
@@ -266,8 +266,8 @@ class Conv2dBnFoldQuant(_Folded):
             weight_init,
             bias_init,
         )
-        self._normalise(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
-        self._observe(quant_config, quant_dtype)
+        self._make_normalization(eps, momentum, gamma_init, beta_init, mean_init, var_init, fake)
+        self._make_observer(quant_config, quant_dtype)
         self.freeze_bn: int = freeze_bn
         self.batchnorm_fold: BatchNormFoldCell = BatchNormFoldCell(momentum, eps, freeze_bn)
         self.correct_mul: P.CorrectionMul = P.CorrectionMul(0)
@@ -283,7 +283,7 @@ class Conv2dBnFoldQuant(_Folded):
         batch_mean, batch_std, running_mean, running_std = statistics
         folded = self.correct_mul(self.weight, self.gamma, running_std)
         bias = self.correct_mul(self.bias, self.gamma, running_std) if self.has_bias else None
-        y = self._convolve_with(x, self._quantised(folded), bias)
+        y = self._convolve_with(x, self._quantize_weight(folded), bias)
         correct = self.batchnorm_fold2_train if self.training else self.batchnorm_fold2_infer
         y = correct(y, self.beta, self.gamma, batch_std, batch_mean, running_std, running_mean, self.step)
         if self.training:

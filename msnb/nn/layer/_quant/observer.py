@@ -1,4 +1,4 @@
-"""Observers: they watch the range of what passes, and round it to what a few bits can stand for."""
+"""Observers: they record the range of values, and round them to a quantised grid."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +18,7 @@ IntegerType = Annotated[QuantDtype, Instance(QuantDtype)]
 
 
 class Prepared:
-    """An observer class with some of its arguments given.
+    """An observer class with some of its arguments bound.
 
     Args:
         make (Callable): Makes the observer.
@@ -33,14 +33,14 @@ class Prepared:
     def __repr__(self) -> str:
         return f"Prepared({self.make!r})"
 
-    def partial_init(self, **given: Any) -> "Prepared":
-        """The same with more arguments given; those of a call win over them."""
-        return Prepared(partial(self.make, **given))
+    def partial_init(self, **options: Any) -> "Prepared":
+        """Return a copy with more bound arguments. Arguments of a call override them."""
+        return Prepared(partial(self.make, **options))
 
 
 class UniformQuantObserver(Cell):
     """
-    What observers of uniform grids have in common.
+    Base of observers with a uniform grid.
 
     Args:
         quant_dtype (QuantDtype): The type whose number of bits is simulated. Default: QuantDtype.INT8.
@@ -68,15 +68,15 @@ class UniformQuantObserver(Cell):
         self.num_channels: int = num_channels
 
     @classmethod
-    def partial_init(cls, **given: Any) -> Prepared:
-        """The class with these arguments given, for a QuantConfig."""
-        return Prepared(partial(cls, **given))
+    def partial_init(cls, **options: Any) -> Prepared:
+        """Return the class with these arguments bound, for a QuantConfig."""
+        return Prepared(partial(cls, **options))
 
 
 class FakeQuantWithMinMaxObserver(UniformQuantObserver):
     r"""
-    Simulated quantisation: the numbers that an integer type can stand for between the smallest and the largest that
-    have passed. In training the range moves with each batch, and the gradient goes straight through it.
+    Simulated quantisation: values are rounded to the grid of an integer type between the smallest and the largest
+    observed value. In training the range moves with each batch, and the gradient goes straight through it.
 
     Args:
         min_init (Union[int, float]): The lower end before anything has passed. Default: -6.
@@ -138,8 +138,8 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         self.ema_decay = ema_decay
         self.channel_axis: int = channel_axis
         self.quant_delay: int = quant_delay
-        self.minq: Parameter = self._end("quant_min", min_init)
-        self.maxq: Parameter = self._end("quant_max", max_init)
+        self.minq: Parameter = self._make_bound("quant_min", min_init)
+        self.maxq: Parameter = self._make_bound("quant_max", max_init)
         grid: dict[str, Any] = {"num_bits": self.num_bits, "symmetric": symmetric, "narrow_range": narrow_range}
         if per_channel:
             axis = {"channel_axis": channel_axis}
@@ -156,12 +156,12 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
             self.quant_step: Parameter = Parameter(Tensor([0], mstype.int32), "quant_step", requires_grad=False)
             self.assign_add: P.AssignAdd = P.AssignAdd()
 
-    def _end(self, name, value):
+    def _make_bound(self, name, value):
         channels = self.num_channels if self.per_channel else 1
         return Parameter(initializer(value, [channels]), name, requires_grad=False)
 
     def construct(self, x: Tensor) -> Tensor:
-        """The rounded numbers."""
+        """Return the rounded numbers."""
         if not self.training:
             return self.fake_quant_infer(x, self.minq, self.maxq)
         low, high = self.ema_update(x, self.minq, self.maxq)
@@ -175,17 +175,17 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
 
     def extend_repr(self) -> str:
         """Type and range."""
-        shown = ("quant_dtype", "symmetric", "narrow_range", "ema", "ema_decay", "per_channel", "channel_axis")
-        shown += ("num_channels", "quant_delay", "min_init", "max_init")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+        names = ("quant_dtype", "symmetric", "narrow_range", "ema", "ema_decay", "per_channel", "channel_axis")
+        names += ("num_channels", "quant_delay", "min_init", "max_init")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
 class QuantConfig(NamedTuple):
-    """What makes the observers of a layer.
+    """Factories of the observers of a layer.
 
     Attributes:
-        weight (Callable): Makes that of the weight.
-        activation (Callable): Makes that of what flows through the network.
+        weight (Callable): Creates the observer of the weight.
+        activation (Callable): Creates the observer of activations.
     """
 
     weight: Callable[..., Any]
@@ -196,12 +196,12 @@ quant_config_default: QuantConfig = QuantConfig(FakeQuantWithMinMaxObserver, Fak
 
 
 def weight_observer(quant_config: QuantConfig, quant_dtype: QuantDtype, num_channels: int) -> Cell:
-    """The observer of a weight whose axis 0 are the channels that go out."""
+    """Return the observer of a weight whose axis 0 is the output channels."""
     return quant_config.weight(
         min_init=-6, max_init=6, ema=False, channel_axis=0, num_channels=num_channels, quant_dtype=quant_dtype
     )
 
 
 def flow_observer(quant_config: QuantConfig, quant_dtype: QuantDtype, ema: bool, ema_decay: float) -> Cell:
-    """The observer of what flows through the network."""
+    """Return the observer of activations."""
     return quant_config.activation(min_init=-6, max_init=6, ema=ema, ema_decay=ema_decay, quant_dtype=quant_dtype)

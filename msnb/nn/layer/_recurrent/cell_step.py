@@ -1,11 +1,11 @@
-"""One step of a recurrent network as a function of its weights, by which programs derive cells of their own."""
+"""One step of a recurrent network as a function of its weights. User-defined cells call these functions."""
 
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import functional as F
 
 
-def _joined(x, state, w_ih, w_hh, b_ih, b_hh):
-    """What comes in and what was kept, each times its weights, of shapes (out, in)."""
+def _gate_inputs(x, state, w_ih, w_hh, b_ih, b_hh):
+    """Return the input and the state, each multiplied by its weights of shape (out, in), plus biases."""
     of_input, of_state = F.matmul(x, w_ih.T), F.matmul(state, w_hh.T)
     return (of_input, of_state) if b_ih is None else (of_input + b_ih, of_state + b_hh)
 
@@ -14,7 +14,7 @@ def _rnn_tanh_cell(
     inputs: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
 ) -> Tensor:
     """The next state of `nn.RNNCell`."""
-    of_input, of_state = _joined(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
+    of_input, of_state = _gate_inputs(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
     return F.tanh(of_input + of_state)
 
 
@@ -22,7 +22,7 @@ def _rnn_relu_cell(
     inputs: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
 ) -> Tensor:
     """The next state of `nn.RNNCell` with `nonlinearity` "relu"."""
-    of_input, of_state = _joined(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
+    of_input, of_state = _gate_inputs(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
     return F.relu(of_input + of_state)
 
 
@@ -34,9 +34,9 @@ def _lstm_cell(
     b_ih: Tensor | None,
     b_hh: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """The next state and memory of `nn.LSTMCell`; gates stand in the order input, forget, cell, output."""
+    """The next state and memory of `nn.LSTMCell`; the order of the gates is input, forget, cell, output."""
     state, memory = hidden
-    of_input, of_state = _joined(inputs, state, w_ih, w_hh, b_ih, b_hh)
+    of_input, of_state = _gate_inputs(inputs, state, w_ih, w_hh, b_ih, b_hh)
     enters, stays, new, leaves = F.split(of_input + of_state, w_hh.shape[-1], -1)
     memory = F.sigmoid(stays) * memory + F.sigmoid(enters) * F.tanh(new)
     return F.sigmoid(leaves) * F.tanh(memory), memory
@@ -45,8 +45,8 @@ def _lstm_cell(
 def _gru_cell(
     inputs: Tensor, hidden: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None
 ) -> Tensor:
-    """The next state of `nn.GRUCell`; gates stand in the order reset, update, new."""
-    of_input, of_state = _joined(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
+    """The next state of `nn.GRUCell`; the order of the gates is reset, update, new."""
+    of_input, of_state = _gate_inputs(inputs, hidden, w_ih, w_hh, b_ih, b_hh)
     (i_reset, i_update, i_new), (h_reset, h_update, h_new) = (
         F.split(part, w_hh.shape[-1], -1) for part in (of_input, of_state)
     )

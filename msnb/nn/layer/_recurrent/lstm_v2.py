@@ -1,4 +1,4 @@
-"""LSTM and LSTMCell as MindSpore 2 means them: with Parameters of their own for each layer and direction."""
+"""LSTM and LSTMCell of MindSpore 2, with separate Parameters for each layer and direction."""
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, PositiveInt, checked
@@ -7,18 +7,19 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn._input_checks import check_dims
 from msnb.nn._kinds import Share
 from msnb.nn.layer import lstm
-from msnb.nn.layer.recurrent import _OneStep, _OverTime
+from msnb.nn.layer.recurrent import _RecurrentCell, _RecurrentLayers
 from msnb.ops import operations as P
 from msnb.ops.nn.recurrent.lstm import _LSTMOfLengths
 
 _GATES = 4
 
 
-def _packed(layers, dtype):
-    """Weights of layers and directions, each a list of two matrices and perhaps two biases, as P.LSTM takes them.
+def _pack_weights(layers, dtype):
+    """Pack the weights of layers and directions, each a list of two matrices and optional biases, for P.LSTM.
 
-    Where there are no biases zeros of `dtype` stand for them: how P.LSTM packs a network without depends on the device.
-    It is the type of the input: `to_float` casts Parameters on their way into an operator, so they do not tell it.
+    Missing biases become zeros of `dtype`, because the packing of P.LSTM without biases depends on the device.
+    `dtype` is that of the input: with `to_float` Parameters are cast when an operator reads them, so their own dtype
+    may differ.
     """
     matrices = [P.Reshape()(matrix, (-1,)) for weights in layers for matrix in weights[:2]]
     none = [P.Zeros()((2 * weights[0].shape[0],), dtype) for weights in layers if len(weights) == 2]
@@ -31,7 +32,7 @@ def _packed(layers, dtype):
     "each layer and direction has Parameters of its own, `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, "
     "..., in the place of one `weight`",
 )
-class LSTM(_OverTime):
+class LSTM(_RecurrentLayers):
     r"""
     Layers of long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997), see r1.1's `LSTM`. The rows of
     weights and biases come in the order i, f, g, o.
@@ -42,7 +43,7 @@ class LSTM(_OverTime):
         num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
         batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
-        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+        dropout (Union[float, int]): Dropout probability between layers in training.
             Default: 0.
         bidirectional (bool): Whether each layer also runs backwards. Default: False.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
@@ -81,11 +82,13 @@ class LSTM(_OverTime):
     ) -> None:
         super().__init__()
         ways = ("", "_reverse")[: 1 + bidirectional]
-        self._make(_GATES, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype)
+        self._create_parameters(
+            _GATES, input_size, hidden_size, num_layers, has_bias, batch_first, dropout, ways, dtype
+        )
         # P.LSTM drops in evaluation, too: where there is something to drop it is between calls of single layers.
         together = 1 if dropout else num_layers
-        taken = [input_size, *[hidden_size * self._ways] * (num_layers - 1)][::together]
-        settings = [(features, hidden_size, together, True, bidirectional, 0.0) for features in taken]
+        input_sizes = [input_size, *[hidden_size * self._ways] * (num_layers - 1)][::together]
+        settings = [(features, hidden_size, together, True, bidirectional, 0.0) for features in input_sizes]
         self._calls = [(P.LSTM(*some), _LSTMOfLengths(*some)) for some in settings]
 
     def construct(
@@ -101,7 +104,7 @@ class LSTM(_OverTime):
         count, last = len(self._names) // len(self._calls), []
         for number, (all_times, times_of_lengths) in enumerate(self._calls):
             rows = slice(number * count, (number + 1) * count)
-            weights = _packed([[getattr(self, name) for name in names] for names in self._names[rows]], x.dtype)
+            weights = _pack_weights([[getattr(self, name) for name in names] for names in self._names[rows]], x.dtype)
             states = hx if len(self._calls) == 1 else tuple(state[rows] for state in hx)
             if number > 0:
                 x = self.dropout_op(x)
@@ -117,7 +120,7 @@ class LSTM(_OverTime):
 @replaces_in_api2(
     lstm.LSTMCell, "it is one step with weights of its own, `LSTMCell(input_size, hidden_size)(x, (h, c))`"
 )
-class LSTMCell(_OneStep):
+class LSTMCell(_RecurrentCell):
     """
     One step of long short-term memory, see `LSTM`.
 
@@ -151,7 +154,7 @@ class LSTMCell(_OneStep):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self._make(_GATES, input_size, hidden_size, has_bias, dtype)
+        self._create_parameters(_GATES, input_size, hidden_size, has_bias, dtype)
         self._step = P.LSTM(input_size, hidden_size, 1, True, False, 0.0)
         self._expand, self._squeeze = P.ExpandDims(), P.Squeeze(0)
 
@@ -161,7 +164,7 @@ class LSTMCell(_OneStep):
         for state in hx:
             check_dims(self.cls_name, state, 2, name="'hx'")
         own = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        weights = _packed([[weight for weight in own if weight is not None]], x.dtype)
+        weights = _pack_weights([[weight for weight in own if weight is not None]], x.dtype)
         x, h, c = (self._expand(array, 0) for array in (x, *hx))
         _, h, c, _, _ = self._step(x, h, c, weights)
         return self._squeeze(h), self._squeeze(c)

@@ -1,4 +1,4 @@
-"""Bijectors, which transform distributions: this module re-exports those of its files, as a face of the folder."""
+"""Re-export module: bijectors, which transform distributions."""
 
 from msnb.nn.probability.bijector.bijector import Bijector
 from msnb.nn.probability.bijector.exp import Exp

@@ -1,4 +1,4 @@
-"""`Bijector`: invertible functions that make one distribution of another."""
+"""`Bijector`: base class of invertible functions that transform distributions."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -24,8 +24,8 @@ _check_tensor = CheckTensor()
 
 class Bijector(Cell):
     """
-    Base class of bijectors: a function g with its inverse and the logarithms of the derivatives of both. If X is
-    distributed in some way, g(X) is distributed as `TransformedDistribution` tells.
+    Base class of bijectors: a function g with its inverse and the logarithms of the derivatives of both.
+    `TransformedDistribution` gives the distribution of g(X) for a distribution of X.
 
     A subclass defines `_forward`, `_inverse`, `_forward_log_jacobian` and `_inverse_log_jacobian`: functions of a
     Tensor.
@@ -36,7 +36,7 @@ class Bijector(Cell):
         name (str): A name. Default: None, which is refused.
         dtype (mindspore.dtype): The type that parameters and values have to have. Default: None: any type of floating
             point numbers, and parameters are cast to that of the value.
-        param (dict): What the constructor was given; under "param_dict" the parameters of the bijector. Default: None.
+        param (dict): The constructor arguments; "param_dict" has the parameters of the bijector. Default: None.
 
     Raises:
         TypeError: If an argument is of another type, a parameter does not hold floating point numbers, or two
@@ -56,7 +56,7 @@ class Bijector(Cell):
         [8.]
     """
 
-    _words: ClassVar[dict[str, str]] = {}  # parameter -> what it is called when the bijector is printed
+    _words: ClassVar[dict[str, str]] = {}  # parameter -> its label in `repr`
     _transformed: ClassVar[Callable[..., Any] | None] = None  # TransformedDistribution, which registers itself
 
     @checked
@@ -64,7 +64,7 @@ class Bijector(Cell):
         self,
         is_constant_jacobian: Bool = False,
         is_injective: Bool = True,
-        name: Str = None,  # pyright: ignore[reportArgumentType] - MindSpore's default, which it refuses itself
+        name: Str = None,  # pyright: ignore[reportArgumentType] - MindSpore's default, which its own check refuses
         dtype: FloatType | None = None,
         param: dict[str, Any] | None = None,
     ) -> None:
@@ -73,14 +73,14 @@ class Bijector(Cell):
             raise TypeError(f"For '{self.cls_name}', 'name' should be a string, but got None.")
         self._name = name
         self._dtype = dtype
-        given = {k: v for k, v in (param or {}).items() if k not in ("self", "param") and not k.startswith("_")}
-        self._parameters: dict[str, Any] = given
+        parameters = {k: v for k, v in (param or {}).items() if k not in ("self", "param") and not k.startswith("_")}
+        self._parameters: dict[str, Any] = parameters
         self._is_constant_jacobian = is_constant_jacobian
         self._is_injective = is_injective
         self.default_parameters: list[Tensor] = []
         self.parameter_names: list[str] = []
         self.common_dtype: mstype.Type | None = None
-        numbers = given.get("param_dict")
+        numbers = parameters.get("param_dict")
         self._batch_shape: tuple[int, ...] | None = None
         self._is_scalar_batch: bool = False
         if numbers is not None:
@@ -88,7 +88,7 @@ class Bijector(Cell):
             if not any(v is None for v in numbers.values()):
                 self._batch_shape = np.broadcast_shapes(*(np.shape(v) for v in numbers.values()))
 
-    # ------------------------------------------------------------------ what it was made with
+    # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
         """The name."""
@@ -96,37 +96,37 @@ class Bijector(Cell):
 
     @property
     def dtype(self) -> mstype.Type | None:
-        """The type that values have to have; None for any."""
+        """The required dtype of values; None for any."""
         return self._dtype
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the constructor was given."""
+        """The constructor arguments."""
         return self._parameters
 
     @property
     def is_constant_jacobian(self) -> bool:
-        """Whether the derivative is the same everywhere."""
+        """True if the derivative is constant."""
         return self._is_constant_jacobian
 
     @property
     def is_injective(self) -> bool:
-        """Whether no two values have the same image."""
+        """True if different values have different images."""
         return self._is_injective
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:
-        """The shape to which the parameters broadcast; None if there are none, or not all are known."""
+        """The broadcast shape of the parameters; None if there are none, or one is missing."""
         return self._batch_shape
 
     @property
     def is_scalar_batch(self) -> bool:
-        """Whether the parameters are single numbers."""
+        """True if the parameters are scalars."""
         return self._is_scalar_batch
 
     @property
     def _is_decreasing(self):
-        """Where the function decreases, a Tensor of bool; None for nowhere."""
+        """Return a bool Tensor that is True where the function decreases, or None if it increases everywhere."""
         return None
 
     def shape_mapping(self, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -139,13 +139,13 @@ class Bijector(Cell):
         if isinstance(value, bool) or not isinstance(value, (int, float, list, np.ndarray, np.number, Tensor)):
             raise TypeError(f"For '{self.cls_name}', '{name}' should be numbers, but got {describe(value)}.")
         tensor = value if isinstance(value, Parameter) else Tensor(value)
-        wanted = self._dtype or self.common_dtype
-        if wanted is None and tensor.dtype not in mstype.float_type:
+        dtype = self._dtype or self.common_dtype
+        if dtype is None and tensor.dtype not in mstype.float_type:
             raise TypeError(
                 f"For '{self.cls_name}', '{name}' should be of floating point numbers, but got {tensor.dtype}."
             )
-        if wanted is not None and tensor.dtype != wanted:
-            raise TypeError(f"For '{self.cls_name}', '{name}' should be of type {wanted}, but got {tensor.dtype}.")
+        if dtype is not None and tensor.dtype != dtype:
+            raise TypeError(f"For '{self.cls_name}', '{name}' should be of type {dtype}, but got {tensor.dtype}.")
         self.common_dtype = tensor.dtype
         self.default_parameters.append(tensor)
         self.parameter_names.append(name)
@@ -153,7 +153,7 @@ class Bijector(Cell):
 
     def cast_param_by_value(self, value: Tensor, para: Tensor) -> Tensor:
         """
-        A parameter in the element type of a value.
+        Return a parameter cast to the dtype of a value.
 
         Args:
             value (Tensor): The value.
@@ -168,15 +168,15 @@ class Bijector(Cell):
         return _check_tensor(value, name)
 
     def _check_value_dtype(self, value):
-        """`value`, unless it is no Tensor of the type that this bijector takes: then TypeError."""
+        """Return `value`. Raise TypeError if it is no Tensor of the required dtype."""
         _check_tensor(value, "value")
         if value.dtype != self._dtype if self._dtype is not None else value.dtype not in mstype.float_type:
-            wanted = self._dtype or "a type of floating point numbers"
-            raise TypeError(f"For '{self.cls_name}', 'value' should be of type {wanted}, but got {value.dtype}.")
+            dtype = self._dtype or "a type of floating point numbers"
+            raise TypeError(f"For '{self.cls_name}', 'value' should be of type {dtype}, but got {value.dtype}.")
         return value
 
-    def _at(self, value):
-        """`value` and behind it the parameters in its type, for the formulas of a subclass."""
+    def _with_parameters(self, value):
+        """Return `value` and the parameters cast to its dtype, for the formulas of a subclass."""
         value = self._check_value_dtype(value)
         return value, *(self.cast_param_by_value(value, p) for p in self.default_parameters)
 
@@ -204,7 +204,7 @@ class Bijector(Cell):
         return self._call_own("_forward", value, args, kwargs)
 
     def inverse(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """That whose image is `value`. See `forward` for the arguments."""
+        """Return the inverse image of `value`. See `forward` for the arguments."""
         return self._call_own("_inverse", value, args, kwargs)
 
     def forward_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -238,5 +238,5 @@ class Bijector(Cell):
             return ""
         if not self._is_scalar_batch:
             return f"batch_shape = {self._batch_shape}"
-        shown = zip(self._words.values(), self.default_parameters, strict=True)
-        return ", ".join(f"{word} = {value}" for word, value in shown)
+        parameters = zip(self._words.values(), self.default_parameters, strict=True)
+        return ", ".join(f"{word} = {value}" for word, value in parameters)

@@ -43,28 +43,28 @@ class GumbelCDF(Bijector):
 
     @property
     def loc(self) -> Tensor:
-        """Where it rises."""
+        """The location."""
         return self._loc
 
     @property
     def scale(self) -> Tensor:
-        """How slowly it rises."""
+        """The scale."""
         return self._scale
 
     def _forward(self, x):
-        x, loc, scale = self._at(x)
+        x, loc, scale = self._with_parameters(x)
         return F.exp(-F.exp((loc - x) / scale))
 
     def _inverse(self, y):
-        y, loc, scale = self._at(y)
+        y, loc, scale = self._with_parameters(y)
         return loc - scale * F.log(-F.log(y))
 
     def _forward_log_jacobian(self, x):
-        x, loc, scale = self._at(x)
+        x, loc, scale = self._with_parameters(x)
         z = (x - loc) / scale
         return -z - F.exp(-z) - F.log(scale)
 
     def _inverse_log_jacobian(self, y):
-        y, _, scale = self._at(y)
+        y, _, scale = self._with_parameters(y)
         log_y = F.log(y)
         return F.log(scale) - log_y - F.log(-log_y)

@@ -1,4 +1,4 @@
-"""The other direction of a bijector."""
+"""The inverse of a bijector."""
 
 from typing import Annotated, Any
 
@@ -45,7 +45,7 @@ class Invert(Bijector):
 
     @property
     def bijector(self) -> Bijector:
-        """The bijector whose inverse this is."""
+        """The inverted bijector."""
         return self._bijector
 
     @property

@@ -58,11 +58,11 @@ class PowerTransform(Bijector):
         return F.where(is_exp, x, (1.0 / power - 1.0) * F.log1p(power * x))
 
     def _inverse_log_jacobian(self, y):
-        y, power = self._at(y)
+        y, power = self._with_parameters(y)
         return (power - 1.0) * F.log(y)
 
     def _split(self, value):
-        """The value, the power, 1 where it is 0, and where that is."""
-        value, power = self._at(value)
+        """Return the value, the power with 0 replaced by 1, and a mask of the zeros."""
+        value, power = self._with_parameters(value)
         is_exp = power == 0.0
         return value, F.where(is_exp, 1.0, power), is_exp

@@ -1,4 +1,4 @@
-"""Straight lines."""
+"""Affine functions of a scalar."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
@@ -54,17 +54,17 @@ class ScalarAffine(Bijector):
         return self._scale < 0.0
 
     def _forward(self, x):
-        x, scale, shift = self._at(x)
+        x, scale, shift = self._with_parameters(x)
         return scale * x + shift
 
     def _inverse(self, y):
-        y, scale, shift = self._at(y)
+        y, scale, shift = self._with_parameters(y)
         return (y - shift) / scale
 
     def _forward_log_jacobian(self, x):
-        _, scale, _ = self._at(x)
+        _, scale, _ = self._with_parameters(x)
         return F.log(F.abs(scale))
 
     def _inverse_log_jacobian(self, y):
-        _, scale, _ = self._at(y)
+        _, scale, _ = self._with_parameters(y)
         return -F.log(F.abs(scale))

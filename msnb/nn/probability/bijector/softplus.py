@@ -44,17 +44,17 @@ class Softplus(Bijector):
         return self._sharpness
 
     def _forward(self, x):
-        x, sharpness = self._at(x)
+        x, sharpness = self._with_parameters(x)
         return -F.logsigmoid(-sharpness * x) / sharpness
 
     def _inverse(self, y):
-        y, sharpness = self._at(y)
+        y, sharpness = self._with_parameters(y)
         return y + _LogOneMinusExp.functional(-sharpness * y) / sharpness
 
     def _forward_log_jacobian(self, x):
-        x, sharpness = self._at(x)
+        x, sharpness = self._with_parameters(x)
         return F.logsigmoid(sharpness * x)
 
     def _inverse_log_jacobian(self, y):
-        y, sharpness = self._at(y)
+        y, sharpness = self._with_parameters(y)
         return -_LogOneMinusExp.functional(-sharpness * y)

@@ -1,4 +1,4 @@
-"""Bayesian layers: this module re-exports those of its files, as a face of the folder."""
+"""Re-export module: Bayesian layers."""
 
 from msnb.nn.probability.bnn_layers.bnn_cell_wrapper import WithBNNLossCell
 from msnb.nn.probability.bnn_layers.conv_variational import ConvReparam

@@ -1,4 +1,4 @@
-"""What Bayesian layers have in common: a prior and a posterior of the weight and the bias, and how far they differ."""
+"""Base of Bayesian layers: prior and posterior of weight and bias, and their divergence."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +13,7 @@ from msnb.ops import operations as P
 
 
 def normal_posterior(name: str, shape: Any) -> NormalPosterior:
-    """The posterior that a layer has unless it is given another."""
+    """Return the default posterior of a layer."""
     return NormalPosterior(name=name, shape=shape)
 
 
@@ -28,7 +28,7 @@ def _check_normal(distribution, argument, layer):
 
 
 class Variational(Cell):
-    """A layer whose weight, and bias if it has one, are drawn anew in each call."""
+    """A layer that draws its weight, and its bias if it has one, in each call."""
 
     has_bias: bool
     weight_prior: Any
@@ -36,8 +36,10 @@ class Variational(Cell):
     bias_prior: Any
     bias_posterior: Any
 
-    def _believe(self, what: str, shape: Any, prior_fn: Callable[..., Any], posterior_fn: Callable[..., Any]) -> None:
-        """Keep the prior and the posterior of `what`, "weight" or "bias", of a shape."""
+    def _add_distributions(
+        self, what: str, shape: Any, prior_fn: Callable[..., Any], posterior_fn: Callable[..., Any]
+    ) -> None:
+        """Create the prior and the posterior of `what`, "weight" or "bias", for a shape."""
         prior = prior_fn if isinstance(prior_fn, Cell) else prior_fn()
         _check_normal(prior, f"{what}_prior_fn", self.cls_name)
         if None in prior.normal.default_parameters:
@@ -54,24 +56,24 @@ class Variational(Cell):
         setattr(self, f"{what}_posterior", posterior)
 
     def apply_variational_bias(self, inputs: Tensor) -> Tensor:
-        """`inputs` (Tensor) with a bias that is drawn."""
+        """Return `inputs` (Tensor) plus a random bias."""
         return P.BiasAdd()(inputs, self.bias_posterior("sample"))
 
     def compute_kl_loss(self) -> Tensor:
-        """The Kullback-Leibler divergence of what is learnt from what was believed, summed over weight and bias."""
-        loss = _divergence(self.weight_prior, self.weight_posterior)
-        return loss + _divergence(self.bias_prior, self.bias_posterior) if self.has_bias else loss
+        """Return the Kullback-Leibler divergence of posterior and prior, summed over weight and bias."""
+        loss = _kl_divergence(self.weight_prior, self.weight_posterior)
+        return loss + _kl_divergence(self.bias_prior, self.bias_posterior) if self.has_bias else loss
 
     def _repr_of_posteriors(self):
-        shown = (
+        text = (
             f"weight_mean={self.weight_posterior.mean}, weight_std={self.weight_posterior.untransformed_std}, "
             f"has_bias={self.has_bias}"
         )
         if self.has_bias:
-            shown += f", bias_mean={self.bias_posterior.mean}, bias_std={self.bias_posterior.untransformed_std}"
-        return shown
+            text += f", bias_mean={self.bias_posterior.mean}, bias_std={self.bias_posterior.untransformed_std}"
+        return text
 
 
-def _divergence(prior, posterior):
-    """As r1.1 has it: the divergence of the prior from the posterior, KL(prior||posterior)."""
+def _kl_divergence(prior, posterior):
+    """Return KL(prior||posterior), the direction that r1.1 uses."""
     return F.reduce_sum(prior("kl_loss", posterior("get_dist_type"), *posterior("get_dist_args")))

@@ -23,12 +23,12 @@ class WithBNNLossCell(Cell):
     Args:
         backbone (Cell): The network.
         loss_fn (Cell): The loss of its output and the label.
-        dnn_factor (Union[int, float]): By what that is multiplied, not negative. Default: 1.
-        bnn_factor (Union[int, float]): By what the divergences are multiplied, not negative. Default: 1.
+        dnn_factor (Union[int, float]): Factor of the loss, not negative. Default: 1.
+        bnn_factor (Union[int, float]): Factor of the divergences, not negative. Default: 1.
 
     Inputs:
         - **x** (Tensor) - Input of the network.
-        - **label** (Tensor) - What it should say.
+        - **label** (Tensor) - The target of the network.
 
     Outputs:
         Tensor, of the shape of the loss.
@@ -59,10 +59,10 @@ class WithBNNLossCell(Cell):
         self._loss_fn = loss_fn
         self.dnn_factor = dnn_factor
         self.bnn_factor = bnn_factor
-        self.kl_loss: list[Callable[[], Tensor]] = [layer.compute_kl_loss for layer in _bayesian(backbone)]
+        self.kl_loss: list[Callable[[], Tensor]] = [layer.compute_kl_loss for layer in _bayesian_layers(backbone)]
 
     def construct(self, x: Any, label: Any) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         loss = self._loss_fn(self._backbone(x), label) * self.dnn_factor
         return loss + sum(divergence() for divergence in self.kl_loss) * self.bnn_factor
 
@@ -72,6 +72,6 @@ class WithBNNLossCell(Cell):
         return self._backbone
 
 
-def _bayesian(net: Cell) -> Iterator[Variational]:
-    """The Bayesian layers of a network, itself included."""
+def _bayesian_layers(net: Cell) -> Iterator[Variational]:
+    """Yield the Bayesian layers of a network, including the network."""
     return (cell for _, cell in net.cells_and_names() if isinstance(cell, Variational))

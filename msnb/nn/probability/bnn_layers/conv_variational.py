@@ -16,8 +16,8 @@ __all__ = ["ConvReparam"]
 class ConvReparam(Convolution, Variational):
     r"""
     The Bayesian convolution of images: a Conv2d with one set of kernels, and one bias, drawn for each batch. Gradients
-    reach their means and standard deviations, for a number drawn is :math:`\mu + \sigma \epsilon` (Kingma and Welling,
-    2013).
+    reach their means and standard deviations, by the reparametrization :math:`\mu + \sigma \epsilon` (Kingma and
+    Welling, 2013).
 
     Args:
         in_channels (int): How many channels come in.
@@ -30,10 +30,10 @@ class ConvReparam(Convolution, Variational):
         dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
         group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
         has_bias (bool): Whether a bias is added. Default: False.
-        weight_prior_fn (Union[Cell, Callable]): What is believed of the weight: a Cell like NormalPrior, or a function
-            that makes one. Default: NormalPrior.
-        weight_posterior_fn (Callable): A function of `name` and `shape` that makes what is learnt of it, a Cell like
-            NormalPosterior. Default: one that makes a NormalPosterior.
+        weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
+            returns one. Default: NormalPrior.
+        weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
+            Cell like NormalPosterior. Default: it returns a NormalPosterior.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
         bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
 
@@ -45,8 +45,8 @@ class ConvReparam(Convolution, Variational):
 
     Raises:
         TypeError: If an argument is of another type, or a prior or posterior is not normal.
-        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
-            divisor of the channels.
+        ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
+            not divide the channels.
 
     Note:
         The Parameters `weight` and `bias` of a Conv2d are there, and are neither used nor trained, as in MindSpore.
@@ -80,13 +80,13 @@ class ConvReparam(Convolution, Variational):
     ) -> None:
         super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias)
         self.weight.requires_grad = False
-        self._believe("weight", self._weight_shape(), weight_prior_fn, weight_posterior_fn)
+        self._add_distributions("weight", self._weight_shape(), weight_prior_fn, weight_posterior_fn)
         if self.bias is not None:
             self.bias.requires_grad = False
-            self._believe("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
+            self._add_distributions("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
 
     def construct(self, inputs: Tensor) -> Tensor:
-        """The convolved images, with kernels that are drawn."""
+        """Return the images convolved with random kernels."""
         image = self.conv2d(inputs, self.weight_posterior("sample"))
         return self.apply_variational_bias(image) if self.has_bias else image
 

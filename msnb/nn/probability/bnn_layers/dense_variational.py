@@ -19,7 +19,7 @@ __all__ = ["DenseReparam", "DenseLocalReparam"]
 _SMALLEST = 1e-30  # a variance: the root of 0 has no gradient
 
 
-def _activation(value):
+def _check_activation(value):
     layer = get_activation(value) if isinstance(value, str) else value
     if layer is not None and not isinstance(layer, (Cell, Primitive)):
         raise ValueError
@@ -28,7 +28,7 @@ def _activation(value):
 
 # A name becomes the layer.
 Activation = Annotated[
-    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _activation)
+    str | Cell | Primitive | None, Kind("the name of an activation, a Cell, a Primitive or None", _check_activation)
 ]
 
 
@@ -49,9 +49,9 @@ class _DenseVariational(Variational):
         self.in_channels: int = in_channels
         self.out_channels: int = out_channels
         self.has_bias: bool = has_bias
-        self._believe("weight", [out_channels, in_channels], weight_prior_fn, weight_posterior_fn)
+        self._add_distributions("weight", [out_channels, in_channels], weight_prior_fn, weight_posterior_fn)
         if has_bias:
-            self._believe("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
+            self._add_distributions("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
         self.activation = activation
         self.activation_flag: bool = activation is not None
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
@@ -60,7 +60,7 @@ class _DenseVariational(Variational):
         raise NotImplementedError
 
     def construct(self, x: Tensor) -> Tensor:
-        """The features that go out, with weights that are drawn."""
+        """Return the output features for random weights."""
         y = self._apply_variational_weight(x)
         if self.has_bias:
             y = self.apply_variational_bias(y)
@@ -68,24 +68,25 @@ class _DenseVariational(Variational):
 
     def extend_repr(self) -> str:
         """Sizes, and the Parameters of the posteriors."""
-        shown = f"in_channels={self.in_channels}, out_channels={self.out_channels}, {self._repr_of_posteriors()}"
-        return f"{shown}, activation={self.activation}" if self.activation_flag else shown
+        text = f"in_channels={self.in_channels}, out_channels={self.out_channels}, {self._repr_of_posteriors()}"
+        return f"{text}, activation={self.activation}" if self.activation_flag else text
 
 
 class DenseReparam(_DenseVariational):
     r"""
     The Bayesian fully connected layer: :math:`f(x W^T + b)`, with one W and one b drawn for each batch. Gradients reach
-    their means and standard deviations, for a number drawn is :math:`\mu + \sigma \epsilon` (Kingma and Welling, 2013).
+    their means and standard deviations, by the reparametrization :math:`\mu + \sigma \epsilon` (Kingma and Welling,
+    2013).
 
     Args:
         in_channels (int): How many features come in.
         out_channels (int): How many go out.
         activation (Union[str, Cell, Primitive]): The function f; None is none. Default: None.
         has_bias (bool): Whether b is there. Default: True.
-        weight_prior_fn (Union[Cell, Callable]): What is believed of the weight: a Cell like NormalPrior, or a function
-            that makes one. Default: NormalPrior.
-        weight_posterior_fn (Callable): A function of `name` and `shape` that makes what is learnt of it, a Cell like
-            NormalPosterior. Default: one that makes a NormalPosterior.
+        weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
+            returns one. Default: NormalPrior.
+        weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
+            Cell like NormalPosterior. Default: it returns a NormalPosterior.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
         bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
 
@@ -115,7 +116,7 @@ class DenseReparam(_DenseVariational):
 
 class DenseLocalReparam(_DenseVariational):
     r"""
-    The Bayesian fully connected layer whose outputs are drawn rather than its weights:
+    The Bayesian fully connected layer with local reparametrization, which draws outputs instead of weights:
     :math:`x \mu^T + \sqrt{x^2 (\sigma^2)^T} \epsilon`, which has the same distribution for each row and gradients of
     less variance (Kingma, Salimans and Welling, 2015).
 
@@ -124,10 +125,10 @@ class DenseLocalReparam(_DenseVariational):
         out_channels (int): How many go out.
         activation (Union[str, Cell, Primitive]): The function that follows; None is none. Default: None.
         has_bias (bool): Whether a bias is added, which is drawn. Default: True.
-        weight_prior_fn (Union[Cell, Callable]): What is believed of the weight: a Cell like NormalPrior, or a function
-            that makes one. Default: NormalPrior.
-        weight_posterior_fn (Callable): A function of `name` and `shape` that makes what is learnt of it, a Cell like
-            NormalPosterior. Default: one that makes a NormalPosterior.
+        weight_prior_fn (Union[Cell, Callable]): The prior of the weight: a Cell like NormalPrior, or a function that
+            returns one. Default: NormalPrior.
+        weight_posterior_fn (Callable): The posterior of the weight: a function of `name` and `shape` that returns a
+            Cell like NormalPosterior. Default: it returns a NormalPosterior.
         bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
         bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
 

@@ -1,4 +1,4 @@
-"""Distributions of weights: what is believed before training, and what is learnt."""
+"""Distributions of weights: the prior, and the posterior that is trained."""
 
 from typing import Annotated, Any
 
@@ -17,25 +17,25 @@ from msnb.ops import functional as F
 __all__ = ["NormalPrior", "NormalPosterior"]
 
 
-def _spread(value):
-    """MindSpore refuses a negative number as it does one of another type."""
+def _check_standard_deviation(value):
+    """Check a standard deviation. A negative number is a TypeError, as in MindSpore."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
         raise TypeError
     return value
 
 
-def _shape(value):
+def _check_shape(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     return tuple(value)
 
 
-Spread = Annotated[float, Kind("an int or a float of at least 0", _spread)]
+StandardDeviation = Annotated[float, Kind("an int or a float of at least 0", _check_standard_deviation)]
 
 
 class NormalPrior(Cell):
     """
-    The normal distribution that weights are believed to have before anything is known.
+    A normal prior distribution of weights.
 
     Args:
         dtype (mindspore.dtype): Type of the weights. Default: mindspore.float32.
@@ -72,11 +72,11 @@ class NormalPrior(Cell):
 
 class NormalPosterior(Cell):
     r"""
-    Normal distributions that are learnt: their means :math:`\mu` and the numbers :math:`\rho` behind their standard
+    A normal posterior distribution of weights: the means :math:`\mu` and the numbers :math:`\rho` of the standard
     deviations :math:`\log(1 + e^\rho)` are Parameters (Blundell et al., 2015).
 
     Args:
-        name (str): What the names of the Parameters begin with.
+        name (str): Prefix of the Parameter names.
         shape (Union[list, tuple]): Shape of the weights.
         dtype (mindspore.dtype): Type of the weights. Default: mindspore.float32.
         loc_mean (Union[int, float]): Mean of the first :math:`\mu`, which are drawn. Default: 0.
@@ -107,12 +107,12 @@ class NormalPosterior(Cell):
     def __init__(
         self,
         name: Str,
-        shape: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list", _shape)],
+        shape: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list", _check_shape)],
         dtype: FloatType = mstype.float32,
         loc_mean: Real = 0,
-        loc_std: Spread = 0.1,
+        loc_std: StandardDeviation = 0.1,
         untransformed_scale_mean: Real = -5,
-        untransformed_scale_std: Spread = 0.1,
+        untransformed_scale_std: StandardDeviation = 0.1,
     ) -> None:
         super().__init__()
         means = np.random.normal(loc_mean, loc_std, shape)

@@ -1,4 +1,4 @@
-"""Distributions: this module re-exports those of its files, as a face of the folder."""
+"""Re-export module: distributions."""
 
 from msnb.nn.probability.distribution.bernoulli import Bernoulli
 from msnb.nn.probability.distribution.beta import Beta

@@ -1,10 +1,10 @@
-"""Decorators that make methods of formulas: a distribution writes its formulas over Tensors of one shape and type.
+"""Decorators that turn formulas into methods. A formula computes with Tensors of one shape and dtype.
 
     @at_value
     def _log_prob(self, value, mean, sd): ...
 
-becomes ``_log_prob(value, mean=None, sd=None)``: the value is checked and cast, and parameters that are not given are
-those of the constructor, all broadcast against each other.
+becomes ``_log_prob(value, mean=None, sd=None)``: the value is checked and cast, missing parameters are those of the
+constructor, and all are broadcast.
 """
 
 import functools
@@ -17,23 +17,23 @@ from msnb.nn.probability._parameters import CheckTensor, CheckTuple, as_type, ch
 _check_tensor, _check_tuple = CheckTensor(), CheckTuple()
 
 
-def _binding(formula, required, shape=False):
-    """A function that puts what a call gives in the order of the formula's parameters: the first `required` have to be
-    given, the parameters of the distribution are None where they are not."""
+def _make_binder(formula, required, shape=False):
+    """Return a function that binds call arguments to the formula's parameters, and its signature. The first
+    `required` arguments are mandatory; missing distribution parameters are None."""
     own = list(inspect.signature(formula).parameters.values())[1:]
     names = own[:required] if not shape else [own[0].replace(default=())]
     optional = [p.replace(default=None) for p in own[len(names) :]]
     signature = inspect.Signature([*names, *optional])
 
     def bound(args, kwargs):
-        found = signature.bind(*args, **kwargs)
-        found.apply_defaults()
-        return found.args
+        arguments = signature.bind(*args, **kwargs)
+        arguments.apply_defaults()
+        return arguments.args
 
     return bound, signature
 
 
-def _method(formula, signature, body):
+def _make_method(formula, signature, body):
     method = functools.wraps(formula)(body)
     self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     method.__signature__ = signature.replace(parameters=[self, *signature.parameters.values()])
@@ -41,29 +41,29 @@ def _method(formula, signature, body):
 
 
 def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula of the parameters alone: ``formula(self, *parameters)``."""
-    bound, signature = _binding(formula, 0)
+    """Decorator for a formula of the parameters: ``formula(self, *parameters)``."""
+    bound, signature = _make_binder(formula, 0)
 
     def body(self, *args, **kwargs):
         return formula(self, *self._all_parameters(*bound(args, kwargs)))
 
-    return _method(formula, signature, body)
+    return _make_method(formula, signature, body)
 
 
 def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A formula at a value: ``formula(self, value, *parameters)``."""
-    bound, signature = _binding(formula, 1)
+    """Decorator for a formula at a value: ``formula(self, value, *parameters)``."""
+    bound, signature = _make_binder(formula, 1)
 
     def body(self, *args, **kwargs):
-        value, *given = bound(args, kwargs)
+        value, *bound_parameters = bound(args, kwargs)
         value = as_type(_check_tensor(value, "value"), self._value_type)
-        return formula(self, value, *self._all_parameters(*given))
+        return formula(self, value, *self._all_parameters(*bound_parameters))
 
-    return _method(formula, signature, body)
+    return _make_method(formula, signature, body)
 
 
-def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A formula of two distributions a and b: ``formula(self, *parameters of b, *parameters of a)``.
+def two_distributions(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator for a formula of two distributions a and b: ``formula(self, *parameters of b, *parameters of a)``.
 
     The method takes the name of b's family first, and refuses any but one.
 
@@ -73,48 +73,49 @@ def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable
     """
 
     def decorate(formula):
-        bound, signature = _binding(formula, others)
+        bound, signature = _make_binder(formula, others)
         name = inspect.Parameter("dist", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         names = list(signature.parameters)
 
         def body(self, dist, *args, **kwargs):
             check_distribution_name(dist, family)
-            given = bound(args, kwargs)
+            bound_args = bound(args, kwargs)
             of_b = [
                 as_type(_check_tensor(x, n), self.parameter_type)
-                for x, n in zip(given[:others], names[:others], strict=True)
+                for x, n in zip(bound_args[:others], names[:others], strict=True)
             ]
-            return formula(self, *of_b, *self._all_parameters(*given[others:]))
+            return formula(self, *of_b, *self._all_parameters(*bound_args[others:]))
 
-        method = _method(formula, signature.replace(parameters=[name, *signature.parameters.values()]), body)
+        method = _make_method(formula, signature.replace(parameters=[name, *signature.parameters.values()]), body)
         method.family, method.others = family, others
         return method
 
     return decorate
 
 
-def drawn(formula: Callable[..., Any]) -> Callable[..., Any]:
-    """A way to draw numbers: ``formula(self, shape, *parameters)``, where `shape` is that of the result.
+def sampling_method(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator for a sampler: ``formula(self, shape, *parameters)``, where `shape` is the shape of the result.
 
-    The method takes the shape of the sample, () by default; behind it stands the shape of the parameters.
+    The method takes the sample shape, () by default. The result has the sample shape followed by the parameter shape.
     """
-    bound, signature = _binding(formula, 1, shape=True)
+    bound, signature = _make_binder(formula, 1, shape=True)
 
     def body(self, *args, **kwargs):
-        shape, *given = bound(args, kwargs)
-        parameters = self._all_parameters(*given)
-        whole = (*_check_tuple(shape, "shape"), *self._batch_of(*parameters))
-        return as_type(formula(self, whole, *parameters), self.dtype)
+        shape, *bound_parameters = bound(args, kwargs)
+        parameters = self._all_parameters(*bound_parameters)
+        full_shape = (*_check_tuple(shape, "shape"), *self._batch_of(*parameters))
+        return as_type(formula(self, full_shape, *parameters), self.dtype)
 
-    return _method(formula, signature, body)
+    return _make_method(formula, signature, body)
 
 
-def crossed(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callable[..., Any]:
-    """The cross entropy H(a, b) = H(a) + KL(a||b), of the methods that `of_parameters` and `against` have made."""
+def cross_entropy_from_kl(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method for the cross entropy H(a, b) = H(a) + KL(a||b), from methods of `of_parameters` and
+    `two_distributions`."""
     of_a, of_both, others = entropy.__wrapped__, kl_loss.__wrapped__, kl_loss.others
 
     @functools.wraps(of_both)
     def formula(self, *parameters):
         return of_a(self, *parameters[others:]) + of_both(self, *parameters)
 
-    return against(kl_loss.family, others)(formula)
+    return two_distributions(kl_loss.family, others)(formula)

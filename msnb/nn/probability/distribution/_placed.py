@@ -1,15 +1,15 @@
-"""Distributions that one of their parameters moves and another one stretches."""
+"""Location-scale distributions."""
 
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import Numbers, check_greater_zero
 from msnb.nn.probability.distribution.distribution import Distribution
 
 
-class Placed(Distribution):
-    """A distribution of (x - mean) / sd, whose attributes tell both as they were given."""
+class LocationScaleDistribution(Distribution):
+    """Base of location-scale distributions of (x - mean) / sd."""
 
-    def _add_place(self, mean: Numbers, sd: Numbers) -> None:
-        """Take over both parameters.
+    def _add_location_and_scale(self, mean: Numbers, sd: Numbers) -> None:
+        """Add both parameters.
 
         Raises:
             ValueError: If `sd` is not positive.
@@ -20,10 +20,10 @@ class Placed(Distribution):
 
     @property
     def mean(self) -> Tensor | None:
-        """Where it stands."""
+        """The location."""
         return self._mean_value
 
     @property
     def sd(self) -> Tensor | None:
-        """How wide it is."""
+        """The scale."""
         return self._sd_value

@@ -3,8 +3,14 @@
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import Numbers, NumberType, Seed, check_prob, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import Numbers, NumberType, Seed, check_parameters, check_prob
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
@@ -28,7 +34,7 @@ class Bernoulli(Distribution):
         ValueError: If a probability is not between 0 and 1.
 
     Note:
-        Each method takes `probs`, by name `probs1`, behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `probs`, by name `probs1`, after its own arguments, as a Tensor; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -50,7 +56,7 @@ class Bernoulli(Distribution):
         dtype: NumberType = mstype.int32,
         name: Str = "Bernoulli",
     ) -> None:
-        super().__init__(seed, dtype, name, given({"probs": probs}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"probs": probs}, seed, dtype, name))
         self._probs = self._add_parameter(probs, "probs")
         check_prob(self._probs)
 
@@ -77,7 +83,7 @@ class Bernoulli(Distribution):
 
     @at_value
     def _log_prob(self, value, probs1):
-        return _mixed(value, probs1)
+        return _mix_log_probabilities(value, probs1)
 
     @at_value
     def _cdf(self, value, probs1):
@@ -87,20 +93,20 @@ class Bernoulli(Distribution):
     def _survival_function(self, value, probs1):
         return F.where(value < 0.0, 1.0, F.where(value < 1.0, probs1, 0.0))
 
-    @against("Bernoulli", 1)
+    @two_distributions("Bernoulli", 1)
     def _kl_loss(self, probs1_b, probs1):
-        return _mixed(probs1, probs1) - _mixed(probs1, probs1_b)
+        return _mix_log_probabilities(probs1, probs1) - _mix_log_probabilities(probs1, probs1_b)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, probs1):
         return UniformReal.functional(shape, seed=self._seed) < probs1
 
 
-def _mixed(value, probs1):
-    """log(p) where `value` is 1 and log(1 - p) where it is 0; a share of both between. What has no share is 0 with a
-    gradient of 0, even where its logarithm is infinite."""
+def _mix_log_probabilities(value, probs1):
+    """Return value * log(p) + (1 - value) * log(1 - p). A term with factor 0 is 0 with gradient 0, even if its
+    logarithm is infinite."""
     of_one = F.where(value == 0.0, 0.0, value * F.log(F.where(value == 0.0, 1.0, probs1)))
     of_zero = F.where(value == 1.0, 0.0, (1.0 - value) * F.log1p(-F.where(value == 1.0, 0.0, probs1)))
     return of_one + of_zero

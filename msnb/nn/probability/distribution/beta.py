@@ -5,8 +5,22 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, alike, check_greater_zero, check_no_scalar, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import (
+    FloatType,
+    Numbers,
+    Seed,
+    alike,
+    check_greater_zero,
+    check_no_scalar,
+    check_parameters,
+)
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
@@ -36,8 +50,8 @@ class Beta(Distribution):
         ValueError: If a parameter is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `concentration1` and `concentration0` behind its own arguments,
-        as Tensors; see `Distribution`.
+        Each method takes `concentration1` and `concentration0` after its own arguments, as Tensors; see
+        `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -62,7 +76,7 @@ class Beta(Distribution):
     ) -> None:
         parameters = {"concentration1": concentration1, "concentration0": concentration0}
         check_no_scalar("Beta", float, **parameters)
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._concentration1 = self._add_parameter(concentration1, "concentration1")
         self._concentration0 = self._add_parameter(concentration0, "concentration0")
         check_greater_zero(self._concentration1, "concentration1")
@@ -115,7 +129,7 @@ class Beta(Distribution):
         value = F.clamp(value, 0.0, 1.0)
         return Betainc.functional(*alike(concentration0, concentration1, 1.0 - value))
 
-    @against("Beta", 2)
+    @two_distributions("Beta", 2)
     def _kl_loss(self, concentration1_b, concentration0_b, concentration1_a, concentration0_a):
         norms = _Lbeta.functional(concentration1_b, concentration0_b)
         norms -= _Lbeta.functional(concentration1_a, concentration0_a)
@@ -123,8 +137,8 @@ class Beta(Distribution):
         total = F.digamma(concentration1_a + concentration0_a)
         return norms + more1 * (F.digamma(concentration1_a) - total) + more0 * (F.digamma(concentration0_a) - total)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, concentration1, concentration0):
         return RandomBeta.functional(shape, concentration1, concentration0, seed=self._seed)

@@ -11,12 +11,18 @@ from msnb.nn.probability._parameters import (
     Numbers,
     NumberType,
     Seed,
+    check_parameters,
     check_prob,
     check_rank,
     check_sum_equal_one,
-    given,
 )
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
@@ -41,7 +47,7 @@ class Categorical(Distribution):
         ValueError: If `probs` is a scalar, a probability is not between 0 and 1, or they do not add up to 1.
 
     Note:
-        Each method takes `probs` behind its own arguments, as a Tensor; see `Distribution`. A value is rounded down.
+        Each method takes `probs` after its own arguments, as a Tensor; see `Distribution`. A value is rounded down.
         `mean` and `var` keep the axis of the classes, with length 1; `entropy` and `kl_loss` keep no axis
         of length 1.
 
@@ -65,7 +71,7 @@ class Categorical(Distribution):
         dtype: NumberType = mstype.int32,
         name: Str = "Categorical",
     ) -> None:
-        super().__init__(seed, dtype, name, given({"probs": probs}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"probs": probs}, seed, dtype, name))
         self._probs = self._add_parameter(probs, "probs")
         if self._probs is not None:
             check_rank(self._probs)
@@ -84,7 +90,7 @@ class Categorical(Distribution):
 
     @of_parameters
     def _mean(self, probs):
-        return F.reduce_sum(_classes(probs) * probs, -1, True)
+        return F.reduce_sum(_count_classes(probs) * probs, -1, True)
 
     @of_parameters
     def _mode(self, probs):
@@ -92,7 +98,7 @@ class Categorical(Distribution):
 
     @of_parameters
     def _var(self, probs):
-        classes = _classes(probs)
+        classes = _count_classes(probs)
         mean = F.reduce_sum(classes * probs, -1, True)
         return F.reduce_sum(F.square(classes - mean) * probs, -1, True)
 
@@ -110,29 +116,29 @@ class Categorical(Distribution):
         below, place, _ = _of_class(value, F.cumsum(probs, -1))
         return F.where(place < 0.0, 0.0, F.where(place < probs.shape[-1] - 1.0, below, 1.0))
 
-    @against("Categorical", 1)
+    @two_distributions("Categorical", 1)
     def _kl_loss(self, probs_b, probs):
         log_ratio = F.log_softmax(F.log(probs), -1) - F.log_softmax(F.log(probs_b), -1)
         return F.squeeze(F.reduce_sum(probs * log_ratio, -1))
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, probs):
         batch = probs.shape[:-1]
         logits = F.reshape(F.log(probs), (-1, probs.shape[-1]))
         many = math.prod(shape[: len(shape) - len(batch)])
-        drawn_classes = RandomCategorical.functional(logits, many, self._seed, dtype=mstype.int32)
-        return F.reshape(F.transpose(drawn_classes, (1, 0)), shape)
+        sampled_classes = RandomCategorical.functional(logits, many, self._seed, dtype=mstype.int32)
+        return F.reshape(F.transpose(sampled_classes, (1, 0)), shape)
 
 
-def _classes(probs):
+def _count_classes(probs):
     return Tensor(np.arange(probs.shape[-1]), probs.dtype)
 
 
 def _of_class(value, table):
-    """Of `table`, whose last axis are the classes: the entry of the class `value`, the class as a number, and whether
-    there is one. What lies between -1 and 0 counts as 0, as a cast to int would have it."""
+    """Return the entry of `table` (classes on the last axis) for the class `value`, the class index, and its
+    validity. A value between -1 and 0 counts as 0, as in a cast to int."""
     shape = np.broadcast_shapes(value.shape, table.shape[:-1])
     classes = table.shape[-1]
     place = F.broadcast_to(F.where(F.logical_and(value > -1.0, value < 0.0), 0.0, F.floor(value)), shape)

@@ -5,8 +5,14 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 
@@ -18,9 +24,9 @@ class Cauchy(Distribution):
     The Cauchy distribution: density :math:`1 / \pi s (1 + z^2)` with :math:`z = (x - loc) / s`.
 
     Args:
-        loc (Union[float, list, numpy.ndarray, Tensor]): Where it is highest. Default: None, given in each call.
-        scale (Union[float, list, numpy.ndarray, Tensor]): Half the width at half that height, s. Default: None, given
-            in each call.
+        loc (Union[float, list, numpy.ndarray, Tensor]): The location. Default: None, given in each call.
+        scale (Union[float, list, numpy.ndarray, Tensor]): The scale s, half the width at half maximum. Default: None,
+            given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
         name (str): A name. Default: "Cauchy".
@@ -31,7 +37,7 @@ class Cauchy(Distribution):
             `var`: always, for there are none.
 
     Note:
-        Each method takes `loc` and `scale` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -55,14 +61,14 @@ class Cauchy(Distribution):
         name: Str = "Cauchy",
     ) -> None:
         parameters = {"loc": loc, "scale": scale}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._loc = self._add_parameter(loc, "loc")
         self._scale = self._add_parameter(scale, "scale")
         check_greater_zero(self._scale, "scale")
 
     @property
     def loc(self) -> Tensor | None:
-        """Where it is highest."""
+        """The location."""
         return self._loc
 
     @property
@@ -75,13 +81,13 @@ class Cauchy(Distribution):
         return loc
 
     def _mean(self, *args, **kwargs):
-        raise _undefined("mean")
+        raise _raise_undefined("mean")
 
     def _sd(self, *args, **kwargs):
-        raise _undefined("standard deviation")
+        raise _raise_undefined("standard deviation")
 
     def _var(self, *args, **kwargs):
-        raise _undefined("variance")
+        raise _raise_undefined("variance")
 
     @of_parameters
     def _entropy(self, loc, scale):
@@ -99,18 +105,18 @@ class Cauchy(Distribution):
     def _survival_function(self, value, loc, scale):
         return F.atan2(scale, value - loc) / math.pi
 
-    @against("Cauchy", 2)
+    @two_distributions("Cauchy", 2)
     def _kl_loss(self, loc_b, scale_b, loc_a, scale_a):
         # Chyzak and Nielsen, 2019: log of 1 + (the distance of the two points loc + i scale, squared) / 4 s_a s_b.
         distance = F.square(scale_a - scale_b) + F.square(loc_a - loc_b)
         return F.log1p(distance / (4.0 * scale_a * scale_b))
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, loc, scale):
-        return loc + scale * F.tan(math.pi * (self._uniform(shape) - 0.5))
+        return loc + scale * F.tan(math.pi * (self._draw_uniform(shape) - 0.5))
 
 
-def _undefined(what):
+def _raise_undefined(what):
     return ValueError(f"The {what} of a Cauchy distribution is not defined: its integral does not exist.")

@@ -1,4 +1,4 @@
-"""`Distribution`: the methods that every distribution has, and how those that it does not define follow from others."""
+"""`Distribution`: the methods of every distribution, and derivations of methods that a subclass does not define."""
 
 import inspect
 from collections.abc import Callable
@@ -34,7 +34,7 @@ _check_tensor = CheckTensor()
 _SMALLEST = 2.0**-24  # half the distance between two neighbours of UniformReal
 
 
-def _complement(p):
+def _complement_of(p):
     return 1.0 - p
 
 
@@ -50,24 +50,24 @@ class Distribution(Cell):
     r"""
     Base class of distributions.
 
-    A subclass defines `_prob` or `_log_prob`, and those that it has of `_cdf`, `_log_cdf`, `_survival_function`,
+    A subclass defines `_prob` or `_log_prob`, and any of `_cdf`, `_log_cdf`, `_survival_function`,
     `_log_survival`, `_mean`, `_mode`, `_sd` or `_var`, `_entropy`, `_kl_loss`, `_cross_entropy` and `_sample`:
-    functions of a value (`_prob` to `_log_survival`) and of the parameters of the distribution. The others follow where
-    they can.
+    functions of a value (`_prob` to `_log_survival`) and of the parameters of the distribution. Other methods are
+    derived where possible.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative; None is 0.
         dtype (mindspore.dtype): Type of the samples.
         name (str): A name.
-        param (dict): What the constructor was given; under "param_dict" the parameters of the distribution.
+        param (dict): The constructor arguments; "param_dict" has the parameters of the distribution.
 
     Raises:
         TypeError: If an argument is of another type, or two parameters differ in element type.
         ValueError: If `seed` is negative, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes the parameters of the distribution behind its own arguments, by position or by name: Tensors
-        that stand for those of the constructor in that call. One that the constructor was not given is required.
+        Each method takes the parameters of the distribution after its own arguments, by position or by name: Tensors
+        that replace those of the constructor in that call. A parameter that is None in the constructor is required.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -83,7 +83,7 @@ class Distribution(Cell):
         [0.75]
     """
 
-    _words: ClassVar[dict[str, str]] = {}  # parameter -> what it is called when the distribution is printed
+    _words: ClassVar[dict[str, str]] = {}  # parameter -> its label in `repr`
 
     @checked
     def __init__(self, seed: Seed, dtype: NumberType, name: Str, param: dict[str, Any]) -> None:
@@ -94,15 +94,15 @@ class Distribution(Cell):
         self._parameters: dict[str, Any] = {k: v for k, v in param.items() if k != "self" and not k.startswith("_")}
         self._reset_parameters()
         if "distribution" not in self._parameters:
-            self._describe(self._parameters.get("param_dict", {}))
+            self._set_parameter_info(self._parameters.get("param_dict", {}))
 
-    def _describe(self, given):
-        """Note type and shapes of the parameters `given` (dict)."""
-        self.parameter_type: mstype.Type = set_param_type(given, self._dtype)
-        self._is_scalar_batch: bool = all(v is None or isinstance(v, (int, float)) for v in given.values())
+    def _set_parameter_info(self, parameters):
+        """Set dtype and shapes from the dict `parameters`."""
+        self.parameter_type: mstype.Type = set_param_type(parameters, self._dtype)
+        self._is_scalar_batch: bool = all(v is None or isinstance(v, (int, float)) for v in parameters.values())
         self._batch_shape: tuple[int, ...] | None = None
-        if not any(v is None for v in given.values()):
-            self._batch_shape = self._common_shape(*(np.shape(v) for v in given.values()))
+        if not any(v is None for v in parameters.values()):
+            self._batch_shape = self._common_shape(*(np.shape(v) for v in parameters.values()))
         self._broadcast_shape = self._batch_shape
 
     def _common_shape(self, *shapes):
@@ -114,7 +114,7 @@ class Distribution(Cell):
                 f"but got {' and '.join(map(str, shapes))}."
             ) from None
 
-    # ------------------------------------------------------------------ what it was made with
+    # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
         """The name."""
@@ -132,27 +132,27 @@ class Distribution(Cell):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What the constructor was given."""
+        """The constructor arguments."""
         return self._parameters
 
     @property
     def is_scalar_batch(self) -> bool:
-        """Whether the parameters are single numbers."""
+        """True if the parameters are scalars."""
         return self._is_scalar_batch
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:
-        """The shape to which the parameters broadcast; None if the constructor was not given all of them."""
+        """The broadcast shape of the parameters; None if one is missing in the constructor."""
         return self._batch_shape
 
     @property
     def broadcast_shape(self) -> tuple[int, ...] | None:
-        """The shape of one sample; None if the constructor was not given all parameters."""
+        """The shape of one sample; None if a parameter is missing in the constructor."""
         return self._broadcast_shape
 
     @property
     def _value_type(self):
-        """The type in which values are computed with."""
+        """The dtype that values are cast to."""
         return self._dtype if self._dtype in mstype.float_type else self.parameter_type
 
     # ------------------------------------------------------------------ parameters, for subclasses
@@ -161,50 +161,51 @@ class Distribution(Cell):
         self.parameter_names: list[str] = []
 
     def _add_parameter(self, value, name):
-        """The Tensor for a parameter, None for None; it is what a call that does not give it takes."""
+        """Return a parameter as a Tensor, or None. It is the default of each call."""
         tensor = None if value is None else cast_to_tensor(value, self.parameter_type)
         self.default_parameters.append(tensor)
         self.parameter_names.append(name)
         return tensor
 
-    def _parameter(self, given, name, default):
-        if given is None:
+    def _parameter(self, value, name, default):
+        if value is None:
             if default is None:
                 raise TypeError(
                     f"For '{self.cls_name}', '{name}' should be a Tensor given in this call: "
                     f"the constructor was not given it."
                 )
-            given = default
-        return as_type(_check_tensor(given, name), self.parameter_type)
+            value = default
+        return as_type(_check_tensor(value, name), self.parameter_type)
 
     def _all_parameters(self, *args):
-        """All parameters of one call, broadcast against each other; the constructor's where `args` has None."""
-        known = zip(args, self.parameter_names, self.default_parameters, strict=True)
-        found = [self._parameter(*one) for one in known]
-        if len({x.shape for x in found}) < 2:
-            return tuple(found)
-        self._common_shape(*(x.shape for x in found))
-        return _BroadcastTensors.functional(tuple(found))
+        """Return all parameters of a call, broadcast; those of the constructor where `args` has None."""
+        entries = zip(args, self.parameter_names, self.default_parameters, strict=True)
+        parameters = [self._parameter(*one) for one in entries]
+        if len({x.shape for x in parameters}) < 2:
+            return tuple(parameters)
+        self._common_shape(*(x.shape for x in parameters))
+        return _BroadcastTensors.functional(tuple(parameters))
 
     def _check_param_type(self, *args):
-        """What `_all_parameters` gives; alone where it is one."""
-        found = self._all_parameters(*args)
-        return found[0] if len(found) == 1 else found
+        """Return the result of `_all_parameters`, or its only element."""
+        parameters = self._all_parameters(*args)
+        return parameters[0] if len(parameters) == 1 else parameters
 
     def _check_value(self, value, name):
         return _check_tensor(value, name)
 
     def _batch_of(self, *parameters):
-        """The shape of one sample, of all parameters of a call."""
+        """Return the shape of one sample for the parameters of a call."""
         return parameters[0].shape
 
-    def _uniform(self, shape):
-        """Numbers between 0 and 1, of which none is 0 or 1."""
+    def _draw_uniform(self, shape):
+        """Draw numbers in the open interval (0, 1)."""
         return F.maximum(UniformReal.functional(shape, seed=self._seed), _SMALLEST)
 
-    # ------------------------------------------------------------------ what follows from what
-    def _first(self, wanted, ways, args, kwargs):
-        """The result of the first method among `ways` (dict) that the class has; the value is what is then done."""
+    # ------------------------------------------------------------------ derived methods
+    def _call_first_defined(self, method_name, ways, args, kwargs):
+        """Return the result of the first method in `ways` that the class defines, converted by the function in
+        `ways`."""
         for name, then in ways.items():
             method = getattr(self, name, None)
             if method is not None:
@@ -212,11 +213,11 @@ class Distribution(Cell):
                     method = script.call(method)  # a user's method may branch on Tensors
                 result = method(*args, **kwargs)
                 return result if then is None else then(result)
-        raise NotImplementedError(f"{wanted} is not implemented for the distribution '{self._name}'.")
+        raise NotImplementedError(f"{method_name} is not implemented for the distribution '{self._name}'.")
 
     def prob(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """
-        The density, or the probability of a value that is one of countably many.
+        Return the density, or the probability of a value of a discrete distribution.
 
         Args:
             value (Tensor): Where.
@@ -226,21 +227,21 @@ class Distribution(Cell):
         Returns:
             Tensor.
         """
-        return self._first("prob", {"_prob": None, "_log_prob": F.exp}, (value, *args), kwargs)
+        return self._call_first_defined("prob", {"_prob": None, "_log_prob": F.exp}, (value, *args), kwargs)
 
     def log_prob(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of `prob`, which has the same arguments."""
-        return self._first("log_prob", {"_log_prob": None, "_prob": F.log}, (value, *args), kwargs)
+        return self._call_first_defined("log_prob", {"_log_prob": None, "_prob": F.log}, (value, *args), kwargs)
 
     def cdf(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """How probable it is that a sample is at most `value`. See `prob` for the arguments."""
+        """Return the probability that a sample is at most `value`. See `prob` for the arguments."""
         ways = {
             "_cdf": None,
             "_log_cdf": F.exp,
-            "_survival_function": _complement,
+            "_survival_function": _complement_of,
             "_log_survival": _one_minus_exp,
         }
-        return self._first("cdf", ways, (value, *args), kwargs)
+        return self._call_first_defined("cdf", ways, (value, *args), kwargs)
 
     def log_cdf(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of `cdf`, which has the same arguments."""
@@ -250,12 +251,12 @@ class Distribution(Cell):
             "_survival_function": _log_complement,
             "_log_survival": _LogOneMinusExp.functional,
         }
-        return self._first("log_cdf", ways, (value, *args), kwargs)
+        return self._call_first_defined("log_cdf", ways, (value, *args), kwargs)
 
     def survival_function(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """How probable it is that a sample is greater than `value`. See `prob` for the arguments."""
-        ways = {"_survival_function": None, "_log_survival": F.exp, "_cdf": _complement, "_log_cdf": _one_minus_exp}
-        return self._first("survival_function", ways, (value, *args), kwargs)
+        """Return the probability that a sample is greater than `value`. See `prob` for the arguments."""
+        ways = {"_survival_function": None, "_log_survival": F.exp, "_cdf": _complement_of, "_log_cdf": _one_minus_exp}
+        return self._call_first_defined("survival_function", ways, (value, *args), kwargs)
 
     def log_survival(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """The logarithm of `survival_function`, which has the same arguments."""
@@ -265,7 +266,7 @@ class Distribution(Cell):
             "_cdf": _log_complement,
             "_log_cdf": _LogOneMinusExp.functional,
         }
-        return self._first("log_survival", ways, (value, *args), kwargs)
+        return self._call_first_defined("log_survival", ways, (value, *args), kwargs)
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
         """
@@ -278,23 +279,23 @@ class Distribution(Cell):
         Returns:
             Tensor.
         """
-        return self._first("mean", {"_mean": None}, args, kwargs)
+        return self._call_first_defined("mean", {"_mean": None}, args, kwargs)
 
     def mode(self, *args: Any, **kwargs: Any) -> Tensor:
         """The value that is most probable. See `mean` for the arguments."""
-        return self._first("mode", {"_mode": None}, args, kwargs)
+        return self._call_first_defined("mode", {"_mode": None}, args, kwargs)
 
     def sd(self, *args: Any, **kwargs: Any) -> Tensor:
         """The standard deviation. See `mean` for the arguments."""
-        return self._first("sd", {"_sd": None, "_var": F.sqrt}, args, kwargs)
+        return self._call_first_defined("sd", {"_sd": None, "_var": F.sqrt}, args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
         """The variance. See `mean` for the arguments."""
-        return self._first("var", {"_var": None, "_sd": F.square}, args, kwargs)
+        return self._call_first_defined("var", {"_var": None, "_sd": F.square}, args, kwargs)
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
         """The entropy, by natural logarithms. See `mean` for the arguments."""
-        return self._first("entropy", {"_entropy": None}, args, kwargs)
+        return self._call_first_defined("entropy", {"_entropy": None}, args, kwargs)
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """
@@ -308,11 +309,11 @@ class Distribution(Cell):
         Returns:
             Tensor.
         """
-        return self._first("kl_loss", {"_kl_loss": None}, (dist, *args), kwargs)
+        return self._call_first_defined("kl_loss", {"_kl_loss": None}, (dist, *args), kwargs)
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """The cross entropy H(a, b), where this distribution is a: H(a) + KL(a||b). See `kl_loss` for the arguments."""
-        return self._first("cross_entropy", {"_cross_entropy": None}, (dist, *args), kwargs)
+        return self._call_first_defined("cross_entropy", {"_cross_entropy": None}, (dist, *args), kwargs)
 
     def sample(self, *args: Any, **kwargs: Any) -> Tensor:
         """
@@ -325,39 +326,39 @@ class Distribution(Cell):
         Returns:
             Tensor of element type `dtype`, whose shape is that of the sample with that of the parameters behind it.
         """
-        return self._first("sample", {"_sample": None}, args, kwargs)
+        return self._call_first_defined("sample", {"_sample": None}, args, kwargs)
 
     def get_dist_args(self, *args: Any, **kwargs: Any) -> tuple[Tensor | None, ...]:
         """
-        The parameters of the distribution, as `kl_loss` and others take them.
+        Return the parameters of the distribution, as `kl_loss` and other methods take them.
 
         Args:
-            args (Tensor): Parameters of the distribution, which are given back.
-            kwargs (Tensor): Parameters of the distribution, which are given back.
+            args (Tensor): Parameters of the distribution, which are returned.
+            kwargs (Tensor): Parameters of the distribution, which are returned.
 
         Returns:
-            tuple[Tensor], those of the constructor where none is given.
+            tuple[Tensor], with those of the constructor for missing ones.
         """
-        return self._first("get_dist_args", {"_get_dist_args": None}, args, kwargs)
+        return self._call_first_defined("get_dist_args", {"_get_dist_args": None}, args, kwargs)
 
     def _get_dist_args(self, *args, **kwargs):
-        given = inspect.Signature(
+        bound = inspect.Signature(
             [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None) for n in self.parameter_names]
         ).bind(*args, **kwargs)
-        given.apply_defaults()
-        found = zip(given.arguments.items(), self.default_parameters, strict=True)
-        return tuple(default if x is None else _check_tensor(x, name) for (name, x), default in found)
+        bound.apply_defaults()
+        pairs = zip(bound.arguments.items(), self.default_parameters, strict=True)
+        return tuple(default if x is None else _check_tensor(x, name) for (name, x), default in pairs)
 
     def get_dist_type(self) -> str:
         """The name of the family."""
-        return self._first("get_dist_type", {"_get_dist_type": None}, (), {})
+        return self._call_first_defined("get_dist_type", {"_get_dist_type": None}, (), {})
 
     def _get_dist_type(self):
         return self.cls_name
 
     # ------------------------------------------------------------------ as a Cell
-    def _positional(self, args, kwargs):
-        """Parameters given by name, at the positions that the method has for them: a graph takes no names."""
+    def _bind_positional(self, args, kwargs):
+        """Return keyword arguments as positional ones: a graph takes no keywords."""
         bound = inspect.signature(getattr(self, f"_{args[0]}", getattr(self, args[0], None))).bind(*args[1:], **kwargs)
         bound.apply_defaults()
         return (args[0], *bound.args), bound.kwargs
@@ -382,5 +383,5 @@ class Distribution(Cell):
             return ""
         if not self._is_scalar_batch:
             return f"batch_shape = {self._broadcast_shape}"
-        shown = zip(self._words.values(), self.default_parameters, strict=True)
-        return ", ".join(f"{word} = {value}" for word, value in shown)
+        parameters = zip(self._words.values(), self.default_parameters, strict=True)
+        return ", ".join(f"{word} = {value}" for word, value in parameters)

@@ -5,8 +5,14 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, as_type, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, as_type, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 
@@ -28,7 +34,7 @@ class Exponential(Distribution):
         ValueError: If `rate` is not positive.
 
     Note:
-        Each method takes `rate` behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `rate` after its own arguments, as a Tensor; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -50,7 +56,7 @@ class Exponential(Distribution):
         dtype: FloatType = mstype.float32,
         name: Str = "Exponential",
     ) -> None:
-        super().__init__(seed, dtype, name, given({"rate": rate}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"rate": rate}, seed, dtype, name))
         self._rate = self._add_parameter(rate, "rate")
         check_greater_zero(self._rate, "rate")
 
@@ -83,13 +89,13 @@ class Exponential(Distribution):
     def _log_survival(self, value, rate):
         return -rate * F.maximum(value, 0.0)
 
-    @against("Exponential", 1)
+    @two_distributions("Exponential", 1)
     def _kl_loss(self, rate_b, rate):
         ratio = rate_b / rate
         return ratio - 1.0 - F.log(ratio)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, rate):
-        return -F.log(self._uniform(shape)) / rate
+        return -F.log(self._draw_uniform(shape)) / rate

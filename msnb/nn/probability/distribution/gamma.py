@@ -5,8 +5,22 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, alike, check_greater_zero, check_no_scalar, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import (
+    FloatType,
+    Numbers,
+    Seed,
+    alike,
+    check_greater_zero,
+    check_no_scalar,
+    check_parameters,
+)
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
@@ -33,8 +47,7 @@ class Gamma(Distribution):
         ValueError: If a parameter is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `concentration` and `rate` behind its own arguments, as Tensors;
-        see `Distribution`.
+        Each method takes `concentration` and `rate` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -59,7 +72,7 @@ class Gamma(Distribution):
     ) -> None:
         parameters = {"concentration": concentration, "rate": rate}
         check_no_scalar("Gamma", (int, float), **parameters)
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._concentration = self._add_parameter(concentration, "concentration")
         self._rate = self._add_parameter(rate, "rate")
         check_greater_zero(self._concentration, "concentration")
@@ -112,15 +125,15 @@ class Gamma(Distribution):
     def _survival_function(self, value, concentration, rate):
         return Igammac.functional(*alike(concentration, rate * F.maximum(value, 0.0)))
 
-    @against("Gamma", 2)
+    @two_distributions("Gamma", 2)
     def _kl_loss(self, concentration_b, rate_b, concentration_a, rate_a):
         ratio = rate_b / rate_a
         of_shapes = F.lgamma(concentration_b) - F.lgamma(concentration_a)
         of_shapes += (concentration_a - concentration_b) * F.digamma(concentration_a)
         return of_shapes - concentration_b * F.log(ratio) + concentration_a * (ratio - 1.0)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, concentration, rate):
         return RandomGamma.functional(shape, concentration, rate, seed=self._seed)

@@ -5,8 +5,14 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import Numbers, NumberType, Seed, as_type, check_prob, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import Numbers, NumberType, Seed, as_type, check_parameters, check_prob
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
@@ -16,7 +22,7 @@ __all__ = ["Geometric"]
 
 class Geometric(Distribution):
     """
-    The geometric distribution: how often a trial fails before it first succeeds; :math:`p (1 - p)^k` for
+    The geometric distribution, the number of failures before the first success: :math:`p (1 - p)^k` for
     k = 0, 1, 2, ...
 
     Args:
@@ -31,7 +37,7 @@ class Geometric(Distribution):
         ValueError: If a probability is not between 0 and 1.
 
     Note:
-        Each method takes `probs`, by name `probs1`, behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `probs`, by name `probs1`, after its own arguments, as a Tensor; see `Distribution`.
         A value is rounded down.
 
     Supported Platforms:
@@ -54,7 +60,7 @@ class Geometric(Distribution):
         dtype: NumberType = mstype.int32,
         name: Str = "Geometric",
     ) -> None:
-        super().__init__(seed, dtype, name, given({"probs": probs}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"probs": probs}, seed, dtype, name))
         self._probs = self._add_parameter(probs, "probs")
         check_prob(self._probs)
 
@@ -88,13 +94,13 @@ class Geometric(Distribution):
     def _log_survival(self, value, probs1):
         return F.maximum(F.floor(value) + 1.0, 0.0) * F.log1p(-probs1)
 
-    @against("Geometric", 1)
+    @two_distributions("Geometric", 1)
     def _kl_loss(self, probs1_b, probs1):
         of_failures = (1.0 - probs1) / probs1 * (F.log1p(-probs1) - F.log1p(-probs1_b))
         return F.log(probs1) - F.log(probs1_b) + of_failures
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, probs1):
-        return F.floor(F.log(self._uniform(shape)) / F.log1p(-probs1))
+        return F.floor(F.log(self._draw_uniform(shape)) / F.log1p(-probs1))

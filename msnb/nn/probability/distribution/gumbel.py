@@ -1,4 +1,4 @@
-"""The distribution of extremes."""
+"""The Gumbel distribution."""
 
 import math
 from typing import Any
@@ -11,7 +11,13 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed
 from msnb.nn.probability.bijector.gumbel_cdf import GumbelCDF
 from msnb.nn.probability.bijector.invert import Invert
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.transformed_distribution import TransformedDistribution
 from msnb.nn.probability.distribution.uniform import Uniform
 from msnb.ops import functional as F
@@ -40,7 +46,7 @@ class Gumbel(TransformedDistribution):
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `loc` and `scale` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -70,7 +76,7 @@ class Gumbel(TransformedDistribution):
 
     @property
     def loc(self) -> Tensor:
-        """Where the density is highest."""
+        """The location."""
         return self._loc
 
     @property
@@ -115,13 +121,13 @@ class Gumbel(TransformedDistribution):
     def _log_survival(self, value, loc, scale):
         return _LogOneMinusExp.functional(-F.exp((loc - value) / scale))
 
-    @against("Gumbel", 2)
+    @two_distributions("Gumbel", 2)
     def _kl_loss(self, loc_b, scale_b, loc, scale):
         ratio, way = scale / scale_b, (loc - loc_b) / scale_b
         return _EULER * (ratio - 1.0) - F.log(ratio) + way + F.expm1(F.lgamma(ratio + 1.0) - way)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, loc, scale):
-        return loc - scale * F.log(-F.log(self._uniform(shape)))
+        return loc - scale * F.log(-F.log(self._draw_uniform(shape)))

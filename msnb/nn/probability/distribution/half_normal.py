@@ -1,26 +1,26 @@
-"""The half of the normal distribution."""
+"""The half-normal distribution."""
 
 import math
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, given
-from msnb.nn.probability.distribution._formula import at_value, drawn
-from msnb.nn.probability.distribution._placed import Placed
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_parameters
+from msnb.nn.probability.distribution._formula import at_value, sampling_method
+from msnb.nn.probability.distribution._placed import LocationScaleDistribution
 from msnb.ops import functional as F
 from msnb.ops.random.normal import StandardNormal
 
 __all__ = ["HalfNormal"]
 
 
-class HalfNormal(Placed):
+class HalfNormal(LocationScaleDistribution):
     r"""
     The half of a normal distribution above its mean: from m on density
     :math:`\sqrt{2 / \pi} / s \exp(-(x - m)^2 / 2 s^2)`.
 
     Args:
-        mean (Union[float, list, numpy.ndarray, Tensor]): Where it begins, m. Default: None, given in each call.
-        sd (Union[float, list, numpy.ndarray, Tensor]): Standard deviation of the whole normal distribution, s.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The lower bound m. Default: None, given in each call.
+        sd (Union[float, list, numpy.ndarray, Tensor]): Standard deviation s of the full normal distribution.
             Default: None, given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
@@ -31,7 +31,7 @@ class HalfNormal(Placed):
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
         MindSpore 2.7.1 has a density from 0 on, whatever the mean; here it begins at the mean.
 
     Supported Platforms:
@@ -56,8 +56,8 @@ class HalfNormal(Placed):
         name: Str = "HalfNormal",
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
-        self._add_place(mean, sd)
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
+        self._add_location_and_scale(mean, sd)
 
     @at_value
     def _log_prob(self, value, mean, sd):
@@ -69,6 +69,6 @@ class HalfNormal(Placed):
     def _cdf(self, value, mean, sd):
         return F.erf(F.relu(value - mean) / (sd * math.sqrt(2)))
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, mean, sd):
         return mean + sd * F.abs(StandardNormal.functional(shape, seed=self._seed))

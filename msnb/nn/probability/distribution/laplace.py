@@ -2,20 +2,20 @@
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, given
-from msnb.nn.probability.distribution._formula import at_value, drawn
-from msnb.nn.probability.distribution._placed import Placed
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_parameters
+from msnb.nn.probability.distribution._formula import at_value, sampling_method
+from msnb.nn.probability.distribution._placed import LocationScaleDistribution
 from msnb.ops import functional as F
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Placed):
+class Laplace(LocationScaleDistribution):
     r"""
     The Laplace distribution: density :math:`\exp(-|x - m| / b) / 2 b`.
 
     Args:
-        mean (Union[float, list, numpy.ndarray, Tensor]): Where it is highest, m. Default: None, given in each call.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, given in each call.
         sd (Union[float, list, numpy.ndarray, Tensor]): The scale, b. Default: None, given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
@@ -26,7 +26,7 @@ class Laplace(Placed):
         ValueError: If `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -50,8 +50,8 @@ class Laplace(Placed):
         name: Str = "Laplace",
     ) -> None:
         parameters = {"mean": mean, "sd": sd}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
-        self._add_place(mean, sd)
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
+        self._add_location_and_scale(mean, sd)
 
     @at_value
     def _log_prob(self, value, mean, sd):
@@ -69,7 +69,7 @@ class Laplace(Placed):
         beyond = 0.5 * F.exp(-F.abs(z))
         return F.where(z > 0, beyond, 1 - beyond)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, mean, sd):
-        share = self._uniform(shape) - 0.5
+        share = self._draw_uniform(shape) - 0.5
         return mean - sd * F.sign(share) * F.log1p(-2 * F.abs(share))

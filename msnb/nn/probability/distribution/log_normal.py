@@ -1,4 +1,4 @@
-"""The distribution of what has a normal logarithm."""
+"""The log-normal distribution."""
 
 import math
 
@@ -7,7 +7,13 @@ from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn.probability._parameters import FloatType, Numbers, Seed
 from msnb.nn.probability.bijector.exp import Exp
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.normal import Normal, normal_kl
 from msnb.nn.probability.distribution.transformed_distribution import TransformedDistribution
 from msnb.ops import functional as F
@@ -32,7 +38,7 @@ class LogNormal(TransformedDistribution):
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `loc` and `scale` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -92,40 +98,40 @@ class LogNormal(TransformedDistribution):
     def _entropy(self, loc, scale):
         return loc + F.log(scale) + 0.5 * (1.0 + math.log(2 * math.pi))
 
-    def _of_log(self, method, value, loc, scale, below):
-        """A method of the normal distribution at the logarithm of `value`; `below` for what has none."""
+    def _call_at_log(self, method, value, loc, scale, below):
+        """Call a method of the normal distribution at the logarithm of `value`; return `below` for values up to 0."""
         is_inside = value > 0.0
         log_value = F.log(F.where(is_inside, value, 1.0))  # no NaN goes into the gradient
         return F.where(is_inside, getattr(self._distribution, method)(log_value, loc, scale), below), log_value
 
     @at_value
     def _log_prob(self, value, loc, scale):
-        of_log, log_value = self._of_log("log_prob", value, loc, scale, -math.inf)
+        of_log, log_value = self._call_at_log("log_prob", value, loc, scale, -math.inf)
         return of_log - log_value
 
     @at_value
     def _cdf(self, value, loc, scale):
-        return self._of_log("cdf", value, loc, scale, 0.0)[0]
+        return self._call_at_log("cdf", value, loc, scale, 0.0)[0]
 
     @at_value
     def _survival_function(self, value, loc, scale):
-        return self._of_log("survival_function", value, loc, scale, 1.0)[0]
+        return self._call_at_log("survival_function", value, loc, scale, 1.0)[0]
 
     @at_value
     def _log_cdf(self, value, loc, scale):
-        return self._of_log("log_cdf", value, loc, scale, -math.inf)[0]
+        return self._call_at_log("log_cdf", value, loc, scale, -math.inf)[0]
 
     @at_value
     def _log_survival(self, value, loc, scale):
-        return self._of_log("log_survival", value, loc, scale, 0.0)[0]
+        return self._call_at_log("log_survival", value, loc, scale, 0.0)[0]
 
-    @against("LogNormal", 2)
+    @two_distributions("LogNormal", 2)
     def _kl_loss(self, loc_b, scale_b, loc_a, scale_a):
-        return normal_kl(loc_b, scale_b, loc_a, scale_a)  # a function of the numbers leaves it as it is
+        return normal_kl(loc_b, scale_b, loc_a, scale_a)  # the divergence is invariant under bijections
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, loc, scale):
         batch = len(loc.shape)
         return F.exp(self._distribution.sample(shape[: len(shape) - batch], loc, scale))

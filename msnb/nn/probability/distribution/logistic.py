@@ -5,8 +5,8 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import at_value, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import at_value, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 
@@ -30,7 +30,7 @@ class Logistic(Distribution):
         ValueError: If `scale` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `loc` and `scale` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
         `kl_loss` and `cross_entropy` are not implemented: there is no closed form.
 
     Supported Platforms:
@@ -55,7 +55,7 @@ class Logistic(Distribution):
         name: Str = "Logistic",
     ) -> None:
         parameters = {"loc": loc, "scale": scale}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._loc = self._add_parameter(loc, "loc")
         self._scale = self._add_parameter(scale, "scale")
         check_greater_zero(self._scale, "scale")
@@ -107,7 +107,7 @@ class Logistic(Distribution):
     def _log_survival(self, value, loc, scale):
         return F.logsigmoid((loc - value) / scale)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, loc, scale):
-        u = self._uniform(shape)
+        u = self._draw_uniform(shape)
         return loc + scale * (F.log(u) - F.log1p(-u))

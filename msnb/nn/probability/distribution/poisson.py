@@ -13,9 +13,9 @@ from msnb.nn.probability._parameters import (
     as_type,
     check_greater_zero,
     check_no_scalar,
-    given,
+    check_parameters,
 )
-from msnb.nn.probability.distribution._formula import at_value, drawn, of_parameters
+from msnb.nn.probability.distribution._formula import at_value, of_parameters, sampling_method
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.math.exponential import _TimesLog
@@ -40,7 +40,7 @@ class Poisson(Distribution):
         ValueError: If `rate` is not positive.
 
     Note:
-        Each method takes `rate` behind its own arguments, as a Tensor; see `Distribution`.
+        Each method takes `rate` after its own arguments, as a Tensor; see `Distribution`.
         `entropy`, `kl_loss` and `cross_entropy` are not implemented.
 
     Supported Platforms:
@@ -64,7 +64,7 @@ class Poisson(Distribution):
         name: Str = "Poisson",
     ) -> None:
         check_no_scalar("Poisson", (int, float), rate=rate)
-        super().__init__(seed, dtype, name, given({"rate": rate}, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters({"rate": rate}, seed, dtype, name))
         self._rate = self._add_parameter(rate, "rate")
         check_greater_zero(self._rate, "rate")
 
@@ -101,6 +101,6 @@ class Poisson(Distribution):
         above = F.floor(F.maximum(value, -1.0)) + 1.0
         return F.where(above > 0.0, F.igamma(*alike(F.maximum(above, 1.0), rate)), 1.0)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, rate):
         return RandomPoisson.functional(shape, as_type(rate, mstype.float32), seed=self._seed)

@@ -5,9 +5,9 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, given
-from msnb.nn.probability.distribution._formula import at_value, drawn
-from msnb.nn.probability.distribution._placed import Placed
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater_zero, check_parameters
+from msnb.nn.probability.distribution._formula import at_value, sampling_method
+from msnb.nn.probability.distribution._placed import LocationScaleDistribution
 from msnb.ops import functional as F
 from msnb.ops.random.gamma import Gamma as RandomGamma
 from msnb.ops.random.normal import StandardNormal
@@ -15,13 +15,13 @@ from msnb.ops.random.normal import StandardNormal
 __all__ = ["StudentT"]
 
 
-class StudentT(Placed):
+class StudentT(LocationScaleDistribution):
     r"""
     Student's t distribution: density :math:`\propto (1 + z^2 / n)^{-(n + 1) / 2}` with :math:`z = (x - m) / s`.
 
     Args:
         df (Union[float, list, numpy.ndarray, Tensor]): Degrees of freedom, n. Default: None, given in each call.
-        mean (Union[float, list, numpy.ndarray, Tensor]): Where it is highest, m. Default: None, given in each call.
+        mean (Union[float, list, numpy.ndarray, Tensor]): The location m. Default: None, given in each call.
         sd (Union[float, list, numpy.ndarray, Tensor]): The scale, s. Default: None, given in each call.
         seed (int): Picks a stream of random numbers, non-negative. Default: None.
         dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
@@ -32,7 +32,7 @@ class StudentT(Placed):
         ValueError: If `df` or `sd` is not positive, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `df`, `mean` and `sd` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `df`, `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -57,10 +57,10 @@ class StudentT(Placed):
         name: Str = "StudentT",
     ) -> None:
         parameters = {"df": df, "mean": mean, "sd": sd}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._df_value = self._add_parameter(df, "df")
         check_greater_zero(self._df_value, "Degrees of freedom")
-        self._add_place(mean, sd)
+        self._add_location_and_scale(mean, sd)
 
     @property
     def df(self) -> Tensor | None:
@@ -70,10 +70,10 @@ class StudentT(Placed):
     @at_value
     def _log_prob(self, value, df, mean, sd):
         z = (value - mean) / sd
-        whole = F.lgamma(0.5 * (df + 1)) - F.lgamma(0.5 * df) - 0.5 * F.log(math.pi * df) - F.log(sd)
-        return whole - 0.5 * (df + 1) * F.log1p(F.square(z) / df)
+        log_norm = F.lgamma(0.5 * (df + 1)) - F.lgamma(0.5 * df) - 0.5 * F.log(math.pi * df) - F.log(sd)
+        return log_norm - 0.5 * (df + 1) * F.log1p(F.square(z) / df)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, df, mean, sd):
         chi = 2 * RandomGamma.functional(shape, 0.5 * df, F.ones_like(df), seed=self._seed)
         return mean + sd * StandardNormal.functional(shape, seed=self._seed) * F.sqrt(df / chi)

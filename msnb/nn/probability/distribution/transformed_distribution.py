@@ -1,4 +1,4 @@
-"""`TransformedDistribution`: the distribution of a function of a random number."""
+"""`TransformedDistribution`: the distribution of a function of a random variable."""
 
 import math
 from typing import Annotated
@@ -90,16 +90,17 @@ class TransformedDistribution(Distribution):
 
     @property
     def is_linear_transformation(self) -> bool:
-        """Whether the derivative of g is the same everywhere."""
+        """True if the derivative of g is constant."""
         return self._is_linear_transformation
 
     def _log_prob(self, value, *args, **kwargs):
         of_x = self._distribution.log_prob(self._bijector.inverse(value), *args, **kwargs)
-        # What is impossible stays so, even where the derivative is infinite.
+        # An impossible value keeps probability 0, even if the derivative is infinite.
         return F.where(of_x == -math.inf, -math.inf, of_x + self._bijector.inverse_log_jacobian(value))
 
-    def _tail(self, method, other, value, args, kwargs):
-        """A share of X on one side of that whose image is `value`; on the other side where g decreases."""
+    def _tail_probability(self, method, other, value, args, kwargs):
+        """Return the probability of X on one side of the inverse image of `value`; on the other side if g
+        decreases."""
         x = self._bijector.inverse(value)
         share = getattr(self._distribution, method)(x, *args, **kwargs)
         is_decreasing = self._bijector._is_decreasing
@@ -108,16 +109,16 @@ class TransformedDistribution(Distribution):
         return F.where(is_decreasing, getattr(self._distribution, other)(x, *args, **kwargs), share)
 
     def _cdf(self, value, *args, **kwargs):
-        return self._tail("cdf", "survival_function", value, args, kwargs)
+        return self._tail_probability("cdf", "survival_function", value, args, kwargs)
 
     def _survival_function(self, value, *args, **kwargs):
-        return self._tail("survival_function", "cdf", value, args, kwargs)
+        return self._tail_probability("survival_function", "cdf", value, args, kwargs)
 
     def _log_cdf(self, value, *args, **kwargs):
-        return self._tail("log_cdf", "log_survival", value, args, kwargs)
+        return self._tail_probability("log_cdf", "log_survival", value, args, kwargs)
 
     def _log_survival(self, value, *args, **kwargs):
-        return self._tail("log_survival", "log_cdf", value, args, kwargs)
+        return self._tail_probability("log_survival", "log_cdf", value, args, kwargs)
 
     def _mean(self, *args, **kwargs):
         if not self._is_linear_transformation:
@@ -128,7 +129,7 @@ class TransformedDistribution(Distribution):
         return self._bijector.forward(self._distribution.mean(*args, **kwargs))
 
     def _log_slope(self, of_x, what):
-        """The logarithm of the derivative, of a Tensor that tells the type."""
+        """Return the logarithm of the derivative, in the dtype of a Tensor."""
         if not self._is_linear_transformation:
             raise NotImplementedError(f"{what} is not implemented for the distribution '{self._name}'.")
         return self._bijector.forward_log_jacobian(of_x)

@@ -5,8 +5,14 @@ import math
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor
-from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater, given
-from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, check_greater, check_parameters
+from msnb.nn.probability.distribution._formula import (
+    at_value,
+    cross_entropy_from_kl,
+    of_parameters,
+    sampling_method,
+    two_distributions,
+)
 from msnb.nn.probability.distribution.distribution import Distribution
 from msnb.ops import functional as F
 from msnb.ops.random.uniform import UniformReal
@@ -30,7 +36,7 @@ class Uniform(Distribution):
         ValueError: If `low` is not less than `high`, or the shapes of the parameters do not broadcast.
 
     Note:
-        Each method takes `low` and `high` behind its own arguments, as Tensors; see `Distribution`.
+        Each method takes `low` and `high` after its own arguments, as Tensors; see `Distribution`.
         There is no single most probable value, so `mode` is not implemented.
 
     Supported Platforms:
@@ -55,7 +61,7 @@ class Uniform(Distribution):
         name: Str = "Uniform",
     ) -> None:
         parameters = {"low": low, "high": high}
-        super().__init__(seed, dtype, name, given(parameters, seed, dtype, name))
+        super().__init__(seed, dtype, name, check_parameters(parameters, seed, dtype, name))
         self._low = self._add_parameter(low, "low")
         self._high = self._add_parameter(high, "high")
         check_greater(self._low, self._high, "low", "high")
@@ -94,13 +100,13 @@ class Uniform(Distribution):
     def _survival_function(self, value, low, high):
         return F.clamp((high - value) / (high - low), 0.0, 1.0)
 
-    @against("Uniform", 2)
+    @two_distributions("Uniform", 2)
     def _kl_loss(self, low_b, high_b, low, high):
         is_within = F.logical_and(low_b <= low, high <= high_b)
         return F.where(is_within, F.log(high_b - low_b) - F.log(high - low), math.inf)
 
-    _cross_entropy = crossed(_entropy, _kl_loss)
+    _cross_entropy = cross_entropy_from_kl(_entropy, _kl_loss)
 
-    @drawn
+    @sampling_method
     def _sample(self, shape, low, high):
         return low + (high - low) * UniformReal.functional(shape, seed=self._seed)

@@ -1,4 +1,4 @@
-"""A face: deep probabilistic networks."""
+"""Re-export module: deep probabilistic networks."""
 
 from msnb.nn.probability.dpn.vae.cvae import ConditionalVAE
 from msnb.nn.probability.dpn.vae.vae import VAE

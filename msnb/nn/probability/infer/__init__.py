@@ -1,4 +1,4 @@
-"""A face: inference in probabilistic networks."""
+"""Re-export module: inference in probabilistic networks."""
 
 from msnb.nn.probability.infer.variational.elbo import ELBO
 from msnb.nn.probability.infer.variational.svi import SVI

@@ -1,4 +1,4 @@
-"""A face: tools built of probabilistic networks."""
+"""Re-export module: tools built of probabilistic networks."""
 
 from msnb.nn.probability.toolbox.anomaly_detection import VAEAnomalyDetection
 from msnb.nn.probability.toolbox.uncertainty_evaluation import UncertaintyEvaluation

@@ -1,4 +1,4 @@
-"""Anomalies as what a variational autoencoder cannot reconstruct."""
+"""Anomaly detection by the reconstruction error of a variational autoencoder."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ __all__ = ["VAEAnomalyDetection"]
 
 class VAEAnomalyDetection:
     """
-    Detection of anomalies with a variational autoencoder: what is like the data that it was trained with comes out as
-    it goes in, an outlier does not.
+    Anomaly detection with a variational autoencoder: it reconstructs samples like its training data, and fails for
+    outliers.
 
     Args:
         encoder (Cell): As of `VAE`.
@@ -61,7 +61,7 @@ class VAEAnomalyDetection:
 
     def predict_outlier_score(self, sample_x: Tensor) -> float:
         """
-        How far the reconstruction is from a sample.
+        Return the distance of a sample from its reconstruction.
 
         Args:
             sample_x (Tensor): The sample, of shape (N, C, H, W).
@@ -74,7 +74,7 @@ class VAEAnomalyDetection:
 
     def predict_outlier(self, sample_x: Tensor, threshold: float = 100.0) -> bool:
         """
-        Whether a sample is an outlier.
+        Return True if a sample is an outlier.
 
         Args:
             sample_x (Tensor): The sample, of shape (N, C, H, W).

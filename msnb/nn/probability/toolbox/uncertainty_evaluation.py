@@ -1,4 +1,4 @@
-"""A face: `UncertaintyEvaluation`, which trains networks and therefore stands with what trains."""
+"""Re-export module: `UncertaintyEvaluation`, which trains networks and is therefore in `msnb.train`."""
 
 from msnb.train._uncertainty_evaluation import UncertaintyEvaluation
 

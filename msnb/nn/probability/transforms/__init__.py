@@ -1,4 +1,4 @@
-"""A face: transforms of networks into probabilistic ones."""
+"""Re-export module: transforms of networks into probabilistic networks."""
 
 from msnb.nn.probability.transforms.transform_bnn import TransformToBNN
 

@@ -1,4 +1,4 @@
-"""Networks made Bayesian."""
+"""Conversion of networks to Bayesian networks."""
 
 import inspect
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def _conv_args(layer):
 
 class TransformToBNN:
     """
-    Replaces layers of a network by Bayesian ones; the network itself is changed.
+    Replace layers of a network by Bayesian layers, in place.
 
     Args:
         trainable_dnn (Cell): The network in its training step, a `TrainOneStepCell`.
@@ -103,11 +103,11 @@ class TransformToBNN:
             Cell, the training step of the Bayesian network.
 
         Raises:
-            TypeError: If the optimizer is none of `mindspore.nn`.
+            TypeError: If the optimizer is not from `mindspore.nn`.
             ValueError: If its Parameters are in groups.
         """
-        self._replace(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
-        self._replace(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
+        self._replace_layers(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
+        self._replace_layers(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
         return self._training_step()
 
     def transform_to_bnn_layer(
@@ -131,43 +131,43 @@ class TransformToBNN:
             Cell, the training step of the Bayesian network.
 
         Raises:
-            TypeError: If the optimizer is none of `mindspore.nn`.
+            TypeError: If the optimizer is not from `mindspore.nn`.
             ValueError: If a type is another, or the optimizer's Parameters are in groups.
         """
-        for argument, given, known in (
+        for argument, layer_type, allowed in (
             ("dnn_layer_type", dnn_layer_type, (Dense, Conv2d)),
             ("bnn_layer_type", bnn_layer_type, (DenseReparam, ConvReparam)),
         ):
-            if given not in known:
-                names = " or ".join(c.__name__ for c in known)
+            if layer_type not in allowed:
+                names = " or ".join(c.__name__ for c in allowed)
                 raise ValueError(
-                    f"For 'transform_to_bnn_layer', '{argument}' should be {names}, but got {describe(given)}."
+                    f"For 'transform_to_bnn_layer', '{argument}' should be {names}, but got {describe(layer_type)}."
                 )
         usual = _dense_args if dnn_layer_type is Dense else _conv_args
-        self._replace(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
+        self._replace_layers(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
         return self._training_step()
 
-    def _replace(self, net, old, new, get_args, add_args):
+    def _replace_layers(self, net, old, new, get_args, add_args):
         for name, cell in net.name_cells().items():
             if isinstance(cell, old):
                 setattr(net, name, new(**get_args(cell), **(add_args or {})))
             else:
-                self._replace(cell, old, new, get_args, add_args)
+                self._replace_layers(cell, old, new, get_args, add_args)
 
     def _training_step(self):
         for path, param in self.backbone.parameters_and_names():
-            param.name = path  # those of the new layers do not know where they stand
-        optimizer = _like(self.optimizer, self.backbone.trainable_params())
+            param.name = path  # Parameters of the new layers have no prefix yet
+        optimizer = _rebuild_optimizer(self.optimizer, self.backbone.trainable_params())
         loss = WithBNNLossCell(self.backbone, self.loss_fn, self.dnn_factor, self.bnn_factor)
         return TrainOneStepCell(loss, optimizer, self.sens)
 
 
-def _like(optimizer, parameters):
-    """An optimizer as the given one, for other Parameters: it keeps its settings where its constructor has them."""
+def _rebuild_optimizer(optimizer, parameters):
+    """Return an optimizer of the same class for other Parameters, with the settings that its constructor takes."""
     kind = type(optimizer)
     if kind.__name__ not in optim.__all__:
-        known = ", ".join(optim.__all__)
-        raise TypeError(f"For 'TransformToBNN', the optimizer should be one of {known}, but got {kind.__name__}.")
+        names = ", ".join(optim.__all__)
+        raise TypeError(f"For 'TransformToBNN', the optimizer should be one of {names}, but got {kind.__name__}.")
     if optimizer.is_group:
         raise ValueError("For 'TransformToBNN', the optimizer's Parameters should not be in groups: they are replaced.")
     settings = {}
@@ -178,5 +178,6 @@ def _like(optimizer, parameters):
         if isinstance(value, (bool, int, float, list, Cell)):
             settings[name] = value
     if "weight_decay" in settings:
-        settings["weight_decay"] /= optimizer.loss_scale  # it is kept multiplied by it
+        # the optimizer stores the decay multiplied by the loss scale
+        settings["weight_decay"] /= optimizer.loss_scale
     return kind(parameters, **settings)

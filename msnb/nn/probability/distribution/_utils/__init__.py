@@ -1,1 +1,1 @@
-"""MindSpore's path of what distributions share."""
+"""MindSpore's path of the helpers of distributions."""

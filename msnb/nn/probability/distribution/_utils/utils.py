@@ -1,4 +1,4 @@
-"""A face: the checks and casts of parameters, where MindSpore has them; own distributions of users import them here."""
+"""Re-export module: checks and casts of parameters at MindSpore's path, for distributions of users."""
 
 from msnb.nn.probability._parameters import (
     CheckTensor,

@@ -1,4 +1,4 @@
-"""A face: variational autoencoders."""
+"""Re-export module: variational autoencoders."""
 
 from msnb.nn.probability.dpn.vae.cvae import ConditionalVAE
 from msnb.nn.probability.dpn.vae.vae import VAE

@@ -1,4 +1,4 @@
-"""What variational autoencoders have in common: their sizes, and the way through the latent space."""
+"""Base of variational autoencoders: sizes, encoding, sampling and decoding."""
 
 from typing import Annotated, Any
 
@@ -12,9 +12,9 @@ from msnb.ops.random.normal import StandardNormal
 
 
 class Latent(Cell):
-    """An encoder and a decoder, between which numbers are drawn from a normal distribution.
+    """An encoder and a decoder with a normal latent distribution.
 
-    The decoder gets `given` numbers besides those drawn.
+    The decoder gets `condition_size` numbers besides the latent variables.
     """
 
     @checked
@@ -24,7 +24,7 @@ class Latent(Cell):
         decoder: Annotated[Cell, Instance(Cell)],
         hidden_size: PositiveInt,
         latent_size: PositiveInt,
-        given: int,
+        condition_size: int,
     ) -> None:
         super().__init__()
         if hidden_size < latent_size:
@@ -38,23 +38,23 @@ class Latent(Cell):
         self.latent_size: int = latent_size
         self.dense1: Dense = Dense(hidden_size, latent_size, "normal", "zeros")
         self.dense2: Dense = Dense(hidden_size, latent_size, "normal", "zeros")
-        self.dense3: Dense = Dense(latent_size + given, hidden_size, "normal", "zeros")
+        self.dense3: Dense = Dense(latent_size + condition_size, hidden_size, "normal", "zeros")
 
     def _encode(self, *inputs):
-        """Mean and logarithm of the variance."""
+        """Return mean and logarithm of the variance."""
         hidden = self.encoder(*inputs)
         return self.dense1(hidden), self.dense2(hidden)
 
     def _decode(self, z):
         return self.decoder(self.dense3(z))
 
-    def _draw(self, mean, log_variance):
-        """A number of the normal distribution for each mean, and the standard deviation of it."""
+    def _draw_with_deviation(self, mean, log_variance):
+        """Draw a latent variable for each mean. Return it with the standard deviation."""
         std = F.exp(0.5 * log_variance)
         return mean + std * StandardNormal.functional(mean.shape), std
 
     def _check_generated(self, generate_nums: Any, shape: Any) -> int:
-        """`generate_nums`, unless it or the shape of the images does not fit."""
+        """Return `generate_nums`. Raise an error if it or the image shape does not fit."""
         check(PositiveInt, generate_nums, "generate_nums", self.cls_name)
         if not isinstance(shape, tuple) or len(shape) != 4 or shape[0] not in (-1, generate_nums):
             raise ValueError(
@@ -63,5 +63,5 @@ class Latent(Cell):
             )
         return generate_nums
 
-    def _drawn(self, generate_nums: int) -> Tensor:
+    def _draw_latent(self, generate_nums: int) -> Tensor:
         return StandardNormal.functional((generate_nums, self.latent_size))

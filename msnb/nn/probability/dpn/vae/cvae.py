@@ -1,4 +1,4 @@
-"""The variational autoencoder that is told the class."""
+"""The conditional variational autoencoder."""
 
 from msnb.common.kinds import PositiveInt, check
 from msnb.core.tensor.tensor import Tensor
@@ -13,8 +13,8 @@ __all__ = ["ConditionalVAE"]
 
 class ConditionalVAE(Latent):
     r"""
-    The conditional variational autoencoder (Sohn, Lee and Yan, 2015): a VAE whose encoder gets the class of each image,
-    too, and whose decoder gets it as a one-hot vector beside z.
+    The conditional variational autoencoder (Sohn, Lee and Yan, 2015): a VAE whose encoder also gets the class of each
+        image, and whose decoder gets it as a one-hot vector in addition to z.
 
     Args:
         encoder (Cell): From x and y to h, of shape (N, hidden_size).
@@ -28,7 +28,7 @@ class ConditionalVAE(Latent):
         - **y** (Tensor) - The classes, int32 of shape (N,).
 
     Outputs:
-        tuple of Tensors: the reconstruction, x, :math:`\mu` and :math:`\sigma`; what `infer.ELBO` takes.
+        tuple of Tensors: the reconstruction, x, :math:`\mu` and :math:`\sigma`, the inputs of `infer.ELBO`.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -61,7 +61,7 @@ class ConditionalVAE(Latent):
     def construct(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """(reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x, y)
-        z, std = self._draw(mu, log_variance)
+        z, std = self._draw_with_deviation(mu, log_variance)
         return self._decode(self._with_class(z, y)), x, mu, std
 
     def _with_class(self, z, y):
@@ -69,7 +69,7 @@ class ConditionalVAE(Latent):
 
     def generate_sample(self, sample_y: Tensor, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
         """
-        What the decoder makes of numbers drawn and of classes.
+        Decode random latent variables for given classes.
 
         Args:
             sample_y (Tensor): The classes, int32 of shape (generate_nums,).
@@ -84,17 +84,17 @@ class ConditionalVAE(Latent):
             ValueError: If it is less than 1, or `shape` is another.
         """
         count = self._check_generated(generate_nums, shape)
-        return F.reshape(self._decode(self._with_class(self._drawn(count), sample_y)), shape)
+        return F.reshape(self._decode(self._with_class(self._draw_latent(count), sample_y)), shape)
 
     def reconstruct_sample(self, x: Tensor, y: Tensor) -> Tensor:
         """
-        What the network makes of images.
+        Reconstruct images.
 
         Args:
             x (Tensor): The images.
             y (Tensor): Their classes, int32 of shape (N,).
 
         Returns:
-            Tensor, what should be the same images.
+            Tensor, the reconstructed images.
         """
-        return self._decode(self._with_class(self._draw(*self._encode(x, y))[0], y))
+        return self._decode(self._with_class(self._draw_with_deviation(*self._encode(x, y))[0], y))

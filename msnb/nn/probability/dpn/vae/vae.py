@@ -11,8 +11,8 @@ __all__ = ["VAE"]
 class VAE(Latent):
     r"""
     The variational autoencoder (Kingma and Welling, 2013): :math:`\mu` and :math:`\log \sigma^2` are read from the
-    encoder's output h by a Dense layer each, z is drawn from :math:`N(\mu, \sigma^2)`, and the decoder makes of a third
-    Dense layer of z what should be x again.
+    encoder's output h by a Dense layer each, z is drawn from :math:`N(\mu, \sigma^2)`, and the decoder reconstructs x
+    from a third Dense layer of z.
 
     Args:
         encoder (Cell): From x to h, of shape (N, hidden_size).
@@ -24,7 +24,7 @@ class VAE(Latent):
         - **x** (Tensor) - Input of the encoder, usually of shape (N, C, H, W).
 
     Outputs:
-        tuple of Tensors: the reconstruction, x, :math:`\mu` and :math:`\sigma`; what `infer.ELBO` takes.
+        tuple of Tensors: the reconstruction, x, :math:`\mu` and :math:`\sigma`, the inputs of `infer.ELBO`.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -47,12 +47,12 @@ class VAE(Latent):
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """(reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x)
-        z, std = self._draw(mu, log_variance)
+        z, std = self._draw_with_deviation(mu, log_variance)
         return self._decode(z), x, mu, std
 
     def generate_sample(self, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
         """
-        What the decoder makes of numbers drawn.
+        Decode random latent variables.
 
         Args:
             generate_nums (int): How many images.
@@ -66,16 +66,16 @@ class VAE(Latent):
             ValueError: If it is less than 1, or `shape` is another.
         """
         count = self._check_generated(generate_nums, shape)
-        return F.reshape(self._decode(self._drawn(count)), shape)
+        return F.reshape(self._decode(self._draw_latent(count)), shape)
 
     def reconstruct_sample(self, x: Tensor) -> Tensor:
         """
-        What the network makes of images.
+        Reconstruct images.
 
         Args:
             x (Tensor): The images.
 
         Returns:
-            Tensor, what should be the same images.
+            Tensor, the reconstructed images.
         """
-        return self._decode(self._draw(*self._encode(x))[0])
+        return self._decode(self._draw_with_deviation(*self._encode(x))[0])

@@ -1,4 +1,4 @@
-"""A face: variational inference."""
+"""Re-export module: variational inference."""
 
 from msnb.nn.probability.infer.variational.elbo import ELBO
 from msnb.nn.probability.infer.variational.svi import SVI

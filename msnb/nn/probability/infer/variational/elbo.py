@@ -20,8 +20,8 @@ class ELBO(Cell):
     r1.1 the squares are not halved.
 
     Args:
-        latent_prior (str): What the latent numbers are believed to be: "Normal". Default: "Normal".
-        output_prior (str): What the outputs are believed to be: "Normal". Default: "Normal".
+        latent_prior (str): Prior of the latent variables: "Normal". Default: "Normal".
+        output_prior (str): Distribution of the outputs: "Normal". Default: "Normal".
 
     Inputs:
         - **data** (tuple[Tensor]) - The reconstruction, x, :math:`\mu` and :math:`\sigma`.
@@ -58,7 +58,7 @@ class ELBO(Cell):
         self.recon_loss: MSELoss = MSELoss(reduction="sum")
 
     def construct(self, data: Any, label: Any) -> Tensor:
-        """The loss."""
+        """Return the loss."""
         reconstruction, x, mu, std = data
         divergence = self.posterior("kl_loss", "Normal", F.zeros_like(mu), F.ones_like(std), mu, std)
         return self.recon_loss(x, reconstruction) + self.sum(divergence)
