@@ -1,4 +1,4 @@
-"""Operators that MindSpore keeps for its own tests and layers, under `mindspore.ops.operations._inner_ops`."""
+"""Operators of MindSpore's own tests and layers, under `mindspore.ops.operations._inner_ops`."""
 
 import jax.numpy as jnp
 

@@ -1,4 +1,4 @@
-"""`PyFunc`: a Python function over numpy arrays as an operator, with the types and shapes of what it returns."""
+"""`PyFunc`: a Python function over numpy arrays as an operator with declared result types and shapes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +21,8 @@ from msnb.ops.custom import Custom
 class PyFunc(HostPrimitive):
     """An operator that calls a Python function with numpy arrays; it has no gradient.
 
-    Operator by operator the function runs once for each call. In a compiled program the program calls it, and may leave
-    out a call whose results nothing uses, or which has the inputs of another one.
+    In PYNATIVE mode the function runs once for each call. A compiled program may skip a call whose results are
+    unused, or that has the inputs of another call.
 
     Args:
         fn (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
@@ -74,8 +74,8 @@ class PyFunc(HostPrimitive):
         self.given = list(zip(in_types, map(tuple, in_shapes), strict=True))
         self.promised = list(zip(out_types, map(tuple, out_shapes), strict=True))
 
-    def _results(self, *arrays):
-        """What the function returns, as arrays of the promised types."""
+    def _call_function(self, *arrays):
+        """Call the function and return its results as arrays of the declared types."""
         out = self.fn(*arrays)
         outs = out if isinstance(out, (tuple, list)) else (out,)
         if len(outs) != len(self.promised):
@@ -98,6 +98,6 @@ class PyFunc(HostPrimitive):
             if x.shape != shape:
                 raise ValueError(f"For 'PyFunc', input {i} should have shape {shape}, but got {x.shape}.")
         if not any(is_tracer(x._array) for x in input_x):
-            return tuple(Tensor(array) for array in self._results(*[x.asnumpy() for x in input_x]))
+            return tuple(Tensor(array) for array in self._call_function(*[x.asnumpy() for x in input_x]))
         kinds, shapes = tuple(k for k, _ in self.promised), tuple(s for _, s in self.promised)
-        return Custom(self._results, shapes, kinds, "pyfunc")(*input_x)
+        return Custom(self._call_function, shapes, kinds, "pyfunc")(*input_x)

@@ -1,4 +1,4 @@
-"""Functions made of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
+"""Functions of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
 
 from msnb.core.operator.operator_types import FUNCTIONAL
 from msnb.core.transforms.grad import GradOperation
