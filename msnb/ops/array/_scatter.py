@@ -1,4 +1,4 @@
-"""What operators share that write at indices."""
+"""Shared code of operators that write at indices."""
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from msnb.ops._upcast import in_float32
 DROP = {"mode": "drop", "wrap_negative_indices": False}  # a negative index is out of range too
 
 
-def _times(x, factors, index):
+def _multiply_at(x, factors, index):
     return x.at[index].multiply(factors, **DROP)
 
 
@@ -20,7 +20,7 @@ def multiplied(x, factors, index):
 
     JAX differentiates this only for indices that are all different; here they need not be.
     """
-    return _times(x, factors, index)
+    return _multiply_at(x, factors, index)
 
 
 def _multiplied_forward(x, factors, index):
@@ -29,7 +29,7 @@ def _multiplied_forward(x, factors, index):
 
 def _multiplied_backward(saved, cotangent):
     x, factors, index = saved
-    # The product of the other factors of a place: all that are not 0, unless another one is 0.
+    # The product of the other factors of an element: all nonzero ones, unless another one is 0.
     zero = factors == 0
     zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), **DROP)
     others = multiplied(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
@@ -59,17 +59,17 @@ def position_of(op, x, indices, updates):
             f"For '{op}', the last dimension of 'indices' should be at most {x.ndim}, the number of "
             f"dimensions of the Tensor, but the shape is {indices.shape}."
         )
-    wanted = indices.shape[:-1] + x.shape[depth:]
-    if updates.shape != wanted:
+    expected = indices.shape[:-1] + x.shape[depth:]
+    if updates.shape != expected:
         raise ValueError(
-            f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+            f"For '{op}', 'updates' should have shape {expected}, from indices of shape {indices.shape} and "
             f"a Tensor of shape {x.shape}, but got {updates.shape}."
         )
     return tuple(jnp.moveaxis(indices, -1, 0))
 
 
 def in_type_of(op, x, updates):
-    """`updates` in the element type of what is written, which is never widened."""
+    """Cast `updates` to the element type of the written Tensor, which is never widened."""
     if result_type(x, updates, op) != x.dtype:
         same_dtype(op, input_x=x, updates=updates)
     return updates.astype(x.dtype)

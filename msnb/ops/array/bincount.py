@@ -1,4 +1,4 @@
-"""How often each of the numbers from 0 occurs in a vector."""
+"""Counts of nonnegative integers in a vector."""
 
 import jax.numpy as jnp
 
@@ -15,7 +15,7 @@ from msnb.ops.array.nonzero import known
 
 @operator
 def _BinCount(x, weights=None, *, length: NonNegInt):
-    """How often each of the numbers from 0 to `length` - 1 occurs, or the sum of the weights of its occurrences.
+    """Counts of the numbers from 0 to `length` - 1, or sums of their weights.
 
     Args:
         length (int): How many numbers are counted; larger ones are left out.
@@ -41,7 +41,7 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
 
 @spelling(_BinCount, function="bincount", method="bincount")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of the numbers from 0 occurs in a vector. Never in a compiled graph: the length depends on values.
+    """Counts of nonnegative integers in a vector. Not in a compiled graph: the length depends on values.
 
     Args:
         input (Tensor): Integers, not negative, a vector.
@@ -70,7 +70,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 def _bincount_of_numpy(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: NonNegInt = 0, length: NonNegInt | None = None
 ) -> Tensor:
-    """How often each of the numbers from 0 occurs in a vector. In a graph it needs `length`.
+    """Counts of nonnegative integers in a vector. In a graph it needs `length`.
 
     Args:
         x (Union[Tensor, list, tuple]): Integers, a vector; what is below 0 counts as 0.
@@ -98,14 +98,14 @@ def _bincount_of_numpy(
         if is_tracer(x._array):
             raise DataDependentShape("bincount", "the length of the result", "give it 'length'")
         values = known("bincount", x)
-        wanted = max(int(values.max()), 0) + 1 if values.size else 0
-        length = max(check(NonNegInt, minlength, "minlength", "bincount"), wanted)
+        needed = max(int(values.max()), 0) + 1 if values.size else 0
+        length = max(check(NonNegInt, minlength, "minlength", "bincount"), needed)
     return _BinCount(length)(x, None if weights is None else as_tensor(weights, "bincount", "weights"))
 
 
 @operator(generation=2)
 def Bincount(array, size: NonNegInt, weights):
-    """How often each of the numbers from 0 to `size` - 1 occurs, or the sum of the weights of its occurrences.
+    """Counts of the numbers from 0 to `size` - 1, or sums of their weights.
 
     Inputs:
         - **array** (Tensor) - int32, not negative; numbers from `size` on are left out.

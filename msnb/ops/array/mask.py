@@ -1,4 +1,4 @@
-"""Masks: elements filled in or taken out where one is True, and masks that say how long something is."""
+"""Masks: elements filled or selected where a mask is True, and masks of sequence lengths."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -125,7 +125,7 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
 
 @spelling(MaskedFill, method="masked_fill_")
 def _masked_fill_into(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
-    """Replace what `mask` marks, in place, and return the Tensor."""
+    """Fill the elements where `mask` is True, in place, and return the Tensor."""
     return take_over("masked_fill_", self, MaskedFill.functional(self, mask, value))
 
 
@@ -184,7 +184,7 @@ def MaskedScatter(input, mask, source):
 
 @spelling(MaskedScatter, method="masked_scatter_")
 def _masked_scatter_into(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Put the elements of `source`, one after another, where `mask` is True, in place; returns the Tensor."""
+    """Write the elements of `source`, in order, where `mask` is True, in place; return the Tensor."""
     return take_over("masked_scatter_", self, MaskedScatter.functional(self, mask, source))
 
 

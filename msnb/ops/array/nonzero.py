@@ -1,4 +1,4 @@
-"""Places of the elements that are not 0. How many there are depends on values, so that no graph can hold them."""
+"""Indices of nonzero elements. Their number depends on values, so these functions do not run in graphs."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from msnb.ops._numpy import ArrayLike, as_tensor
 
 
 def known(op, x):
-    """The numpy array of a Tensor whose values decide about the shape of the result.
+    """Return the numpy array of a Tensor whose values determine the shape of the result.
 
     Raises:
         TypeError: If `x` is no Tensor.
@@ -66,10 +66,10 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    places = np.nonzero(known("nonzero", input))
+    indices = np.nonzero(known("nonzero", input))
     if as_tuple:
-        return tuple(Tensor(p.astype(np.int64)) for p in places)
-    return Tensor(np.stack(places, axis=1).astype(np.int64) if places else np.zeros((0, 0), np.int64))
+        return tuple(Tensor(p.astype(np.int64)) for p in indices)
+    return Tensor(np.stack(indices, axis=1).astype(np.int64) if indices else np.zeros((0, 0), np.int64))
 
 
 @spelling(function="argwhere", method="argwhere")

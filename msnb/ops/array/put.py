@@ -1,4 +1,4 @@
-"""Elements of a Tensor replaced, by their number in the order of all."""
+"""Elements replaced by their flat index."""
 
 from msnb.common.kinds import Bool
 from msnb.core.operator.cases import F, Values, case, refused
@@ -13,7 +13,7 @@ _INSIDE = Check("index", lambda given: [Range(given["index"], given["input"].siz
 
 @operator(checks=[_INSIDE])
 def _Put(input, index, source, *, accumulate: Bool = False):
-    """A copy of a Tensor with elements replaced, by their number in the order of all.
+    """A copy of a Tensor with elements replaced by their flat index.
 
     Args:
         accumulate (bool): Whether they are added. Default: False.

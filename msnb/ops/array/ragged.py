@@ -1,4 +1,4 @@
-"""Rows of different lengths, behind one another."""
+"""Rows of different lengths, stored one after another."""
 
 import numpy as np
 

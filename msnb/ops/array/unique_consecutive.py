@@ -1,4 +1,4 @@
-"""Runs of equal elements: one of each."""
+"""One element of each run of equal elements."""
 
 import numpy as np
 
@@ -24,7 +24,8 @@ class UniqueConsecutive(HostPrimitive):
         - **input** (Tensor) - Numbers.
 
     Outputs:
-        Tuple of three Tensors: the elements, the runs and their lengths, both int64; what is not asked for is 0.
+        Tuple of three Tensors: the elements, the runs and their lengths, both int64; an output that is not
+        requested is 0.
 
     Raises:
         TypeError: If `input` is not a Tensor.
@@ -83,10 +84,10 @@ def unique_consecutive(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    found = UniqueConsecutive(return_inverse, return_counts, dim)(input)
-    wanted = (True, return_inverse, return_counts)
-    asked = tuple(x for x, want in zip(found, wanted, strict=True) if want)
-    return asked if len(asked) > 1 else asked[0]
+    results = UniqueConsecutive(return_inverse, return_counts, dim)(input)
+    flags = (True, return_inverse, return_counts)
+    selected = tuple(x for x, want in zip(results, flags, strict=True) if want)
+    return selected if len(selected) > 1 else selected[0]
 
 
 _BY_VALUES = "its shapes depend on values"
