@@ -1,4 +1,4 @@
-"""Shared code of `mindspore.numpy` functions: arguments as Tensors of one element type, or as floating point Tensors."""
+"""Shared code of `mindspore.numpy`: arguments as Tensors of one element type, or as floating point Tensors."""
 
 from typing import Any
 

@@ -9,10 +9,10 @@ def magnitude(x):
 
 
 def larger(x, y):
-    """Return the larger of two. The first of equal ones gets the full gradient, as in r1.1 (`jnp.maximum` halves it)."""
+    """Return the larger of two. Of equal ones the first gets the full gradient, as in r1.1 (`jnp.maximum` halves it)."""
     return jnp.where((x >= y) | (x != x), x, y)
 
 
 def smaller(x, y):
-    """Return the smaller of two. The first of equal ones gets the full gradient."""
+    """Return the smaller of two. Of equal ones the first gets the full gradient."""
     return jnp.where((x <= y) | (x != x), x, y)

@@ -192,8 +192,10 @@ def _reduce_with_residuals(x, root, op, others):
 
 
 def _reduce_gradient(root, op, others, residuals, cotangent):
-    """Give each device the gradient of the root: for a sum unchanged, for an extreme where the value is, for a product by
-    the other factors.
+    """Give each device the gradient of the root.
+
+    It is unchanged for a sum, goes to the device with the value for an extreme, and is scaled by the other factors for a
+    product.
     """
     cotangent = of_root(cotangent, root, others)
     if residuals is None:

@@ -10,7 +10,7 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INT, dtype_in, rank, same_shape
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
-from msnb.ops.array.nonzero import known
+from msnb.ops.array.nonzero import concrete_array
 
 
 @operator
@@ -58,7 +58,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    values = known("bincount", input)
+    values = concrete_array("bincount", input)
     dtype_in("bincount", "input", values, INT)
     if values.size and values.min() < 0:
         raise ValueError(f"For 'bincount', 'input' should not be negative, but got {values.min()}.")
@@ -97,7 +97,7 @@ def _bincount_of_numpy(
     if length is None:
         if is_tracer(x._array):
             raise DataDependentShape("bincount", "the length of the result", "give it 'length'")
-        values = known("bincount", x)
+        values = concrete_array("bincount", x)
         needed = max(int(values.max()), 0) + 1 if values.size else 0
         length = max(check(NonNegInt, minlength, "minlength", "bincount"), needed)
     return _BinCount(length)(x, None if weights is None else as_tensor(weights, "bincount", "weights"))

@@ -186,7 +186,7 @@ def _fill_of(self: Tensor, value: Tensor | float | bool) -> Tensor:
 def _new_full_of(
     self: Tensor, size: int | tuple[int, ...] | list[int], fill_value: float, *, dtype: DType | None = None
 ) -> Tensor:
-    """Return a Tensor of another shape filled with one value. The element type is this Tensor's unless `dtype` is set."""
+    """Return a Tensor of another shape filled with one value, of this Tensor's element type unless `dtype` is set."""
     return full(size, fill_value, dtype=dtype or self.dtype)
 
 
@@ -257,7 +257,7 @@ def _numpy_ones_like(a: ArrayLike, dtype: DType | str | None = None, shape: Shap
 
 @spelling(Ones, method="new_ones")
 def _new_ones_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
-    """Return a Tensor of ones of another shape. The element type is this Tensor's unless `dtype` is set."""
+    """Return a Tensor of ones of another shape, of this Tensor's element type unless `dtype` is set."""
     return Ones.functional(size, dtype or self.dtype)
 
 
@@ -328,7 +328,7 @@ def _numpy_zeros_like(a: ArrayLike, dtype: DType | str | None = None, shape: Sha
 
 @spelling(Zeros, method="new_zeros")
 def _new_zeros_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
-    """Return a Tensor of zeros of another shape. The element type is this Tensor's unless `dtype` is set."""
+    """Return a Tensor of zeros of another shape, of this Tensor's element type unless `dtype` is set."""
     return Zeros.functional(size, dtype or self.dtype)
 
 

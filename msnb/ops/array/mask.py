@@ -12,7 +12,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
 from msnb.ops.array.broadcast import BroadcastTo
-from msnb.ops.array.nonzero import known
+from msnb.ops.array.nonzero import concrete_array
 
 
 @operator(functional="masked_fill", methods=("masked_fill",))
@@ -65,7 +65,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         [1 3]
     """
     tensor_argument("masked_select", "input", input)
-    chosen = known("masked_select", mask)
+    chosen = concrete_array("masked_select", mask)
     shape = np.broadcast_shapes(input.shape, chosen.shape)
     if input.shape != shape:
         input = BroadcastTo.functional(input, shape)
@@ -119,7 +119,7 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
          [ True  True  True]]
     """
     if maxlen is None:
-        maxlen = int(known("sequence_mask", lengths).max())
+        maxlen = int(concrete_array("sequence_mask", lengths).max())
     return SequenceMask.functional(lengths, maxlen)
 
 

@@ -11,7 +11,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor
 
 
-def known(op, x):
+def concrete_array(op, x):
     """Return the numpy array of a Tensor whose values determine the shape of the result.
 
     Raises:
@@ -66,7 +66,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    indices = np.nonzero(known("nonzero", input))
+    indices = np.nonzero(concrete_array("nonzero", input))
     if as_tuple:
         return tuple(Tensor(p.astype(np.int64)) for p in indices)
     return Tensor(np.stack(indices, axis=1).astype(np.int64) if indices else np.zeros((0, 0), np.int64))

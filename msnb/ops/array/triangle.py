@@ -68,7 +68,7 @@ def Triu(x, *, diagonal: Int = 0):
 
 
 def _as_matrices(function, m):
-    """Return a Tensor of matrices. A vector becomes the matrix with that vector in every row, as in numpy's triangles."""
+    """Return a Tensor of matrices. A vector becomes the matrix with that vector in every row, as in numpy."""
     m = as_tensor(m, function, "m")
     if not m.ndim:
         raise ValueError(f"For '{function}', 'm' should have at least 1 dimension, but got a number.")

@@ -35,7 +35,7 @@ from msnb.ops.math._elementwise import broadcasting, of_two
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
-    shown="[5. 7. 9.]",
+    output="[5. 7. 9.]",
     functional="add",
     methods=("__add__", "__radd__", "__iadd__"),
     aliases=("TensorAdd",),
@@ -55,14 +55,14 @@ spelling(Add, function="tensor_add", generation=1)(Add.functional)
 @spelling(Add, method="add")
 @keyword_aliases(y="other")
 def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """The sum with `alpha` times another operand."""
+    """Return the sum with `alpha` times another operand."""
     return Add.functional(self, other if alpha == 1 else other * alpha)
 
 
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
-    shown="[-3. -3. -3.]",
+    output="[-3. -3. -3.]",
     functional="sub",
     methods=("__sub__", "__rsub__", "__isub__"),
     generation=2,
@@ -105,7 +105,7 @@ spelling(Sub, method=("sub", "subtract"))(keyword_aliases(y="other")(subtract))
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
-    shown="[ 4. 10. 18.]",
+    output="[ 4. 10. 18.]",
     functional="mul",
     called=("input", ("other", "value")),
     methods=("mul", "multiply", "__mul__", "__rmul__", "__imul__"),
@@ -123,7 +123,7 @@ spelling(Mul, function="tensor_mul", generation=1)(Mul.functional)
 spelling(Mul, function="multiply")(Mul.functional)
 
 
-@of_two(x="[1., 2., 3.]", y="[2., 4., 6.]", shown="[1. 4. 9.]")
+@of_two(x="[1., 2., 3.]", y="[2., 4., 6.]", output="[1. 4. 9.]")
 @in_float32
 def SquaredDifference(x, y):
     """Square of the difference of the operands."""
@@ -326,8 +326,8 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    parts = [part for part in (prepend, tensor_argument("diff", "x", x), append) if part is not None]
-    return _Diff.functional(Concat(axis)(parts) if len(parts) > 1 else x, n, axis)
+    pieces = [part for part in (prepend, tensor_argument("diff", "x", x), append) if part is not None]
+    return _Diff.functional(Concat(axis)(pieces) if len(pieces) > 1 else x, n, axis)
 
 
 @spelling(_Diff)
@@ -385,12 +385,12 @@ def _diff_of_numpy(
     if not n:
         return x
     one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-    parts = []
+    pieces = []
     for part, argument in ((prepend, "prepend"), (x, "a"), (append, "append")):
         if part is not None:
             part = as_tensor(part, "diff", argument)
-            parts.append(part if part.ndim else BroadcastTo.functional(part, one))
-    return _Diff.functional(Concat(axis)(common_type(*parts)) if len(parts) > 1 else x, n, axis)
+            pieces.append(part if part.ndim else BroadcastTo.functional(part, one))
+    return _Diff.functional(Concat(axis)(common_type(*pieces)) if len(pieces) > 1 else x, n, axis)
 
 
 @spelling(Mul, method="mul_")

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and what they are for: rows of bounded length, distances between rows."""
+"""Norms of vectors and matrices, rows of bounded norm, distances between rows."""
 
 import math
 
@@ -16,11 +16,11 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating
 from msnb.ops.math.statistics import NormOrder
 
-Order = Static(Number)  # the order of a norm: each has a formula of its own
+Order = Static(Number)  # the order of a norm is static: each one has its own formula
 
 
-def _root(total, order):
-    """`total` to the power 1 / order, whose slope at 0 is 0."""
+def _take_root(total, order):
+    """Return `total` to the power 1 / order, with gradient 0 at 0."""
     nothing = total == 0
     return jnp.where(nothing, 0, jnp.where(nothing, 1, total) ** (1 / order))
 
@@ -33,7 +33,7 @@ def length(x, order, axes, keepdims=False):
     if math.isinf(order):
         find, of_none = (jnp.max, 0) if order > 0 else (jnp.min, jnp.inf)
         return find(x, axes, keepdims=keepdims, initial=of_none)
-    return _root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
+    return _take_root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
 
 
 def _of_type(op, argument, x, dtype):
@@ -235,7 +235,7 @@ def Pdist(x, *, p: Order = 2.0):
         raise ValueError(f"For 'Pdist', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
     if p < 0:
         raise ValueError(f"For 'Pdist', 'p' should not be negative, but got {p}.")
-    first, second = np.triu_indices(x.shape[-2], 1)  # newer JAX traces its own where it should know them
+    first, second = np.triu_indices(x.shape[-2], 1)  # newer JAX traces its own indices where they must be constant
     return length(x[..., first, :] - x[..., second, :], p, -1)
 
 

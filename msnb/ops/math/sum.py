@@ -1,4 +1,4 @@
-"""Sums, products and means over axes, and the number of elements that are not 0."""
+"""Sums, products and means over axes, and the number of nonzero elements."""
 
 from typing import Any
 
@@ -111,7 +111,7 @@ def ReduceMean(x, axis: Axis = (), *, keep_dims: Bool = False):
     axes = axes_in("ReduceMean", axis, x.ndim)
     if jnp.issubdtype(x.dtype, jnp.inexact):
         return jnp.mean(x, axes, keepdims=keep_dims)
-    # Integers have an integer mean: the exact sum, divided and cut.
+    # Integers have an integer mean: the exact sum, divided and truncated.
     return jnp.mean(x, axes, dtype=jnp.float64, keepdims=keep_dims).astype(x.dtype)
 
 
@@ -119,8 +119,8 @@ _sum, _sum_keeping = ReduceSum(), ReduceSum(True)
 _mean, _mean_keeping = ReduceMean(), ReduceMean(True)
 
 
-def _summand(op, x, dtype):
-    """`x` in the type of a sum: `dtype` if given, int64 for integers and bool."""
+def _cast_summand(op, x, dtype):
+    """Return `x` in the type of a sum: `dtype` if set, int64 for integers and bool."""
     tensor_argument(op, "input", x)
     if dtype is None:
         return Cast.functional(x, mstype.int64) if x._array.dtype.kind in "biu" and x.dtype != mstype.int64 else x
@@ -151,7 +151,7 @@ def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
         >>> print(ops.sum(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [3. 7.]
     """
-    x = _summand("sum", input, dtype)
+    x = _cast_summand("sum", input, dtype)
     return _sum(x, dim) if keepdim is False else _sum_keeping(x, dim) if keepdim is True else ReduceSum(keepdim)(x, dim)
 
 
@@ -237,7 +237,7 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
         >>> print(ops.prod(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [ 2. 12.]
     """
-    return ReduceProd.functional(_summand("prod", input, dtype), axis, keep_dims)
+    return ReduceProd.functional(_cast_summand("prod", input, dtype), axis, keep_dims)
 
 
 spelling(ReduceProd, method="prod")(keyword_aliases(dim="axis", keepdim="keep_dims")(prod))
@@ -478,9 +478,9 @@ def _sum_to_size_of(self: Tensor, *size: Any) -> Tensor:
     if len(shape) > self.ndim or any(n not in (1, old) for n, old in zip(shape, behind)):
         raise ValueError(f"For 'sum_to_size', {shape} should broadcast to the shape of the Tensor, {self.shape}.")
     lead = self.ndim - len(shape)
-    kept = tuple(i + lead for i, (n, old) in enumerate(zip(shape, behind)) if n != old)
-    found = ReduceSum(True)(self, kept) if kept else self
-    return ReduceSum()(found, tuple(range(lead))) if lead else found
+    axes = tuple(i + lead for i, (n, old) in enumerate(zip(shape, behind)) if n != old)
+    total = ReduceSum(True)(self, axes) if axes else self
+    return ReduceSum()(total, tuple(range(lead))) if lead else total
 
 
 CASES = [

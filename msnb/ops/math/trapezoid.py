@@ -1,4 +1,4 @@
-"""Integrals by trapezoids."""
+"""Integrals by the trapezoidal rule."""
 
 import jax.numpy as jnp
 

@@ -1,4 +1,4 @@
-"""Powers of a vector, side by side: Vandermonde's matrix."""
+"""Vandermonde matrices: powers of a vector as columns."""
 
 import jax.numpy as jnp
 
@@ -29,7 +29,7 @@ def _Vander(x, *, count: NonNegInt, increasing: Bool = False):
         ``CPU`` ``GPU`` ``TPU``
     """
     rank("vander", "x", x, 1)
-    # Products and not powers: their gradient is right at 0, too.
+    # Products rather than powers: their gradient is right at 0, too.
     powers = [jnp.ones_like(x)]
     for _ in range(count - 1):
         powers.append(powers[-1] * x)
