@@ -94,7 +94,8 @@ class Custom(PrimitiveWithInfer):
         """The gradient of a call."""
         if self._bprop is None:
             raise NotImplementedError(
-                f"The operator 'Custom' of {_function_name(self.func)} has no gradient; give one: Custom(..., bprop=function)."
+                f"The operator 'Custom' of {_function_name(self.func)} has no gradient; "
+                f"give one: Custom(..., bprop=function)."
             )
         return self._bprop
 

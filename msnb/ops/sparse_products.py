@@ -188,7 +188,8 @@ class SparseSlice(HostPrimitive):
         if coordinates.shape != (values.shape[0], len(full_shape)) or not len(full_shape) == len(begin) == len(long):
             raise ValueError(
                 f"For 'SparseSlice', 'indices', 'shape', 'start' and 'size' should be of {values.shape[0]} values and "
-                f"{len(full_shape)} dimensions, but got shapes {coordinates.shape}, {full_shape.shape}, {begin.shape}, {long.shape}."
+                f"{len(full_shape)} dimensions, but got shapes {coordinates.shape}, {full_shape.shape}, "
+                f"{begin.shape}, {long.shape}."
             )
         long = np.clip(np.minimum(begin + long, full_shape) - begin, 0, None)
         selected = ((coordinates >= begin) & (coordinates < begin + long)).all(1)

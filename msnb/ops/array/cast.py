@@ -115,7 +115,7 @@ def _to_of(
 
     Args:
         dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor that has it; a device such as "CPU" or
-            "GPU:0" may stand before it or alone. Default: None.
+            "GPU:0" may precede it or be used alone. Default: None.
         device (str): A device, without effect. Default: None.
         other (Tensor): A Tensor that has the element type. Default: None.
         non_blocking (bool): Whether the call may return before all is done, which it may here. Default: False.

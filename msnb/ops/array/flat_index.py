@@ -117,7 +117,7 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
 
     Args:
         multi_index (Union[tuple, list, Tensor]): Integers along each dimension: Tensors, lists or numbers. A Tensor
-            stands for its slices.
+            means its slices.
         dims (Union[int, tuple[int], list[int]]): The shape that they index.
         mode (str): What a place out of range means: "clip" the first or the last one, "wrap" counts around. Default:
             "clip".

@@ -269,7 +269,7 @@ def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
     """Tensors of one shape stacked along a new axis, in their common element type.
 
     Args:
-        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape; a Tensor stands for its slices along
+        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape; a Tensor means its slices along
             the first dimension.
         axis (int): Where the new axis goes. Default: 0.
 

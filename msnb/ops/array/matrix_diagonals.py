@@ -98,7 +98,7 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
         - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
         - **num_rows** (Union[int, Tensor]) - Rows of the matrices, -1 for as many as there have to be.
         - **num_cols** (Union[int, Tensor]) - Columns of the matrices, -1 for as many as there have to be.
-        - **padding_value** (Union[int, float, Tensor]) - What stands outside of the diagonals.
+        - **padding_value** (Union[int, float, Tensor]) - Value outside of the diagonals.
 
     Outputs:
         Tensor of shape (*, num_rows, num_cols) and the element type of `x`.
@@ -140,7 +140,7 @@ def matrix_diag(
         k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one. Default: 0.
         num_rows (Union[int, Tensor]): Rows of the matrices, -1 for as many as there have to be. Default: -1.
         num_cols (Union[int, Tensor]): Columns of the matrices, -1 for as many as there have to be. Default: -1.
-        padding_value (Union[int, float, Tensor]): What stands outside of the diagonals. Default: 0.
+        padding_value (Union[int, float, Tensor]): Value outside of the diagonals. Default: 0.
         align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
 
     Returns:

@@ -27,7 +27,7 @@ def concrete_array(op, x):
 
 @host_operator()
 class NonZero(HostPrimitive):
-    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
 
     Inputs:
         - **input** (Tensor) - Numbers or bool.
@@ -53,7 +53,7 @@ class NonZero(HostPrimitive):
 
 @spelling(function="nonzero", method="nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -90,7 +90,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 @spelling(numpy="argwhere")
 def _numpy_argwhere(a: ArrayLike) -> Tensor:
-    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers or bool.

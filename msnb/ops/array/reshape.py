@@ -345,7 +345,7 @@ def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) ->
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        axis (Union[int, tuple[int], list[int]]): Where the new dimensions stand in the result.
+        axis (Union[int, tuple[int], list[int]]): Positions of the new dimensions in the result.
 
     Returns:
         Tensor with as many dimensions more.

@@ -163,7 +163,7 @@ def TensorScatterElements(
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
         - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`; negative ones count from the end,
-          and what one out of range was to write is left out, as in MindSpore.
+          and the update of one out of range is dropped, as in MindSpore.
         - **updates** (Tensor) - Of the shape of `indices` and the element type of `input_x`.
 
     Outputs:
@@ -364,7 +364,7 @@ def slice_scatter(
 
 @spelling(_PutSlice, function="select_scatter", method="select_scatter")
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
-    """A copy of a Tensor with what stands at one index of an axis replaced.
+    """A copy of a Tensor with the slice at one index of an axis replaced.
 
     Args:
         input (Tensor): Of at least 1 dimension.

@@ -132,7 +132,7 @@ def _numpy_hstack(tup: ArrayLike) -> Tensor:
 
 @spelling(numpy="dstack")
 def _numpy_dstack(tup: ArrayLike) -> Tensor:
-    """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
+    """Tensors concatenated along the third axis; vectors and matrices get it as in `atleast_3d`.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
@@ -156,7 +156,7 @@ def _numpy_column_stack(tup: ArrayLike) -> Tensor:
     """Vectors and matrices joined as the columns of one matrix.
 
     Args:
-        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors and matrices of as many rows; a Tensor stands for its
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors and matrices of as many rows; a Tensor means its
             slices along the first dimension.
 
     Returns:
@@ -259,7 +259,7 @@ def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
 @spelling(function="dstack")
 def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
+    """Tensors concatenated along the third axis; vectors and matrices get it as in `atleast_3d`.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.

@@ -46,7 +46,7 @@ def _data_ptr_of(self: Tensor) -> int:
     """The address of the first element.
 
     Raises:
-        RuntimeError: If the Tensor is traced, or lies on several devices.
+        RuntimeError: If the Tensor is traced, or is on several devices.
     """
     return self._known("data_ptr()").unsafe_buffer_pointer()
 

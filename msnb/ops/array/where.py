@@ -296,7 +296,7 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
 
     Args:
         a (Union[Tensor, list, tuple, int]): Integers, numbers of choices.
-        choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor stands for its slices.
+        choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor means its slices.
         mode (str): What a number out of range means: "clip" the first or the last choice, "wrap" counts around.
             Default: "clip".
 

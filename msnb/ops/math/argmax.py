@@ -93,7 +93,7 @@ def _arg_with_value(op, function, x, axis, keep_dims):
 
 @operator
 def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
-    """The largest elements along an axis and where they stand, the first one of equals.
+    """The largest elements along an axis and their indices; of equal ones the first.
 
     Args:
         axis (int): The axis. Default: 0.
@@ -125,7 +125,7 @@ def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 
 @operator
 def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
-    """The smallest elements along an axis and where they stand, the first one of equals.
+    """The smallest elements along an axis and their indices; of equal ones the first.
 
     Args:
         axis (int): The axis. Default: 0.

@@ -313,15 +313,15 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
         x (Tensor): Numbers.
         n (int): How many times. Default: 1.
         axis (int): The axis. Default: -1.
-        prepend (Tensor): What stands before `x` along the axis. Default: None, nothing.
-        append (Tensor): What stands behind it. Default: None, nothing.
+        prepend (Tensor): Values before `x` along the axis. Default: None, nothing.
+        append (Tensor): Values after it. Default: None, nothing.
 
     Returns:
         Tensor, shorter by `n` along the axis than what is differenced.
 
     Raises:
         TypeError: If `x` is not a Tensor.
-        ValueError: If the shapes of what stands beside each other do not fit.
+        ValueError: If the shapes of the joined Tensors do not fit.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -340,11 +340,11 @@ def diff_ext(
         input (Tensor): Numbers.
         n (int): How many times. Default: 1.
         dim (int): The dimension. Default: -1.
-        prepend (Tensor): What stands before `input` along the dimension. Default: None, nothing.
-        append (Tensor): What stands behind it. Default: None, nothing.
+        prepend (Tensor): Values before `input` along the dimension. Default: None, nothing.
+        append (Tensor): Values after it. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the dimension than what is differenced.
+        Tensor, shorter by `n` along the dimension than the joined input.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -102,7 +102,7 @@ def PopulationCount(x):
 
 @spelling(PopulationCount)
 def population_count(input_x: Tensor) -> Tensor:
-    """How many bits of each whole number are 1.
+    """The number of 1 bits of each integer.
 
     Args:
         input_x (Tensor): int16 or uint16.
@@ -145,7 +145,7 @@ def _declare_shift(cls, name, side):
         return cls.functional(input, other)
 
     shift.__name__ = shift.__qualname__ = name
-    shift.__doc__ = f"""Whole numbers with their bits moved to the {side}.
+    shift.__doc__ = f"""Integers with their bits shifted to the {side}.
 
     Args:
         input (Union[Tensor, int]): Whole numbers.

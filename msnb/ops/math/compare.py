@@ -231,7 +231,7 @@ def _isclose_of_numpy(
 
 @spelling(Equal, ReduceAll, numpy="array_equal")
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor:
-    """Whether two Tensors have one shape and equal elements.
+    """Return True if two Tensors have one shape and equal elements.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -256,7 +256,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor
 
 @spelling(Equal, ReduceAll, numpy="array_equiv")
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Tensor:
-    """Whether two Tensors have equal elements once they are broadcast against each other.
+    """Return True if two Tensors have equal elements after broadcasting.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -281,7 +281,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Tensor:
 
 @spelling(IsClose, ReduceAll, method="allclose")
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: Bool = False) -> bool:
-    """Whether all elements of two Tensors are equal up to a tolerance.
+    """Return True if all elements of two Tensors are equal up to a tolerance.
 
     Args:
         input (Tensor): Numbers.

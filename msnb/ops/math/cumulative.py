@@ -222,7 +222,7 @@ def _extremes_with_indices(op, combine, x, axis):
 
 @operator(functional="cummax", called=("input",), methods=("cummax",), generation=2)
 def Cummax(x, *, axis: Int):
-    """Largest element so far along an axis, and where it stands.
+    """Cumulative maximum along an axis, and its index.
 
     Args:
         axis (int): Axis to run along.
@@ -245,7 +245,7 @@ def Cummax(x, *, axis: Int):
 
 @operator(functional="cummin", called=("input",), methods=("cummin",), generation=2)
 def Cummin(x, *, axis: Int):
-    """Smallest element so far along an axis, and where it stands.
+    """Cumulative minimum along an axis, and its index.
 
     Args:
         axis (int): Axis to run along.

@@ -140,7 +140,7 @@ def _qr_of(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
 @operator(functional="geqrf", methods=("geqrf",), generation=2)
 @in_float32
 def Geqrf(input):
-    """The reflections that make matrices triangular, below what they leave, as LAPACK writes them.
+    """QR decomposition in LAPACK's form: R on and above the diagonal, the Householder reflections below it.
 
     Inputs:
         - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -230,7 +230,7 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
     """Matrices times the product of Householder's reflections, which is a square matrix Q.
 
     Args:
-        left (bool): Whether Q stands before `other`, or behind it. Default: True.
+        left (bool): True for Q @ other, False for other @ Q. Default: True.
         transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
 
     Inputs:
@@ -269,7 +269,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
         input (Tensor): The reflections below the diagonal, of shape (*, MN, K).
         tau (Tensor): Their scales, of shape (*, min(MN, K)).
         other (Tensor): Of shape (*, M, N); MN is M with `left`, else N.
-        left (bool): Whether Q stands before `other`, or behind it. Default: True.
+        left (bool): True for Q @ other, False for other @ Q. Default: True.
         transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
 
     Returns:

@@ -96,7 +96,7 @@ def _Dist(input, other, *, p: Static(Float) = 2.0):
 @operator(functional="cosine_similarity", generation=2)
 @in_float32
 def _CosineSimilarity(x1, x2, *, dim: Int = 1, eps: Float = 1e-08):
-    """Cosine of the angle between vectors that lie along a dimension.
+    """Cosine of the angle between vectors along a dimension.
 
     Args:
         dim (int): The dimension. Default: 1.

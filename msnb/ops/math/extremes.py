@@ -120,7 +120,7 @@ def max_(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The largest elements along an axis, and where they stand.
+    """The largest elements along an axis and their indices.
 
     Args:
         input (Tensor): Numbers.
@@ -216,7 +216,7 @@ def _max_api2(
     where: Tensor | bool = True,
     return_indices: Bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements along `dim` and where they stand, or the largest over `axis`.
+    """The largest elements along `dim` and their indices, or the largest over `axis`.
 
     Args:
         dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
@@ -246,7 +246,7 @@ def min_(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The smallest elements along an axis, and where they stand.
+    """The smallest elements along an axis and their indices.
 
     Args:
         input (Tensor): Numbers.
@@ -342,7 +342,7 @@ def _min_api2(
     where: Tensor | bool = True,
     return_indices: Bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The smallest elements along `dim` and where they stand, or the smallest over `axis`.
+    """The smallest elements along `dim` and their indices, or the smallest over `axis`.
 
     Args:
         dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.

@@ -41,7 +41,7 @@ def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = 
 
 @operator
 def _Rolled(x, *, kind: Str, axes: Ints):
-    """The middle of some axes moved to their beginning, or back.
+    """Axes shifted by half their length: `fftshift` or its inverse.
 
     Args:
         kind (str): "fftshift" or "ifftshift".
@@ -174,7 +174,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 @spelling(_Fourier)
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform of what is given by its first half and is the conjugate of its mirror image: real numbers.
+    """Fourier transform of a Hermitian signal from its first half. The result is real.
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.

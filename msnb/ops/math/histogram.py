@@ -22,7 +22,7 @@ Boundaries = Kind("a list or tuple of numbers", _check_numbers, python=list, exa
 
 @operator
 def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
-    """In which of the intervals between boundaries each element lies.
+    """The index of the interval between boundaries that contains each element.
 
     Args:
         boundaries (list[float]): The boundaries, in order.
@@ -47,7 +47,7 @@ def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
 
 @spelling(Bucketize)
 def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, right: Bool = False) -> Tensor:
-    """In which of the intervals between boundaries each element lies.
+    """The index of the interval between boundaries that contains each element.
 
     Args:
         input (Tensor): Numbers.
@@ -72,7 +72,7 @@ def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, rig
 
 @operator
 def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Static(Float) = 0.0):
-    """How many elements lie in each of some bins of one width.
+    """The number of elements in each of several bins of equal width.
 
     Args:
         bins (int): How many bins. Default: 100.
@@ -107,7 +107,7 @@ def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Stat
 
 @spelling(Histogram, function="histc", method="histc")
 def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
-    """How many elements lie in each of some bins of one width.
+    """The number of elements in each of several bins of equal width.
 
     Args:
         input (Tensor): Numbers.

@@ -210,7 +210,7 @@ class NPUGetFloatStatus(HostPrimitive):
 
 @host_operator()
 class NPUClearFloatStatus(HostPrimitive):
-    """Sets the status words to 0; what overflows from here on shows at NPUGetFloatStatus.
+    """Sets the status words to 0. NPUGetFloatStatus reports overflows from here on.
 
     Inputs:
         - **x** (Tensor) - The status words, floating point of shape (8,); written in place.

@@ -182,7 +182,7 @@ def Cross(input, other, *, dim: Axis = ()):
 @operator
 @in_float32
 def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
-    """Vector product of vectors of length 2 or 3, each of which stands in an axis of its own.
+    """Vector product of vectors of length 2 or 3 along an axis of each operand.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -221,7 +221,7 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
 def _cross_of_numpy(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Tensor:
-    """Vector product of vectors of length 2 or 3; a third component that is missing counts as 0.
+    """Vector product of vectors of length 2 or 3; a missing third component is 0.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers.

@@ -193,7 +193,7 @@ called_as(LogicalNot, logical_not, _NUMBERS)
 
 @operator
 def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """Whether all elements over axes are True.
+    """True if all elements over axes are True.
 
     Args:
         keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
@@ -223,7 +223,7 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 @operator
 def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """Whether any element over axes is True.
+    """True if any element over axes is True.
 
     Args:
         keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
@@ -259,7 +259,7 @@ def _cast_to_bool(op, x):
 
 @spelling(ReduceAll, function="all")
 def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
-    """Whether all elements over axes are True, where 0 counts as False and every other number as True.
+    """True if all elements over axes are nonzero.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -278,7 +278,7 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 @spelling(ReduceAll, method="all", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
 def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
-    """Whether all elements over axes are True.
+    """True if all elements over axes are True.
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
@@ -292,7 +292,7 @@ def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAny, function="any")
 def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
-    """Whether any elements over axes are True, where 0 counts as False and every other number as True.
+    """True if any element over axes is nonzero.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -311,7 +311,7 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 @spelling(ReduceAny, method="any", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
 def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
-    """Whether any elements over axes are True.
+    """True if any element over axes is True.
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
@@ -325,7 +325,7 @@ def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAny, numpy="sometrue")
 def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
-    """Whether any elements over axes are True, where 0 counts as False and every other number as True.
+    """True if any element over axes is nonzero.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.

@@ -16,7 +16,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
 
     Args:
         axis (Union[int, list[int], tuple[int]]): the axes that are summed over.
-        p (int): the order; 0 counts what is not zero. Default: 2.
+        p (int): the order; 0 counts the nonzero elements. Default: 2.
         keep_dims (bool): whether these axes stay, of length 1. Default: False.
         epsilon (float): the least result. Default: 1e-12.
 

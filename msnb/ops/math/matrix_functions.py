@@ -142,7 +142,7 @@ def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
 
 @operator
 def MatrixLogarithm(x):
-    """The matrices whose exponentials are given.
+    """Matrix logarithms.
 
     Inputs:
         - **x** (Tensor) - complex64 or complex128, of shape (*, N, N).
@@ -208,7 +208,7 @@ def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
 @operator(functional="matrix_solve", generation=2)
 @in_float32
 def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
-    """What square matrices have to be multiplied with to give `rhs`.
+    """Solutions of systems of linear equations with square matrices.
 
     Args:
         adjoint (bool): Whether `matrix` is transposed and conjugated before. Default: False.
@@ -235,7 +235,7 @@ def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
 @operator
 @in_float32
 def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = False):
-    """What triangular matrices have to be multiplied with to give `rhs`; their other triangle is not read.
+    """Solutions of systems of linear equations with triangular matrices. The other triangle is not read.
 
     Args:
         lower (bool): Whether the lower triangle is meant. Default: True.
@@ -276,7 +276,7 @@ def _triangular_solve_of(
 @shapes("l2_regularizer: ()")
 @in_float32
 def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
-    """What matrices have to be multiplied with to come nearest to `rhs`, in the sense of least squares.
+    """Least-squares solutions of systems of linear equations.
 
     Args:
         fast (bool): Whether the normal equations are solved, with `l2_regularizer`; else by singular values, of all

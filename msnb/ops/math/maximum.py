@@ -138,7 +138,7 @@ def _as_bound(input, bound):
 
 @spelling(Maximum, Minimum, function="clamp_", method="clamp_")
 def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
-    """Bring every element into [min, max] in place, and return the Tensor.
+    """Clip every element to [min, max] in place, and return the Tensor.
 
     Args:
         input (Tensor): Numbers.
@@ -159,7 +159,7 @@ def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | 
 
 @spelling(Maximum, Minimum, numpy="clip")
 def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
-    """Every element brought into [xmin, xmax].
+    """Every element clipped to [xmin, xmax].
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.

@@ -375,7 +375,7 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
 @operator
 @in_float32
 def _VecDot(x, y, *, axis: Int = -1):
-    """Products of vectors that stand along an axis; the first of complex ones are conjugated.
+    """Products of vectors along an axis; the first operand is conjugated if complex.
 
     Args:
         axis (int): The axis. Default: -1.
@@ -401,7 +401,7 @@ def _VecDot(x, y, *, axis: Int = -1):
 
 @spelling(_VecDot)
 def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
-    """Products of vectors that stand along an axis; the first of complex ones are conjugated.
+    """Products of vectors along an axis; the first operand is conjugated if complex.
 
     Args:
         x (Tensor): Numbers.
@@ -479,7 +479,7 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
             the last of `x1` and the last but one of `x2`, of a matrix its last.
 
     Returns:
-        Tensor of shape (N, what is left of `x1`, what is left of `x2`); (N, 1) where nothing is.
+        Tensor of shape (N, other dimensions of `x1`, other dimensions of `x2`); (N, 1) where nothing is.
 
     Raises:
         TypeError: If the element types are not floating point, or differ.

@@ -392,7 +392,7 @@ def lu_unpack(
         unpack_pivots (bool): Whether the permutation is wanted. Default: True.
 
     Returns:
-        A tuple of the permutation, the lower and the upper factor; None for what is not wanted.
+        A tuple of the permutation, the lower and the upper factor; None for a factor that is not requested.
 
     Raises:
         TypeError: If `LU_data` is not floating point.

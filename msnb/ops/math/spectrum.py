@@ -80,7 +80,7 @@ def STFT(
     Args:
         n_fft (int): Length of a frame.
         hop_length (int): From one frame to the next.
-        win_length (int): Length of the window, which stands in the middle of a frame.
+        win_length (int): Length of the window, which is centred in a frame.
         normalized (bool): Whether they are divided by the root of `n_fft`.
         onesided (bool): Whether only the frequencies are there that tell all of a real signal.
         return_complex (bool): Whether the result is complex; else its parts are a last dimension of length 2.

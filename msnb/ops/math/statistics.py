@@ -214,7 +214,7 @@ def _lower_median(op, input, axis, keepdims, ignore_nan):
 
 @operator(generation=2)
 def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = False, ignore_nan: Bool = False):
-    """Median along an axis, the lower one of two, and where it stands.
+    """Median along an axis, the lower one of two, and its index.
 
     Args:
         global_median (bool): Whether it is that of all elements, whose place is 0. Default: False.
@@ -244,7 +244,7 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
 
 @spelling(Median, function="median")
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis, the lower one of two, and where it stands.
+    """Median along an axis, the lower one of two, and its index.
 
     Args:
         input (Tensor): Numbers.
@@ -269,7 +269,7 @@ spelling(Median, method="median")(keyword_aliases(dim="axis", keepdim="keepdims"
 
 @operator
 def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "int64") = "int32"):
-    """How many elements fall in each of `nbins` bins of equal width.
+    """The number of elements in each of `nbins` bins of equal width.
 
     Elements at or below the lower bound count in the first bin, elements at or above the upper bound in the last.
 
@@ -440,7 +440,7 @@ def _mean_over(input, axis, keepdims):
 
 @spelling(Median, method="nanmedian", function="nanmedian")
 def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis in which nan does not count, the lower one of two, and where it stands.
+    """Median along an axis without nan, the lower one of two, and its index.
 
     Args:
         input (Tensor): Numbers.
@@ -463,7 +463,7 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Te
 @operator
 @in_float32
 def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ignore_nan: Bool = False):
-    """Values below which given shares of the elements are, between two elements on the line that joins them.
+    """Quantiles, with linear interpolation between two elements.
 
     Args:
         dim (int): The axis; all elements for None. Default: None.
@@ -502,7 +502,7 @@ def _compute_quantile(function, input, q, axis, keepdims, ignore_nan):
 
 @spelling(Quantile, function="quantile", method="quantile")
 def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Values below which given shares of the elements are, between two elements on the line that joins them.
+    """Quantiles, with linear interpolation between two elements.
 
     Args:
         input (Tensor): Floating point.

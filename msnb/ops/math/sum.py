@@ -462,7 +462,7 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
 
 @spelling(ReduceSum, method="sum_to_size")
 def _sum_to_size_of(self: Tensor, *size: Any) -> Tensor:
-    """The sum over what broadcasting a Tensor of a shape to this one has repeated.
+    """The sum over the axes along which a Tensor of the shape would be broadcast to this one.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape, as one argument or as several.
