@@ -9,7 +9,10 @@ def magnitude(x):
 
 
 def larger(x, y):
-    """Return the larger of two. Of equal ones the first gets the full gradient, as in r1.1 (`jnp.maximum` halves it)."""
+    """Return the larger of two. The first of two equal ones gets the full gradient, as in r1.1.
+
+    `jnp.maximum` halves the gradient of equal ones.
+    """
     return jnp.where((x >= y) | (x != x), x, y)
 
 

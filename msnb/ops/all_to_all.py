@@ -194,8 +194,8 @@ def _reduce_with_residuals(x, root, op, others):
 def _reduce_gradient(root, op, others, residuals, cotangent):
     """Give each device the gradient of the root.
 
-    It is unchanged for a sum, goes to the device with the value for an extreme, and is scaled by the other factors for a
-    product.
+    It is unchanged for a sum. For an extreme it goes to the device with the value, for a product it is scaled by the
+    other factors.
     """
     cotangent = of_root(cotangent, root, others)
     if residuals is None:

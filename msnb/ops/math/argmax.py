@@ -278,13 +278,13 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
 
 @spelling(ArgMaxWithValue, method="argmax_with_value")
 def _argmax_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the largest elements along an axis and their indices, int64. For None, the largest of all and index 0."""
+    """Return the largest elements along an axis and their indices, int64. For None, the largest of all, index 0."""
     return _value_first(ArgMaxWithValue, self, axis, keep_dims)
 
 
 @spelling(ArgMinWithValue, method="argmin_with_value")
 def _argmin_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """Return the smallest elements along an axis and their indices, int64. For None, the smallest of all and index 0."""
+    """Return the smallest elements along an axis and their indices, int64. For None, the smallest of all, index 0."""
     return _value_first(ArgMinWithValue, self, axis, keep_dims)
 
 

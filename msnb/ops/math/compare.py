@@ -163,7 +163,7 @@ _equal, _not_equal = Equal(), NotEqual()
 
 
 def _comparison_operand(other):
-    """Return `other` as an operand of a comparison. NotImplemented for lists too: MindSpore calls none of them equal."""
+    """Return `other` as an operand of a comparison. NotImplemented for lists too: MindSpore calls none equal."""
     return NotImplemented if isinstance(other, (list, tuple)) else other_operand(other)
 
 

@@ -61,8 +61,9 @@ def LogicalNot(x):
 
 
 def _as_bool(value):
-    """Return an operand as bool: True if it is not 0. A value that is neither Tensor nor number is returned unchanged; the
-    operator refuses it.
+    """Return an operand as bool: True if it is not 0.
+
+    A value that is neither Tensor nor number is returned unchanged; the operator refuses it.
     """
     if isinstance(value, Tensor):
         return value if value.dtype == mstype.bool_ else Cast.functional(value, mstype.bool_)

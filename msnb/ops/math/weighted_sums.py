@@ -22,8 +22,9 @@ def _check_tensors(function, dims, **tensors):
 
 
 def _add_weighted(function, product, input, factors, beta, alpha, argument="input"):
-    """Return beta * input + alpha * product(*factors). Half precision is computed in float32: weights may scale an overflow
-    back.
+    """Return beta * input + alpha * product(*factors).
+
+    Half precision is computed in float32, as the weights may scale an overflow back.
     """
     types = {tensor_argument(function, argument, input).dtype, *(x.dtype for x in factors)}
     if len(types) == 1 and types <= _HALVES:

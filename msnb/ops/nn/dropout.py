@@ -1,4 +1,4 @@
-"""Dropout. Every call draws a new mask; a program after the same seed repeats its masks."""
+"""Dropout. Every call samples a new mask; a program repeats its masks after the same seed."""
 
 from math import prod
 
@@ -24,11 +24,11 @@ def seeded(key, seed0, seed1):
 
 
 def drop(key, x, keep_prob, shape=None):
-    """`x` with each element kept with probability `keep_prob` and scaled by its inverse; and the mask."""
+    """Return `x` and the mask. Each element is kept with probability `keep_prob` and scaled by its inverse."""
     if is_constant(keep_prob, 1.0):
         return x, jnp.ones(shape or x.shape, bool)
     mask = jax.random.bernoulli(key, jnp.float32(keep_prob), shape or x.shape)
-    # With 0 nothing is kept, and no gradient may divide by it.
+    # Probability 0 keeps nothing, and no gradient may divide by it.
     share = jnp.where(keep_prob == 0, 1.0, keep_prob) if is_tracer(keep_prob) else keep_prob or 1.0
     return jnp.where(mask, x / jnp.asarray(share, x.dtype), jnp.zeros_like(x)), mask
 
@@ -68,8 +68,8 @@ def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
     return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
 
 
-def _kept(op, p, training):
-    """The probability of keeping for one of dropping; 1.0 while not training, whatever `p` is."""
+def _keep_probability(op, p, training):
+    """Return 1 - p, or 1.0 while not training."""
     if training is not True and not check(Bool, training, "training", op):
         return 1.0
     if type(p) is not float or not 0.0 <= p <= 1.0:
@@ -93,7 +93,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    keep = _kept("dropout", p, training)
+    keep = _keep_probability("dropout", p, training)
     if is_constant(keep, 1.0):
         return input
     if is_constant(keep, 0.0):
@@ -143,7 +143,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    keep = _kept("dropout2d", p, training)
+    keep = _keep_probability("dropout2d", p, training)
     if is_constant(keep, 1.0):
         return input
     return input * 0 if is_constant(keep, 0.0) else Dropout2D.functional(input, keep)[0]
@@ -171,7 +171,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         raise ValueError(
             f"For 'dropout1d', 'input' should be a Tensor of 2 or 3 dimensions, but got {describe(input)}."
         )
-    keep = _kept("dropout1d", p, training)
+    keep = _keep_probability("dropout1d", p, training)
     if is_constant(keep, 1.0):
         return input
     if is_constant(keep, 0.0):
@@ -214,7 +214,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    keep = _kept("dropout3d", p, training)
+    keep = _keep_probability("dropout3d", p, training)
     if is_constant(keep, 1.0):
         return input
     return input * 0 if is_constant(keep, 0.0) else Dropout3D.functional(input, keep)[0]
@@ -274,9 +274,9 @@ def DropoutDoMask(input_x, mask, keep_prob):
             f"For '{op}', a mask for shape {input_x.shape} needs {_mask_bytes(input_x.shape)} bytes, but "
             f"got {mask.size}."
         )
-    kept = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0
+    mask_bits = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0
     scaled = input_x / jnp.asarray(keep_prob).astype(input_x.dtype)
-    return jnp.where(kept, scaled, jnp.zeros_like(input_x))
+    return jnp.where(mask_bits, scaled, jnp.zeros_like(input_x))
 
 
 CASES = [

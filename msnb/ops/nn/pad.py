@@ -1,4 +1,4 @@
-"""Padding with a constant, with the border continued, or by a function."""
+"""Padding: with a constant, with the border, or by a function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -200,7 +200,7 @@ def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | N
     return PadV3.functional(input_x, padding, value, mode)
 
 
-_NUMPY_MODES = {  # which of numpy's arguments each takes
+_NUMPY_MODES = {  # numpy's arguments of each mode
     "constant": ("constant_values",),
     "edge": (),
     "empty": (),
@@ -240,15 +240,15 @@ def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "const
     return jnp.pad(x, widths, mode, **dict(how))
 
 
-def _pairs(argument, given, ndim, kind):
-    """A (before, after) pair for each dimension, of a number, a pair, or pairs."""
+def _pair_per_dimension(argument, value, ndim, kind):
+    """Return a (before, after) pair for each dimension, from a number, a pair, or pairs."""
     try:
-        rows = np.broadcast_to(np.asarray(given), (ndim, 2))
+        rows = np.broadcast_to(np.asarray(value), (ndim, 2))
     except ValueError:
         rows = None
     if rows is None or rows.dtype == object:
         raise ValueError(
-            f"For 'pad', '{argument}' should be a number, a pair or {ndim} pairs of numbers, but got {given}."
+            f"For 'pad', '{argument}' should be a number, a pair or {ndim} pairs of numbers, but got {value}."
         )
     return tuple(tuple(check(kind, v, argument, "pad") for v in row) for row in rows.tolist())
 
@@ -302,7 +302,7 @@ def numpy_pad(
     arr = as_tensor(arr, "pad", "arr")
     if not arr.ndim:
         return arr
-    widths = _pairs("pad_width", pad_width, arr.ndim, NonNegInt)
+    widths = _pair_per_dimension("pad_width", pad_width, arr.ndim, NonNegInt)
     if callable(mode):
         arr = _PadAround.functional(arr, widths)
         for axis, width in enumerate(widths):
@@ -310,14 +310,14 @@ def numpy_pad(
         return arr
     if kwargs:
         raise ValueError(f"For 'pad', '{next(iter(kwargs))}' is for a function as 'mode' alone, but that is {mode!r}.")
-    given = {
-        "constant_values": lambda: _pairs("constant_values", constant_values, arr.ndim, Number),
-        "end_values": lambda: _pairs("end_values", end_values, arr.ndim, Number),
-        "stat_length": lambda: stat_length and _pairs("stat_length", stat_length, arr.ndim, PositiveInt),
+    options = {
+        "constant_values": lambda: _pair_per_dimension("constant_values", constant_values, arr.ndim, Number),
+        "end_values": lambda: _pair_per_dimension("end_values", end_values, arr.ndim, Number),
+        "stat_length": lambda: stat_length and _pair_per_dimension("stat_length", stat_length, arr.ndim, PositiveInt),
         "reflect_type": lambda: check(OneOf("even", "odd"), reflect_type, "reflect_type", "pad"),
     }
     mode = check(OneOf(*_NUMPY_MODES), mode, "mode", "pad")
-    return _PadAround.functional(arr, widths, mode, tuple((name, given[name]()) for name in _NUMPY_MODES[mode]))
+    return _PadAround.functional(arr, widths, mode, tuple((name, options[name]()) for name in _NUMPY_MODES[mode]))
 
 
 CASES = [

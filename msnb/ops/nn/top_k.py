@@ -1,4 +1,4 @@
-"""The best of many: the largest values along an axis, and whether a class is among them."""
+"""The largest values along an axis, and top-k membership of classes."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -72,9 +72,9 @@ def topk(
         raise TypeError(f"For 'topk', 'input' should be a Tensor, but got {type(input).__name__}.")
     last = dim is None or dim in (-1, input.ndim - 1)
     x = input if last else input.swapaxes(dim, -1)
-    values, places = _in_order(x if largest else -x, k)
+    values, indices = _in_order(x if largest else -x, k)
     values = values if largest else -values
-    return (values, places) if last else (values.swapaxes(dim, -1), places.swapaxes(dim, -1))
+    return (values, indices) if last else (values.swapaxes(dim, -1), indices.swapaxes(dim, -1))
 
 
 @operator(functional="intopk", generation=2)
@@ -100,9 +100,9 @@ def InTopK(x1, x2, *, k: Int):
     if x1.ndim != 2 or tuple(x2.shape) != x1.shape[:1]:
         raise ValueError(f"For '{op}', 'x1' should have shape (N, C) and 'x2' (N,), but got {x1.shape} and {x2.shape}.")
     inside = (x2 >= 0) & (x2 < x1.shape[1])
-    own = jnp.take_along_axis(x1, jnp.where(inside, x2, 0)[:, None], axis=1)
-    better = jnp.sum(x1 > own, axis=1)
-    return inside & (better < k) & jnp.isfinite(own[:, 0])
+    target_scores = jnp.take_along_axis(x1, jnp.where(inside, x2, 0)[:, None], axis=1)
+    better = jnp.sum(x1 > target_scores, axis=1)
+    return inside & (better < k) & jnp.isfinite(target_scores[:, 0])
 
 
 @spelling(TopK, function="top_k", method="top_k")
@@ -152,9 +152,9 @@ def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
     if k > input.shape[dim]:
         raise ValueError(f"For 'kthvalue', 'k' should be at most {input.shape[dim]}, but got {k}.")
     order = jnp.argsort(lax.stop_gradient(input), dim, stable=True)
-    place = lax.slice_in_dim(order, k - 1, k, axis=dim)
-    value = jnp.take_along_axis(input, place, dim)
-    return tuple(x if keepdim else x.squeeze(dim) for x in (value, place.astype(jnp.int64)))
+    index = lax.slice_in_dim(order, k - 1, k, axis=dim)
+    value = jnp.take_along_axis(input, index, dim)
+    return tuple(x if keepdim else x.squeeze(dim) for x in (value, index.astype(jnp.int64)))
 
 
 CASES = [

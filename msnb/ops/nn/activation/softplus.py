@@ -1,4 +1,4 @@
-"""log(1 + exp(x)) and what is made of it."""
+"""log(1 + exp(x)) and functions of it."""
 
 import jax.numpy as jnp
 from jax import lax

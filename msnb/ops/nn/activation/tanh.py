@@ -1,4 +1,4 @@
-"""The hyperbolic tangent, its gradient and its cheaper relative."""
+"""The hyperbolic tangent, its gradient, and softsign."""
 
 import jax.numpy as jnp
 

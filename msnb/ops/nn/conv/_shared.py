@@ -1,4 +1,4 @@
-"""What convolutions share: padding modes, checks of shapes, and the call."""
+"""Shared code of convolutions: padding modes, checks of shapes, and the call."""
 
 from msnb import log
 from msnb.ops import _check
@@ -21,7 +21,7 @@ def pads(op, pad_mode, pad, image, kernel, stride, dilation):
 
 
 def refuse_pad(op, pad_mode, pad):
-    """ValueError for a padding that the mode leaves no room for."""
+    """Raise ValueError for a padding that the mode does not allow."""
     if pad_mode != "pad" and any(pad):
         raise ValueError(
             f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; use pad_mode='pad'."
@@ -40,7 +40,7 @@ def same_pads(n, k, s, d=1):
 
 
 def transposed_length(pad_mode, n, kernel, stride, dilation, before=0, after=0, extra=0):
-    """How long a transposed convolution makes a dimension of length `n`."""
+    """Return the length of a dimension after a transposed convolution of length `n`."""
     reach = dilation * (kernel - 1) + 1
     if pad_mode == "pad":
         return (n - 1) * stride + reach - before - after + extra
@@ -62,7 +62,7 @@ def check_images(op, x, w, dims, group):
 
 
 def check_weight(op, w, out_channel, kernel_size, name="weight"):
-    """`w` (or what has its shape), if that is what the attributes say; ValueError otherwise."""
+    """Return `w`, an array or its shape, if it agrees with the attributes. Otherwise raise ValueError."""
     if w.shape[0] != out_channel or tuple(w.shape[2:]) != kernel_size:
         raise ValueError(
             f"For '{op}', '{name}' should have shape ({out_channel}, *, {', '.join(map(str, kernel_size))}"
@@ -72,9 +72,9 @@ def check_weight(op, w, out_channel, kernel_size, name="weight"):
 
 
 def compare_weight(op, w, out_channel, kernel_size):
-    """Say, once, of attributes that `w` (or what has its shape) contradicts, that they have no effect.
+    """Report once the attributes that contradict `w`, an array or its shape: they have no effect.
 
-    MindSpore's gradients of convolutions read the weights alone, and r1.1's programs give them other attributes.
+    MindSpore's gradients of convolutions read only the weights, and programs for r1.1 pass other attributes.
     """
     log.unused(
         op,
@@ -85,7 +85,7 @@ def compare_weight(op, w, out_channel, kernel_size):
 
 
 def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, name="weight"):
-    """`w` (or what has its shape), if that is what attributes and images say; ValueError otherwise."""
+    """Return `w`, an array or its shape, if it agrees with attributes and images. Otherwise raise ValueError."""
     expected = (channel_multiplier, channels, *kernel_size)
     if tuple(w.shape) != expected:
         raise ValueError(f"For '{op}', '{name}' should have shape {expected}, but got {tuple(w.shape)}.")
@@ -108,7 +108,7 @@ def check_output(op, geometry, image, kernel):
 
 
 def compare_pad_list(op, pad_list, padding):
-    """ValueError unless a `pad_list` is zeros, as if not given, or what the other attributes say."""
+    """Raise ValueError unless a `pad_list` is zeros, the default, or agrees with the other attributes."""
     expected = tuple(n for sides in padding for n in sides)
     if any(pad_list) and pad_list != expected:
         raise ValueError(
@@ -129,7 +129,7 @@ def convolve(op, x, w, pad_mode, pad, stride, dilation, group):
 
 
 def filters(op, weight):
-    """(number, window) of the filters that a function of 2.x is given, as the operator's attributes say them."""
+    """Return (number, window) of the filters of a MindSpore 2 function, the attributes of the operator."""
     tensor_argument(op, "weight", weight)
     shape = weight._array.shape
     return (shape[0] if shape else 0), shape[2:]

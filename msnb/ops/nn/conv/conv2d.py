@@ -119,7 +119,7 @@ def _Conv1D(
     dilation: Window1 = (1,),
     groups: PositiveInt = 1,
 ):
-    """Cross-correlation of sequences: what MindSpore makes of ExpandDims, Conv2D and Squeeze."""
+    """Cross-correlation of sequences. MindSpore composes it of ExpandDims, Conv2D and Squeeze."""
     _check.rank("conv1d", "input", input, 3)
     _check.rank("conv1d", "weight", weight, 3)
     x, w = input[:, :, None], weight[:, :, None]

@@ -175,7 +175,7 @@ def Conv3DBackpropFilter(
 
 
 def _check_growth(attributes):
-    """ValueError unless the mode leaves room for what is added to the size, and a stride for what is added to it."""
+    """Raise ValueError unless the mode allows an addition to the output size and a stride reaches it."""
     op = "Conv3DTranspose"
     refuse_pad(op, attributes["pad_mode"], attributes["pad"])
     extra, stride, dilation = (attributes[name] for name in ("output_padding", "stride", "dilation"))

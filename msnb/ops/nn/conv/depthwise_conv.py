@@ -1,4 +1,4 @@
-"""Convolution of each channel by itself."""
+"""Depthwise convolution: each channel has its own filters."""
 
 import jax
 import jax.numpy as jnp
@@ -62,10 +62,10 @@ def DepthwiseConv2dNative(
     _check.rank(op, "x", x, 4)
     _check.rank(op, "weight", weight, 4)
     weight = check_depthwise(op, weight, x.shape[1], channel_multiplier, kernel_size, group)
-    return _depthwise(x, weight, pad_mode, pad, stride, dilation)
+    return _convolve_channels(x, weight, pad_mode, pad, stride, dilation)
 
 
-def _depthwise(x, w, pad_mode, pad, stride, dilation):
+def _convolve_channels(x, w, pad_mode, pad, stride, dilation):
     filters = jnp.swapaxes(w, 0, 1).reshape(-1, 1, *w.shape[2:])
     return convolve("DepthwiseConv2dNative", x, filters, pad_mode, pad, stride, dilation, x.shape[1])
 
@@ -91,7 +91,7 @@ def DepthwiseConv2dNativeBackpropFilter(
     op, w = "DepthwiseConv2dNativeBackpropFilter", jax.ShapeDtypeStruct(filter_size, dout.dtype)
     w = check_depthwise(op, w, x.shape[1], channel_multiplier, kernel_size, group, "filter_size")
     compare_pad_list(op, pad_list, pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation))
-    return transposed(lambda w: _depthwise(x, w, pad_mode, pad, stride, dilation), w.shape, dout)
+    return transposed(lambda w: _convolve_channels(x, w, pad_mode, pad, stride, dilation), w.shape, dout)
 
 
 @operator
@@ -115,7 +115,7 @@ def DepthwiseConv2dNativeBackpropInput(
     op = "DepthwiseConv2dNativeBackpropInput"
     filter = check_depthwise(op, filter, input_size[1], channel_multiplier, kernel_size, group, "filter")
     compare_pad_list(op, pad_list, pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation))
-    return transposed(lambda x: _depthwise(x, filter, pad_mode, pad, stride, dilation), input_size, dout)
+    return transposed(lambda x: _convolve_channels(x, filter, pad_mode, pad, stride, dilation), input_size, dout)
 
 
 CASES = [

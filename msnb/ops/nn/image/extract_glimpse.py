@@ -1,4 +1,4 @@
-"""Windows of images at places that are given."""
+"""Windows of images at given offsets."""
 
 from typing import Any
 
@@ -35,12 +35,12 @@ def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
         Tensor of the shape of `noise`.
     """
     size, window = jnp.array(x.shape[1:3], jnp.float32), jnp.array(noise.shape[1:3], jnp.float32)
-    place = offsets.astype(jnp.float32)
+    centre = offsets.astype(jnp.float32)
     if centered:
-        place = (place + 1) * size / 2 if normalized else place / 2 + size / 2
+        centre = (centre + 1) * size / 2 if normalized else centre / 2 + size / 2
     elif normalized:
-        place = place * size
-    begin = jnp.trunc(place - window / 2).astype(int)
+        centre = centre * size
+    begin = jnp.trunc(centre - window / 2).astype(int)
     rows, columns = (begin[:, d, None] + jnp.arange(noise.shape[1 + d]) for d in (0, 1))
     inside = ((rows >= 0) & (rows < x.shape[1]))[:, :, None] & ((columns >= 0) & (columns < x.shape[2]))[:, None]
     rows, columns = (jnp.clip(i, 0, n - 1) for i, n in ((rows, x.shape[1]), (columns, x.shape[2])))

@@ -1,7 +1,7 @@
-"""What losses share: reduction, and checks of class numbers.
+"""Shared code of losses: reduction, and checks of class numbers.
 
-Labels, targets' weights and masks take no gradient, as in MindSpore, unless a docstring says otherwise. Class numbers
-are checked in both modes (see `core.checks`); where no error can be raised, a wrong one makes a loss NaN.
+Labels, weights of targets and masks take no gradient, as in MindSpore, unless a docstring says otherwise. Class numbers
+are checked in both modes (see `core.checks`). If no error can be raised, a wrong one makes the loss NaN.
 """
 
 import jax.numpy as jnp
@@ -21,8 +21,8 @@ def reduce(values, reduction):
 def classes_of(scores):
     """The number of classes of scores (C,), (N, C) or (N, C, ...), for a check of labels; `scores` is their input."""
 
-    def classes(given):
-        shape = np.shape(given[scores])
+    def classes(inputs):
+        shape = np.shape(inputs[scores])
         return shape[1] if len(shape) > 1 else (shape or (1,))[0]
 
     return classes
@@ -49,7 +49,7 @@ _LABELS = value_checks.label("labels", None)
 
 
 def class_numbers(op, labels, classes, allowed=_check.INDEX):
-    """Raise TypeError if the array `labels` is not of a type in `allowed`; probabilities of classes are told apart."""
+    """Raise TypeError if the type of the array `labels` is not in `allowed`. The message mentions class probabilities."""
     if labels.dtype in _check.FLOAT and labels.ndim > 1 and labels.shape[-1] == classes:
         raise TypeError(
             f"For '{op}', 'labels' should be class numbers, but got {_check.dtype_name(labels)} of shape "

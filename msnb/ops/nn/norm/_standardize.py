@@ -1,4 +1,4 @@
-"""Standardisation: what every normalisation computes, in float32 at least."""
+"""Standardization, the common computation of normalization operators, in at least float32."""
 
 import functools
 
@@ -31,8 +31,8 @@ def standardise(x, axes, epsilon, scale=None, shift=None):
     """`x` with mean 0 and variance 1 over `axes`, scaled and shifted, and the two moments that were taken away."""
     axes = tuple(range(x.ndim)[axis] for axis in (axes if isinstance(axes, tuple) else (axes,)))
     if all(_constant_along(axes, x.ndim, values) for values in (scale, shift)):
-        return _standardised(x, scale, shift, epsilon, axes)
-    y, mean, variance = _standardised(x, None, None, epsilon, axes)
+        return _standardize(x, scale, shift, epsilon, axes)
+    y, mean, variance = _standardize(x, None, None, epsilon, axes)
     y = y if scale is None else y * widened(scale)
     return (y if shift is None else y + widened(shift)), mean, variance
 
@@ -42,16 +42,16 @@ def _constant_along(axes, ndim, values):
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(4,))
-def _standardised(x, scale, shift, epsilon, axes):
+def _standardize(x, scale, shift, epsilon, axes):
     mean, variance = moments(x, axes)
     return scaled(x, mean, variance, epsilon, scale, shift), mean, variance
 
 
-def _derivative(axes, primals, tangents):
-    """The tangent of the result as one factor of that of `x`, one of the result itself, and a constant.
+def _compute_tangent(axes, primals, tangents):
+    """Return the tangent as a factor of that of `x`, a factor of the result, and a constant.
 
-    Transposed it needs two sums over `axes`, that of the cotangent and that of its product with the standardised `x`;
-    what JAX derives from the definition needs four, each of which XLA compiles and runs on its own.
+    Its transpose needs two sums over `axes`: of the cotangent, and of its product with the standardized `x`. JAX's
+    derivative of the definition needs four, and XLA compiles and runs each separately.
     """
     x, scale, shift, epsilon = primals
     dx, dscale, dshift, depsilon = (None if isinstance(t, SymbolicZero) else t for t in tangents)
@@ -76,4 +76,4 @@ def _derivative(axes, primals, tangents):
     return (y, mean, variance), (dy, dmean, dvariance)
 
 
-_standardised.defjvp(_derivative, symbolic_zeros=True)
+_standardize.defjvp(_compute_tangent, symbolic_zeros=True)

@@ -1,4 +1,4 @@
-"""Normalisation of each channel by the statistics of a batch, or by running ones."""
+"""Normalization of each channel by batch statistics or by running ones."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -15,7 +15,7 @@ from msnb.ops.nn.norm._standardize import scaled, standardise
 
 
 def channel_axis(op, x, data_format):
-    """The axis of the channels; raises for what has none."""
+    """Return the axis of the channels. Raise an error if there is none."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if x.ndim < 2:
         raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
@@ -43,10 +43,8 @@ def scale_shift(x, mean, variance, scale, bias, axis, epsilon):
 
 
 def moved(moving, batch, momentum):
-    """(1 - momentum) * moving + momentum * batch, outside the gradient; `moving` itself where that is no number.
-
-    An empty batch has no mean, and that of an overflow is infinite: either would stay in the statistics for ever.
-    """
+    """Return (1 - momentum) * moving + momentum * batch, without gradient; `moving` where that is not finite."""
+    # The mean of an empty batch is NaN, and that of an overflow infinite. Both would stay in the statistics for ever.
     new = ((1 - momentum) * moving + momentum * batch).astype(moving.dtype)
     return lax.stop_gradient(jnp.where(jnp.isfinite(new), new, moving))
 

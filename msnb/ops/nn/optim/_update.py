@@ -1,4 +1,4 @@
-"""What update rules share: scalars that come as Tensors, checks of slots, the rows that a sparse gradient names."""
+"""Shared code of update rules: scalar Tensors, checks of slots, and rows of a sparse gradient."""
 
 import jax.numpy as jnp
 
@@ -39,9 +39,9 @@ def named_rows(op, grad, indices, **slots):
             f"For '{op}', 'grad' should have shape {(indices.shape[0], *var.shape[1:])}, a row for each "
             f"of the 'indices', but got {grad.shape}."
         )
-    indices = jnp.where(indices < 0, var.shape[0], indices)  # no row either
-    rows, place = jnp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=var.shape[0])
-    summed = jnp.zeros_like(grad).at[place.reshape(-1)].add(grad)
+    indices = jnp.where(indices < 0, var.shape[0], indices)  # a negative index is out of range, too
+    rows, inverse = jnp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=var.shape[0])
+    summed = jnp.zeros_like(grad).at[inverse.reshape(-1)].add(grad)
     return rows, summed
 
 

@@ -1,4 +1,4 @@
-"""Adagrad: steps over the root of the sum of squares, for dense gradients and for named rows."""
+"""Adagrad: steps divided by the root of the sum of squares, for dense gradients and for rows of a sparse one."""
 
 import jax.numpy as jnp
 from jax import lax

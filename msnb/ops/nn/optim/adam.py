@@ -1,4 +1,4 @@
-"""Adam and its kin: steps along a mean of gradients over the root of a mean of squares."""
+"""Adam and variants: steps along a mean of gradients, divided by the root of a mean of squares."""
 
 import jax.numpy as jnp
 
@@ -255,7 +255,7 @@ _TABLES = F(6, 4), F(6, 4), U(6, 4, low=0.1)
 _RATES = tuple(map(Values, (0.9, 0.999, 0.01, 0.9, 0.999, 1e-8)))
 
 
-def _amsgrad(op, slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+def _update_amsgrad(op, slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
     var, m, v, vhat = slots.values()
     same_shapes(op, **slots, grad=grad)
     m, v = beta1 * m + (1 - beta1) * grad, beta2 * v + (1 - beta2) * grad * grad
@@ -302,7 +302,7 @@ def ApplyAdamWithAmsgrad(
         ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "m": m, "v": v, "vhat": vhat}
-    return _amsgrad("ApplyAdamWithAmsgrad", slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
+    return _update_amsgrad("ApplyAdamWithAmsgrad", slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
 
 
 @operator(writes=("var", "m", "v", "vhat"), returns="written")
@@ -341,7 +341,7 @@ def ApplyAdamWithAmsgradV2(
     """
     slots = {"var": var, "m": m, "v": v, "vhat": vhat}
     rates = map(scalar, (beta1, beta2, epsilon))
-    return _amsgrad("ApplyAdamWithAmsgradV2", slots, beta1_power, beta2_power, lr, *rates, grad)
+    return _update_amsgrad("ApplyAdamWithAmsgradV2", slots, beta1_power, beta2_power, lr, *rates, grad)
 
 
 CASES = [

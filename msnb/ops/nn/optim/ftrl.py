@@ -1,4 +1,4 @@
-"""Follow the regularised leader, for dense gradients and for named rows."""
+"""FTRL ("follow the regularized leader"), for dense gradients and for rows of a sparse one."""
 
 import jax.numpy as jnp
 

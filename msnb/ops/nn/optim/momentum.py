@@ -1,4 +1,4 @@
-"""Gradient descent, plain, with momentum and with a proximal step, and the trust ratio of LARS."""
+"""Gradient descent: plain, with momentum, with a proximal step, and the trust ratio of LARS."""
 
 import jax.numpy as jnp
 

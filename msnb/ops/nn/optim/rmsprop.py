@@ -1,4 +1,4 @@
-"""RMSProp and Adadelta: steps over the root of a running mean of squares."""
+"""RMSProp and Adadelta: steps divided by the root of a running mean of squares."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -152,8 +152,8 @@ def SparseApplyAdadelta(
     old, mean, steps = (take(slot, rows) for slot in slots.values())
     mean = rho * mean + (1 - rho) * summed * summed
     step = jnp.sqrt(steps + epsilon) * lax.rsqrt(mean + epsilon) * summed
-    found = old - lr * step, mean, rho * steps + (1 - rho) * step * step
-    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), found, strict=True))
+    updated = old - lr * step, mean, rho * steps + (1 - rho) * step * step
+    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), updated, strict=True))
 
 
 @operator(writes=("var", "ms", "mom"), returns="written", checks=ROWS_EXIST, generation=2)
@@ -197,8 +197,8 @@ def SparseApplyRMSProp(
     old, mean, step = (take(slot, rows) for slot in slots.values())
     mean = rho * mean + (1 - rho) * summed * summed
     step = momentum * step + scalar(lr) * summed * lax.rsqrt(mean + epsilon)
-    found = old - step, mean, step
-    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), found, strict=True))
+    updated = old - step, mean, step
+    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), updated, strict=True))
 
 
 CASES = [

@@ -109,7 +109,7 @@ def AvgPool1D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _average("AvgPool1D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
+    return _average_windows("AvgPool1D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
 
 
 @operator(functional="avg_pool2d", generation=2)
@@ -142,10 +142,12 @@ def AvgPool2D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _average("AvgPool2D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _average_windows(
+        "AvgPool2D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
-def _average(op, x, kernel, *window):
+def _average_windows(op, x, kernel, *window):
     _check.dtype_in(op, "input_x", x, _check.FLOAT)
     return unbatched(op, x, len(kernel), lambda x: padded_average(op, x, kernel, *window))
 
