@@ -259,7 +259,7 @@ class COOTensor(_Matrix):
 
         Args:
             other (COOTensor): The other one, of the same shape.
-            thresh (Union[int, float, Tensor]): How small is too small. Default: 0.
+            thresh (Union[int, float, Tensor]): Values below it are dropped. Default: 0.
 
         Returns:
             COOTensor.

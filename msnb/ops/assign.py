@@ -10,7 +10,7 @@ from msnb.ops._check import ANY, NUMBER, dtype_in, dtype_name
 _DOC = """{summary}
 
     Inputs:
-        - **variable** (Parameter) - What is written.
+        - **variable** (Parameter) - Parameter to update.
         - **value** (Union[Tensor, Number]) - {value}; it is converted to the element type of `variable` unless that
           would narrow it.
 

@@ -22,8 +22,8 @@ class Depend(HostPrimitive):
     Python evaluates `expr` before the call, in both modes, so nothing is left to do.
 
     Inputs:
-        - **value** (Tensor) - What is passed on.
-        - **expr** (Any) - What has to happen before.
+        - **value** (Tensor) - Value to return.
+        - **expr** (Any) - Result of the earlier operator.
 
     Outputs:
         Tensor, `value` itself.
@@ -76,8 +76,8 @@ def control_depend(src, dst):
     """Says that `src` happens before `dst`; no effect, the order of the program decides.
 
     Args:
-        src (Any): Result of what comes first.
-        dst (Any): Result of what comes second.
+        src (Any): Result of the first operator.
+        dst (Any): Result of the second operator.
 
     Returns:
         `src` itself.
@@ -323,8 +323,8 @@ class Assert(HostPrimitive):
         summarize (int): How many elements of each Tensor are shown. Default: 3.
 
     Inputs:
-        - **condition** (Union[Tensor, bool]) - Whether to go on.
-        - **input_data** (Union[tuple[Tensor], list[Tensor]]) - What is shown if not.
+        - **condition** (Union[Tensor, bool]) - Condition that must be True.
+        - **input_data** (Union[tuple[Tensor], list[Tensor]]) - Tensors to print in the error.
 
     Raises:
         TypeError: If `summarize` is not an int.

@@ -35,7 +35,7 @@ class Custom(PrimitiveWithInfer):
         reg_info (Union[str, dict, list, tuple]): How MindSpore registers the function; no effect here. Default: None.
 
     Inputs:
-        - **inputs** (Tensor) - What the function takes.
+        - **inputs** (Tensor) - Arguments of the function.
 
     Outputs:
         Tensor, or a tuple of them.

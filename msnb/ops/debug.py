@@ -47,7 +47,7 @@ class Print(HostPrimitive):
     ``context.set_context(print_file_path="print.pb")`` they go to that file, which `parse_print` reads.
 
     Inputs:
-        - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - What is printed.
+        - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - Values to print.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

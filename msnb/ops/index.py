@@ -104,7 +104,7 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
         - **x** (Tensor) - Of any shape.
         - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
         - **tensors** (tuple[Tensor]) - Index Tensors.
-        - **plan** (tuple) - What stands in each place of the index.
+        - **plan** (tuple) - The kind of each entry of the index.
 
     Outputs:
         Tensor of the element type of `x`.
@@ -146,7 +146,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         - **value** (Union[Tensor, Number]) - Broadcasts to the part.
         - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
         - **tensors** (tuple[Tensor]) - Index Tensors.
-        - **plan** (tuple) - What stands in each place of the index.
+        - **plan** (tuple) - The kind of each entry of the index.
 
     Outputs:
         Tensor of the shape and element type of `x`.

@@ -41,7 +41,7 @@ class ErrorOnDynamicShapeInput(HostPrimitive):
         `x` itself.
 
     Raises:
-        ValueError: If a shape is given that holds -1, which stands for a length that is not known.
+        ValueError: If a shape contains -1, an unknown length.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -81,7 +81,7 @@ class ForiLoop(HostPrimitive):
         The last value.
 
     Raises:
-        TypeError: If `loop_func` is no function, or what it returns has another shape or element type in one loop.
+        TypeError: If `loop_func` is no function, or its result changes shape or element type between iterations.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -123,7 +123,7 @@ class Scan(HostPrimitive):
     """Loops over a sequence with a carried value and collects one result per element.
 
     Inputs:
-        - **loop_func** (function) - Of the value and an element: the next value, and what is kept.
+        - **loop_func** (function) - Of the value and an element: the next value, and a result to collect.
         - **init** (Any) - The first value.
         - **xs** (Union[tuple, list, None]) - The elements; None for as many as `length` says.
         - **length** (int) - How many elements. Default: None, as many as there are.
@@ -131,7 +131,7 @@ class Scan(HostPrimitive):
           one by one. Default: True.
 
     Outputs:
-        The last value, and a list of what was kept.
+        The last value, and the list of results.
 
     Raises:
         TypeError: If `loop_func` is no function, or `xs` no tuple or list.

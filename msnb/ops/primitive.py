@@ -20,7 +20,7 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
         fn (Callable): The function; it runs as plain Python and is not converted. Default: None.
         get_instance (bool): Whether the result is the operator itself or a function that makes it. Default: True.
         name (str): Name of the operator. Default: None, that of the function.
-        reuse_result (bool): MindSpore 2's: whether what was computed once is kept. The function runs whenever a graph
+        reuse_result (bool): MindSpore 2's: True caches results. The function runs whenever a graph
             is made, whatever this says. Default: True.
         check (bool): MindSpore 2's: whether to warn of inputs that are no constants, which raise here. Default: True.
 

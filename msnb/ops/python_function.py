@@ -28,9 +28,9 @@ class PyFunc(HostPrimitive):
         fn (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
         in_types (list[mindspore.dtype]): Element types of its arguments.
         in_shapes (list[tuple]): Shapes of its arguments.
-        out_types (list[mindspore.dtype]): Element types of what it returns, which is converted to them.
-        out_shapes (list[tuple]): Shapes of what it returns.
-        stateful (bool): No effect: a function is called whether or not its results may differ. Default: True.
+        out_types (list[mindspore.dtype]): Element types of its results, which are converted to them.
+        out_shapes (list[tuple]): Shapes of its results.
+        stateful (bool): No effect: a function is called in both cases. Default: True.
 
     Inputs:
         - **input_x** (Union[tuple[Tensor], list[Tensor]]) - The arguments.

@@ -79,7 +79,7 @@ def tuple_div(x: Any, y: Any) -> Any:
         tuple of int.
 
     Raises:
-        ValueError: If the lengths differ or a quotient is not whole.
+        ValueError: If the lengths differ or a quotient is not an integer.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -168,7 +168,7 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
         x (Any): A Tensor, a sequence of them, or anything else, which stays as it is.
 
     Returns:
-        What `x` is, with its floating point Tensors converted.
+        `x` with its floating point Tensors converted.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

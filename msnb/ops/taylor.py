@@ -60,7 +60,7 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        primals (Union[Tensor, tuple[Tensor]]): Where; whole numbers count as float32.
+        primals (Union[Tensor, tuple[Tensor]]): The point; integers are converted to float32.
         order (int): The order.
 
     Returns:
@@ -93,7 +93,7 @@ def jet(
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        primals (Union[Tensor, tuple[Tensor]]): Where the curve is at 0; whole numbers count as float32.
+        primals (Union[Tensor, tuple[Tensor]]): The point of the curve at 0; integers are converted to float32.
         series (Union[Tensor, tuple[Tensor]]): The derivatives of the curve, one order behind another along the first
             axis, for each of `primals`.
 

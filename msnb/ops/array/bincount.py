@@ -21,8 +21,8 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
         length (int): How many numbers are counted; larger ones are left out.
 
     Inputs:
-        - **x** (Tensor) - Integers, a vector; what is below 0 counts as 0.
-        - **weights** (Tensor) - What each element counts, of the shape of `x`. Default: None, 1.
+        - **x** (Tensor) - Integers, a vector; negative numbers count as 0.
+        - **weights** (Tensor) - Weight of each element, of the shape of `x`. Default: None, 1.
 
     Outputs:
         Tensor of float32, of shape (length,).
@@ -45,7 +45,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
     Args:
         input (Tensor): Integers, not negative, a vector.
-        weights (Tensor): What each element counts, of the shape of `input`. Default: None, 1.
+        weights (Tensor): Weight of each element, of the shape of `input`. Default: None, 1.
         minlength (int): The result has at least this length. Default: 0.
 
     Returns:
@@ -73,8 +73,8 @@ def _bincount_of_numpy(
     """Counts of nonnegative integers in a vector. In a graph it needs `length`.
 
     Args:
-        x (Union[Tensor, list, tuple]): Integers, a vector; what is below 0 counts as 0.
-        weights (Union[Tensor, list, tuple]): What each element counts, of the shape of `x`. Default: None, 1.
+        x (Union[Tensor, list, tuple]): Integers, a vector; negative numbers count as 0.
+        weights (Union[Tensor, list, tuple]): Weight of each element, of the shape of `x`. Default: None, 1.
         minlength (int): The result has at least this length. Default: 0.
         length (int): The length of the result; larger numbers are left out. Default: None, as long as the largest
             number wants, which only PYNATIVE mode knows.
@@ -110,7 +110,7 @@ def Bincount(array, size: NonNegInt, weights):
     Inputs:
         - **array** (Tensor) - int32, not negative; numbers from `size` on are left out.
         - **size** (Union[Tensor, int]) - How many numbers are counted.
-        - **weights** (Tensor) - What each element counts, of the shape of `array`; an empty one for 1.
+        - **weights** (Tensor) - Weight of each element, of the shape of `array`; an empty one for 1.
 
     Outputs:
         Tensor of the element type of `weights`, of shape (size,).

@@ -315,7 +315,7 @@ def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") 
     """Coordinate grids of vectors.
 
     Args:
-        xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; what is no vector is flattened.
+        xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; Tensors of other ranks are flattened.
         sparse (bool): Whether a grid has length 1 in the dimensions that it does not depend on. Default: False.
         indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
 

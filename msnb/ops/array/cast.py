@@ -118,8 +118,8 @@ def _to_of(
             "GPU:0" may precede it or be used alone. Default: None.
         device (str): A device, without effect. Default: None.
         other (Tensor): A Tensor that has the element type. Default: None.
-        non_blocking (bool): Whether the call may return before all is done, which it may here. Default: False.
-        copy (bool): Whether the result is another Tensor where nothing changes. Default: False.
+        non_blocking (bool): Return before the copy is done. Here the call always may. Default: False.
+        copy (bool): Return a copy even if nothing changes. Default: False.
 
     Returns:
         Tensor.

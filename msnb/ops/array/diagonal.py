@@ -68,7 +68,7 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
 
     Inputs:
         - **input** (Tensor) - Of at least 2 dimensions.
-        - **src** (Tensor) - What goes there, of the shape of that diagonal, which is the last dimension.
+        - **src** (Tensor) - New values, of the shape of that diagonal, which is the last dimension.
         - **offset** (int) - Which diagonal, counted upwards from the main one. Default: 0.
         - **dim1** (int) - The dimension of the rows. Default: 0.
         - **dim2** (int) - The dimension of the columns. Default: 1.
@@ -101,7 +101,7 @@ def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
 
     Args:
         fill_value (float): The number.
-        wrap (bool): Whether the diagonal of a tall matrix begins again below its end. Default: False.
+        wrap (bool): Repeat the diagonal below the end of a tall matrix. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 2 dimensions; of more, all have one length.

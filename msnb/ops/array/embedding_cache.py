@@ -197,7 +197,7 @@ class SubAndFilter(HostPrimitive):
 
     Inputs:
         - **input_x** (Tensor) - Whole numbers.
-        - **max_num** (int) - How many numbers lie in the range.
+        - **max_num** (int) - Length of the range.
         - **offset** (int) - The first of them.
 
     Outputs:

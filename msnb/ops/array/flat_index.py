@@ -92,7 +92,7 @@ def _RavelMultiIndex(
 
     Args:
         shape (tuple[int]): The shape that they index.
-        mode (str): What a place out of range means: "clip" the first or the last one, "wrap" counts around. Default:
+        mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
             "clip".
         order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
 
@@ -119,7 +119,7 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
         multi_index (Union[tuple, list, Tensor]): Integers along each dimension: Tensors, lists or numbers. A Tensor
             means its slices.
         dims (Union[int, tuple[int], list[int]]): The shape that they index.
-        mode (str): What a place out of range means: "clip" the first or the last one, "wrap" counts around. Default:
+        mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
             "clip".
         order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
 

@@ -332,7 +332,7 @@ def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | Non
     Args:
         indices (Tensor): Integers.
         axis (int): The axis; the flattened Tensor for None. Default: None.
-        mode (str): "clip" or "wrap": what an index out of range means. Default: "clip".
+        mode (str): "clip" or "wrap": treatment of an index out of range. Default: "clip".
 
     Returns:
         Tensor.
@@ -353,7 +353,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
         a (Union[Tensor, list, tuple]): Any Tensor.
         indices (Union[Tensor, list, tuple, int]): Integers.
         axis (int): The axis; the flattened Tensor for None. Default: None.
-        mode (str): What an index out of range means: "clip" takes the first or the last element, and the first for
+        mode (str): Treatment of an index out of range: "clip" takes the first or the last element, and the first for
             every negative index; "wrap" counts around. Default: "clip".
 
     Returns:

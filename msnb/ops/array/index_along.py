@@ -49,9 +49,9 @@ def IndexAdd(
         check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
 
     Inputs:
-        - **x** (Parameter) - What is written.
+        - **x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - A vector of int32 or int64.
-        - **y** (Tensor) - What is added, of the element type of `x` and its shape but along the axis.
+        - **y** (Tensor) - Addend, of the element type of `x` and its shape but along the axis.
 
     Outputs:
         Tensor, the new value of the Parameter.
@@ -79,9 +79,9 @@ def index_add(
     """A Tensor increased at indices along an axis; a Parameter is written.
 
     Args:
-        x (Union[Parameter, Tensor]): What is increased.
+        x (Union[Parameter, Tensor]): Tensor to increase.
         indices (Tensor): A vector of int32 or int64.
-        y (Tensor): What is added, of the element type of `x` and its shape but along the axis.
+        y (Tensor): Addend, of the element type of `x` and its shape but along the axis.
         axis (int): The axis.
         use_lock (bool): No effect: updates here never interleave. Default: True.
         check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
@@ -113,9 +113,9 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
     """A Parameter increased at indices along an axis.
 
     Args:
-        var (Parameter): What is written.
+        var (Parameter): Tensor to update.
         indices (Tensor): A vector of int32 or int64.
-        updates (Tensor): What is added, of the element type of `var` and its shape but along the axis.
+        updates (Tensor): Addend, of the element type of `var` and its shape but along the axis.
         axis (int): The axis.
 
     Returns:
@@ -176,7 +176,7 @@ def _index_put_of(
     Args:
         indices (Union[tuple[Tensor], list[Tensor]]): Integers or bool, as in ``x[indices]``.
         values (Tensor): Of a shape that broadcasts to the places.
-        accumulate (bool): Whether the values are added. Default: False.
+        accumulate (bool): Add the values instead of replacing elements. Default: False.
 
     Returns:
         Tensor.
@@ -211,9 +211,9 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
         axis (int): The axis.
 
     Inputs:
-        - **var** (Parameter) - What is written.
+        - **var** (Parameter) - Parameter to update.
         - **indices** (Tensor) - A vector of int32.
-        - **updates** (Tensor) - What is added, of the element type of `var` and its shape but along the axis.
+        - **updates** (Tensor) - Addend, of the element type of `var` and its shape but along the axis.
 
     Outputs:
         Tensor, the new value of the Parameter.

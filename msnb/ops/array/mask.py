@@ -158,7 +158,7 @@ def MaskedScatter(input, mask, source):
     """A copy of a Tensor into which the elements of another go, one after another, where a mask is True.
 
     Inputs:
-        - **input** (Tensor) - What is copied.
+        - **input** (Tensor) - Any Tensor.
         - **mask** (Tensor) - Of bool, of a shape that broadcasts with that of `input`.
         - **source** (Tensor) - Of the element type of `input`, of at least as many elements as the mask has True.
 

@@ -167,7 +167,7 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
         - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
-        - **padding_value** (Union[int, float, Tensor]) - What shorter diagonals are filled up with.
+        - **padding_value** (Union[int, float, Tensor]) - Padding of shorter diagonals.
 
     Outputs:
         Tensor of shape (*, length), or (*, number, length) for several.
@@ -193,7 +193,7 @@ def matrix_diag_part(x: Tensor, k: Tensor | int, padding_value: Tensor | float, 
     Args:
         x (Tensor): Of at least 2 dimensions.
         k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one.
-        padding_value (Union[int, float, Tensor]): What shorter diagonals are filled up with.
+        padding_value (Union[int, float, Tensor]): Padding of shorter diagonals.
         align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
 
     Returns:

@@ -16,7 +16,7 @@ def _Put(input, index, source, *, accumulate: Bool = False):
     """A copy of a Tensor with elements replaced by their flat index.
 
     Args:
-        accumulate (bool): Whether they are added. Default: False.
+        accumulate (bool): Add the values instead of replacing elements. Default: False.
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
@@ -53,7 +53,7 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
         input (Tensor): It is written.
         index (Tensor): int32 or int64; negative ones count from the end.
         source (Tensor): Of the element type of `input` and as many elements as `index`.
-        accumulate (bool): Whether they are added. Default: False.
+        accumulate (bool): Add the values instead of replacing elements. Default: False.
 
     Returns:
         Tensor, `input` itself.

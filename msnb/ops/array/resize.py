@@ -36,7 +36,7 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
 
     Args:
         size (Union[tuple, list]): New height and width.
-        align_corners (bool): Whether the centres of the corner pixels stay where they are. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - Images of shape (N, C, H, W).

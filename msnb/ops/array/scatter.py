@@ -23,7 +23,7 @@ _DOC = """{summary}
         use_locking (bool): No effect: updates here never interleave. Default: {locking}.
 
     Inputs:
-        - **input_x** (Parameter) - What is written.
+        - **input_x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - int32 or int64{index_form}.
         - **updates** (Tensor) - Of the element type of `input_x` and shape {shape}.
 
@@ -146,7 +146,7 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
     """Slices of a Parameter increased by others, in place.
 
     Inputs:
-        - **input_x** (Parameter) - What is written, numbers.
+        - **input_x** (Parameter) - Parameter of numbers to update.
         - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
         - **updates** (Tensor) - Of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
 
@@ -173,7 +173,7 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     """Rows of a Parameter replaced, in place; an index below 0 or from `max_num` on is left out.
 
     Inputs:
-        - **input_x** (Parameter) - What is written.
+        - **input_x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - int32 or int64, along the first dimension; its shape does not matter.
         - **updates** (Tensor) - One row for each index.
         - **max_num** (int) - Bound of the indices.

@@ -278,7 +278,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
         input (Tensor): Of at least 1 dimension.
         axis (int): The axis that `index` counts along.
         index (Tensor): int32 or int64, of as many dimensions as `input`.
-        src (Union[Tensor, float]): What is set, at least as long as `index` in each dimension.
+        src (Union[Tensor, float]): New values, at least as long as `index` in each dimension.
 
     Returns:
         Tensor of the shape and element type of `input`.

@@ -425,7 +425,7 @@ class _Range(Primitive):
         - **delta** (Union[Tensor, Number]) - Their distance, not 0.
 
     Outputs:
-        Tensor of 1 dimension: int64 of whole numbers, and float32 otherwise.
+        Tensor of 1 dimension: int64 for integers, and float32 otherwise.
 
     Raises:
         ValueError: If `delta` is 0 or leads away from `limit`.

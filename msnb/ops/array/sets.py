@@ -18,7 +18,7 @@ def _IsIn(element, test_elements, *, invert: Bool = False):
     """Membership of each element of a Tensor in another, as bools.
 
     Args:
-        invert (bool): Whether to ask for those that are not. Default: False.
+        invert (bool): Invert the result. Default: False.
 
     Inputs:
         - **element** (Tensor) - Of any shape.
@@ -40,7 +40,7 @@ def isin(element: ArrayLike, test_elements: ArrayLike, invert: bool = False) -> 
     Args:
         element (Union[Tensor, list, tuple, Number]): Of any shape.
         test_elements (Union[Tensor, list, tuple, Number]): Of any shape.
-        invert (bool): Whether to ask for those that are not. Default: False.
+        invert (bool): Invert the result. Default: False.
 
     Returns:
         Tensor of bool, of the shape of `element`.
@@ -67,7 +67,7 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape; it is flattened.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
-        invert (bool): Whether to ask for those that are not. Default: False.
+        invert (bool): Invert the result. Default: False.
 
     Returns:
         Tensor of bool, of shape (ar1.size,).

@@ -256,7 +256,7 @@ def UniqueWithPad(x, pad_num):
 
     Inputs:
         - **x** (Tensor) - A vector of numbers.
-        - **pad_num** (Union[int, Tensor]) - What fills the rest.
+        - **pad_num** (Union[int, Tensor]) - Padding of the result.
 
     Outputs:
         Two Tensors of the shape of `x`.
@@ -336,7 +336,7 @@ def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Numbers; it is flattened.
-        return_inverse (bool): Whether to return the place of each element among the distinct ones, too. Default: False.
+        return_inverse (bool): Also return the index of each element among the distinct ones. Default: False.
 
     Returns:
         Tensor, a vector; or a tuple of it and a vector of int32, int64 for a Tensor of int64.

@@ -356,7 +356,7 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
         - **x** (Tensor) - Of shape (N, ...), N a multiple of prod(block_shape).
 
     Outputs:
-        Tensor of shape (N / prod(block_shape), ...): each of the last dimensions times its block, less what is cut off.
+        Tensor of shape (N / prod(block_shape), ...): each of the last dimensions times its block, minus the crops.
 
     Raises:
         TypeError: If an argument is not made of int.

@@ -396,7 +396,7 @@ def SplitWithSize(input, split_size: Ints, dim: Int = 0):
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
-        - **split_size** (tuple[int]) - The lengths, which make up the whole.
+        - **split_size** (tuple[int]) - The lengths, which sum to the length of the dimension.
         - **dim** (int) - The dimension. Default: 0.
 
     Outputs:
@@ -404,7 +404,7 @@ def SplitWithSize(input, split_size: Ints, dim: Int = 0):
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        ValueError: If `dim` is out of range, or the lengths do not make up the whole.
+        ValueError: If `dim` is out of range, or the lengths have another sum.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -424,7 +424,7 @@ def SplitV(input_x, *, size_splits: Ints, split_dim: Int, num_split: PositiveInt
     """A Tensor cut into pieces of given lengths along an axis.
 
     Args:
-        size_splits (Union[tuple, list]): The lengths; -1, once, for what is left.
+        size_splits (Union[tuple, list]): The lengths; at most one -1 for the remaining length.
         split_dim (int): The axis.
         num_split (int): How many they are.
 

@@ -80,7 +80,8 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
     """A Tensor with zeros above a diagonal of its last two dimensions.
 
     Args:
-        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every row.
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
+            row.
         k (int): Which diagonal is the last one kept: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
@@ -101,7 +102,8 @@ def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
     """A Tensor with zeros below a diagonal of its last two dimensions.
 
     Args:
-        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every row.
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
+            row.
         k (int): Which diagonal is the first one kept: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:

@@ -16,8 +16,8 @@ class UniqueConsecutive(HostPrimitive):
     The length of the results depends on the values, so a Cell with it runs operator by operator in GRAPH mode, too.
 
     Args:
-        return_inverse (bool): Whether to tell which run each element belongs to. Default: False.
-        return_counts (bool): Whether to tell how long each run is. Default: False.
+        return_inverse (bool): Also return the run of each element. Default: False.
+        return_counts (bool): Also return the length of each run. Default: False.
         dim (int): The axis. Default: None, all elements in their order.
 
     Inputs:
@@ -70,8 +70,8 @@ def unique_consecutive(
 
     Args:
         input (Tensor): Numbers.
-        return_inverse (bool): Whether to return which run each element belongs to. Default: False.
-        return_counts (bool): Whether to return how long each run is. Default: False.
+        return_inverse (bool): Also return the run of each element. Default: False.
+        return_counts (bool): Also return the length of each run. Default: False.
         dim (int): The axis. Default: None, all elements in their order.
 
     Returns:

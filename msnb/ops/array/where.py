@@ -20,7 +20,7 @@ def Select(condition, x, y):
     """Elements of `x` where a condition holds, of `y` elsewhere.
 
     Inputs:
-        - **condition** (Tensor) - Of bool. One without dimensions chooses between the whole of `x` and of `y`.
+        - **condition** (Tensor) - Of bool. One without dimensions selects all of `x` or all of `y`.
         - **x** (Union[Tensor, Number]) - Of the shape of `condition`, or a number.
         - **y** (Union[Tensor, Number]) - Of the shape of `condition` and the element type of `x`, or a number.
 
@@ -177,8 +177,8 @@ def _numpy_where(
 
     Returns:
         Tensor of the broadcast shape, in the element type in which `x` and `y` meet. Without `x` and `y` a tuple of
-        vectors, the places of what is not 0 along each dimension: how many there are depends on values, so never in a
-        compiled graph.
+        vectors, the indices of nonzero elements along each dimension: how many there are depends on values, so never
+        in a compiled graph.
 
     Raises:
         TypeError: If only one of `x` and `y` is given.
@@ -273,7 +273,7 @@ def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
     """Elements of the choices selected by number, with broadcasting.
 
     Args:
-        mode (str): What a number out of range means: "clip" the first or the last choice, "wrap" counts around.
+        mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
             Default: "clip".
 
     Inputs:
@@ -297,7 +297,7 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
     Args:
         a (Union[Tensor, list, tuple, int]): Integers, numbers of choices.
         choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor means its slices.
-        mode (str): What a number out of range means: "clip" the first or the last choice, "wrap" counts around.
+        mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
             Default: "clip".
 
     Returns:

@@ -48,7 +48,7 @@ def bartlett_window(
 
     Args:
         window_length (Union[Tensor, int]): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Returns:
@@ -72,7 +72,7 @@ def blackman_window(
 
     Args:
         window_length (Union[Tensor, int]): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Returns:
@@ -101,7 +101,7 @@ def hamming_window(
 
     Args:
         window_length (int): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         alpha (float): The middle of the cosine. Default: 0.54.
         beta (float): Its amplitude. Default: 0.46.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
@@ -127,7 +127,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | Non
 
     Args:
         window_length (int): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: None, mindspore.float64.
 
     Returns:
@@ -151,8 +151,8 @@ def kaiser_window(
 
     Args:
         window_length (int): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
-        beta (float): How narrow it is. Default: 12.0.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
+        beta (float): Shape parameter; larger values are narrower. Default: 12.0.
         dtype (mindspore.dtype): Floating point element type. Default: None, mindspore.float64.
 
     Returns:
@@ -200,7 +200,7 @@ def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
 
     Args:
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Inputs:
@@ -224,7 +224,7 @@ def BlackmanWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     """Blackman's window: three terms of a sum of cosines.
 
     Args:
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Inputs:
@@ -255,7 +255,7 @@ def HammingWindow(
     """Hamming's window: a cosine that does not reach 0.
 
     Args:
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         alpha (float): The middle of the cosine. Default: 0.54.
         beta (float): Its amplitude. Default: 0.46.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.

@@ -68,10 +68,10 @@ def of_one(
 
     Args:
         x (str): The Tensor of the example, as Python would write it.
-        shown (str): What the example prints.
+        shown (str): Output of the example.
         allowed (frozenset): Element types. Default: floating point.
-        given (str): What `x` holds, in words.
-        result (str): What the result's element type is, in words.
+        given (str): Description of `x`.
+        result (str): Description of the result's element type.
         type_ (str): Element type of the example.
         spelled: See `core.declare.operator`.
     """
@@ -130,10 +130,10 @@ def of_two(
     Args:
         x (str): The first Tensor of the example, as Python would write it.
         y (str): The second one.
-        shown (str): What the example prints.
+        shown (str): Output of the example.
         allowed (frozenset): Common element types. Default: numbers.
-        first (str): What the first operand is, in words.
-        result (str): What the result's element type is, in words.
+        first (str): Description of the first operand.
+        result (str): Description of the result's element type.
         type_ (str): Element type of the example.
         spelled: See `core.declare.operator`.
     """

@@ -97,7 +97,7 @@ def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 
     Args:
         axis (int): The axis. Default: 0.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -129,7 +129,7 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 
     Args:
         axis (int): The axis. Default: 0.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -163,7 +163,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tens
     Args:
         input (Tensor): Numbers.
         dim (int): The axis; None counts through all elements. Default: None.
-        keepdim (bool): Whether the axis stays, with length 1. Default: False.
+        keepdim (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor of int64.
@@ -223,7 +223,7 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Te
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None counts through all elements. Default: None.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor of int32 (`argmax` gives int64).

@@ -83,8 +83,8 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
 
     Args:
         input (Union[Tensor, Number]): The first operand.
-        other (Union[Tensor, Number]): What is subtracted.
-        alpha (Number): What `other` is multiplied with before. Default: 1.
+        other (Union[Tensor, Number]): Subtrahend.
+        alpha (Number): Factor of `other`. Default: 1.
 
     Returns:
         Tensor of the broadcast shape and the common element type.
@@ -317,7 +317,7 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
         append (Tensor): Values after it. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the axis than what is differenced.
+        Tensor, shorter by `n` along the axis than the joined input.
 
     Raises:
         TypeError: If `x` is not a Tensor.
@@ -362,12 +362,12 @@ def _diff_of_numpy(
         a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; of bool, whether neighbours differ.
         n (int): How many times, not negative. Default: 1.
         axis (int): The axis. Default: -1.
-        prepend (Union[Tensor, list, tuple, int, float]): What stands before `a` along the axis; a number stands there
+        prepend (Union[Tensor, list, tuple, int, float]): Values before `a` along the axis; a number is one
             once. Default: None, nothing.
-        append (Union[Tensor, list, tuple, int, float]): What stands behind `a`. Default: None, nothing.
+        append (Union[Tensor, list, tuple, int, float]): Values after `a`. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the axis than what is differenced.
+        Tensor, shorter by `n` along the axis than the joined input.
 
     Raises:
         TypeError: If `a` is none of these, or `n` or `axis` is not an int.

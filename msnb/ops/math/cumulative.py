@@ -22,8 +22,8 @@ def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
     """Running sum along an axis.
 
     Args:
-        exclusive (bool): Whether an element is left out of its own sum. Default: False.
-        reverse (bool): Whether to run from the end. Default: False.
+        exclusive (bool): Exclude each element from its own sum. Default: False.
+        reverse (bool): Accumulate from the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -52,8 +52,8 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
     """Running product along an axis.
 
     Args:
-        exclusive (bool): Whether an element is left out of its own product. Default: False.
-        reverse (bool): Whether to run from the end. Default: False.
+        exclusive (bool): Exclude each element from its own product. Default: False.
+        reverse (bool): Accumulate from the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -273,8 +273,8 @@ def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool 
     """Logarithm of the running sum of exponentials along an axis.
 
     Args:
-        exclusive (bool): Whether an element leaves itself out; the first is then the lowest number. Default: False.
-        reverse (bool): Whether to run from the end. Default: False.
+        exclusive (bool): Exclude each element from its own result; the first is then the lowest number. Default: False.
+        reverse (bool): Accumulate from the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point.

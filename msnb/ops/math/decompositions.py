@@ -28,7 +28,7 @@ def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
 
     Args:
         full_matrices (bool): Whether `u` and `v` are square. Default: False.
-        compute_uv (bool): Whether `u` and `v` are wanted; without, they are single zeros. Default: True.
+        compute_uv (bool): Compute `u` and `v`; without, they are single zeros. Default: True.
 
     Inputs:
         - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -67,7 +67,7 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
     Args:
         input (Tensor): Floating point or complex, of shape (*, M, N).
         full_matrices (bool): Whether `u` and `v` are square. Default: False.
-        compute_uv (bool): Whether `u` and `v` are wanted, too. Default: True.
+        compute_uv (bool): Compute `u` and `v`, too. Default: True.
 
     Returns:
         Tensor, the singular values; or a tuple of them, `u` and `v`.

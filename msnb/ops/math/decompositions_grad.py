@@ -19,7 +19,7 @@ def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
 
     Args:
         lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
-        vectors (bool): Whether the vectors are wanted. Default: True.
+        vectors (bool): Compute the eigenvectors. Default: True.
     """
     a = a if lower else jnp.conj(a.T)
     values_and_vectors = jnp.linalg.eigh(jnp.tril(a) + jnp.conj(jnp.tril(a, -1).T), symmetrize_input=False)

@@ -97,7 +97,7 @@ def _erfinv_into(input: Tensor) -> Tensor:
     """The inverse error function in place.
 
     Args:
-        input (Tensor): What is written, numbers in (-1, 1).
+        input (Tensor): Tensor to update, numbers in (-1, 1).
 
     Returns:
         Tensor, `input` itself.

@@ -118,7 +118,7 @@ def _Cbrt(x):
 
 @of_one(x="[0., 1., 3.]", output="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2"))
 def _Exp2(x):
-    """2 to the power of each element; integers give an integer, 0 for what is below 1."""
+    """2 to the power of each element; integers give an integer, 0 for results below 1."""
     return _power_of(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
 
 

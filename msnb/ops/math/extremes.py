@@ -25,7 +25,7 @@ def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Largest element over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -57,7 +57,7 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Smallest element over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -125,7 +125,7 @@ def max_(
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -156,7 +156,7 @@ def amax(
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -185,7 +185,7 @@ def _max_of(
 
     Args:
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
         return_indices (bool): Whether to return indices, too. Default: False.
@@ -251,7 +251,7 @@ def min_(
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -282,7 +282,7 @@ def amin(
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -311,7 +311,7 @@ def _min_of(
 
     Args:
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
         return_indices (bool): Whether to return indices, too. Default: False.
@@ -395,7 +395,7 @@ def _amax_of_numpy(
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
 
@@ -425,7 +425,7 @@ def _amin_of_numpy(
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
 
@@ -449,7 +449,7 @@ def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Te
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of `x`.
@@ -471,7 +471,7 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: Bool = False) -> t
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: 0.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors, the smallest elements and the largest.

@@ -184,7 +184,7 @@ def polygamma(n: Tensor | int, input: Tensor) -> Tensor:
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `n` is not a whole number, or `input` is not floating point.
+        TypeError: If `n` is not an integer, or `input` is not floating point.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -26,13 +26,13 @@ def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
 
     Args:
         boundaries (list[float]): The boundaries, in order.
-        right (bool): Whether an element that is a boundary lies above it. Default: True; the function's is False.
+        right (bool): True counts an element equal to a boundary above it. Default: True; the function's is False.
 
     Inputs:
         - **input** (Tensor) - Numbers.
 
     Outputs:
-        Tensor of int32, of the shape of `input`: how many boundaries lie below.
+        Tensor of int32, of the shape of `input`: the number of boundaries below.
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
@@ -52,10 +52,10 @@ def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, rig
     Args:
         input (Tensor): Numbers.
         boundaries (Union[list[float], tuple[float]]): The boundaries, in order.
-        right (bool): Whether an element that is a boundary lies above it. Default: False.
+        right (bool): True counts an element equal to a boundary above it. Default: False.
 
     Returns:
-        Tensor of int32, of the shape of `input`: how many boundaries lie below.
+        Tensor of int32, of the shape of `input`: the number of boundaries below.
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.

@@ -197,7 +197,7 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
     """True if all elements over axes are True.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of bool.
@@ -227,7 +227,7 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     """True if any element over axes is True.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of bool.
@@ -265,7 +265,7 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
     Args:
         input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -283,7 +283,7 @@ def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -298,7 +298,7 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
     Args:
         input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -316,7 +316,7 @@ def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -331,7 +331,7 @@ def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.

@@ -27,7 +27,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
         Tensor of the input's type.
 
     Raises:
-        TypeError: If `input` is not floating point, `axis` no whole number, or `p` none.
+        TypeError: If `input` is not floating point, or `axis` or `p` is not a number of its kind.
         ValueError: If an axis is not there, or `p` is negative.
 
     Supported Platforms:

@@ -103,7 +103,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
 @spelling(numpy="matrix_power")
 def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
-    """Square matrices to the power of a whole number.
+    """Square matrices to the power of an integer.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of shape (*, N, N).

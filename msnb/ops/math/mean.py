@@ -120,10 +120,10 @@ def _numpy_cov(
     Args:
         m (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
         y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
-        rowvar (bool): False says that variables stand in columns. Default: True.
+        rowvar (bool): False if variables are columns. Default: True.
         bias (bool): Whether to divide by the number of observations N rather than by N - 1. Default: False.
         ddof (int): Divides by N minus this, whatever `bias` says. Default: None.
-        fweights (Union[Tensor, list, tuple]): How often each observation counts, whole numbers. Default: None, once.
+        fweights (Union[Tensor, list, tuple]): Integer weights of the observations. Default: None, once.
         aweights (Union[Tensor, list, tuple]): How much each observation weighs. Default: None, all the same.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
 
@@ -171,7 +171,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: Bool = True, dtyp
     Args:
         x (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
         y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
-        rowvar (bool): False says that variables stand in columns. Default: True.
+        rowvar (bool): False if variables are columns. Default: True.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
 
     Returns:
@@ -201,7 +201,7 @@ def cov(
     Args:
         input (Tensor): Variables in rows, observations in columns; a vector is one variable.
         correction (int): What is subtracted from the number of observations. Default: 1.
-        fweights (Tensor): How often each observation counts, whole numbers. Default: None, once.
+        fweights (Tensor): Integer weights of the observations. Default: None, once.
         aweights (Tensor): How much each observation weighs. Default: None, all the same.
 
     Returns:

@@ -37,7 +37,7 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -60,7 +60,7 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -104,7 +104,7 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -131,7 +131,7 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, float32 for integers.
 
     Returns:
@@ -158,7 +158,7 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
         ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -183,7 +183,7 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
         ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.

@@ -52,7 +52,7 @@ def _VectorNorm(
         x (Tensor): Floating point or complex.
         ord (Union[int, float]): Which norm; infinite ones, 0 and negative ones are among them. Default: 2.
         axis (Union[None, int, tuple[int]]): Axes that make up a vector; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `x`.
 
     Returns:
@@ -80,7 +80,7 @@ def _MatrixNorm(
         A (Tensor): Floating point or complex, of at least 2 dimensions.
         ord (Union[int, float, "fro", "nuc"]): Which norm: of 1, 2 and infinity and their negatives. Default: "fro".
         axis (tuple[int]): The two axes of the matrices. Default: (-2, -1).
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `A`.
 
     Returns:
@@ -113,7 +113,7 @@ def NuclearNorm(x, *, dim: Optional(Axis) = None, keepdim: Bool = False):
 
     Args:
         dim (Union[list[int], tuple[int]]): The two axes of the matrices. Default: None, all of `x`.
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point, of at least 2 dimensions.
@@ -140,7 +140,7 @@ def EuclideanNorm(x, axes: Axis, *, keep_dims: Bool = False):
     """The root of the sum of squares over axes.
 
     Args:
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.

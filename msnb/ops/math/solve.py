@@ -47,7 +47,7 @@ def Eig(A, *, compute_v: Bool = False):
     """Eigenvalues and eigenvectors of square matrices; on the CPU alone.
 
     Args:
-        compute_v (bool): Whether the eigenvectors are wanted, else the second result is one 0. Default: False.
+        compute_v (bool): Compute the eigenvectors; else the second result is one 0. Default: False.
 
     Inputs:
         - **A** (Tensor) - float32, float64 or complex, of shape (*, N, N).
@@ -388,8 +388,8 @@ def lu_unpack(
     Args:
         LU_data (Tensor): Floating point, of shape (*, M, N).
         LU_pivots (Tensor): Which row each was exchanged with, counted from 1, int32 of shape (*, min(M, N)).
-        unpack_data (bool): Whether the triangles are wanted. Default: True.
-        unpack_pivots (bool): Whether the permutation is wanted. Default: True.
+        unpack_data (bool): Return the triangles. Default: True.
+        unpack_pivots (bool): Return the permutation. Default: True.
 
     Returns:
         A tuple of the permutation, the lower and the upper factor; None for a factor that is not requested.

@@ -32,7 +32,7 @@ def FFTWithSize(
         real (bool): Whether the signal is real.
         norm (str): "backward" divides the inverse by the number of elements, "forward" the other, "ortho" both by its
             root. Default: "backward".
-        onesided (bool): Whether of the frequencies of a real signal only those are there that tell all. Default: True.
+        onesided (bool): Omit the redundant frequencies of a real signal. Default: True.
         signal_sizes (tuple[int]): Lengths of the real signal that an inverse of one-sided frequencies gives. Default:
             (), even ones.
 
@@ -82,7 +82,7 @@ def STFT(
         hop_length (int): From one frame to the next.
         win_length (int): Length of the window, which is centred in a frame.
         normalized (bool): Whether they are divided by the root of `n_fft`.
-        onesided (bool): Whether only the frequencies are there that tell all of a real signal.
+        onesided (bool): Omit the redundant frequencies of a real signal.
         return_complex (bool): Whether the result is complex; else its parts are a last dimension of length 2.
 
     Inputs:
@@ -145,7 +145,7 @@ def stft(
         center (bool): Whether the signal is padded so that a frame has its time in the middle. Default: True.
         pad_mode (str): How: "CONSTANT" with zeros, "REFLECT" or "SYMMETRIC". Default: "REFLECT".
         normalized (bool): Whether they are divided by the root of `n_fft`. Default: False.
-        onesided (bool): Whether only the frequencies are there that tell all of a real signal. Default: None, True of a
+        onesided (bool): Omit the redundant frequencies of a real signal. Default: None, True of a
             real one.
         return_complex (bool): Whether the result is complex; else its parts are a last dimension of length 2. Default:
             None, as the signal is.

@@ -35,7 +35,7 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -72,7 +72,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -103,7 +103,7 @@ def ReduceStd(x, *, axis: Axis = (), unbiased: Bool = True, keep_dims: Bool = Fa
     Args:
         axis (Union[int, tuple[int], list[int]]): Axes; all for (). Default: ().
         unbiased (bool): Whether the sum of squares is divided by the number of elements less 1. Default: True.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -131,7 +131,7 @@ def LogSumExp(input, dim: Axis, *, keepdim: Bool = False):
     Args:
         input (Tensor): Floating point.
         dim (Union[int, tuple[int], list[int]]): Axes; all for ().
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of `input`.
@@ -162,10 +162,10 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     """Norm of vectors or matrices.
 
     Args:
-        A (Tensor): Numbers; of whole ones the norm is float32.
+        A (Tensor): Numbers; the norm of integers is float32.
         ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
         dim (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None.
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `A`.
 
     Returns:
@@ -217,10 +217,10 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
     """Median along an axis, the lower one of two, and its index.
 
     Args:
-        global_median (bool): Whether it is that of all elements, whose place is 0. Default: False.
+        global_median (bool): Median of all elements, with index 0. Default: False.
         axis (int): The axis. Default: 0.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
-        ignore_nan (bool): Whether nan takes no part. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
+        ignore_nan (bool): Ignore nan. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -249,7 +249,7 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
     Args:
         input (Tensor): Numbers.
         axis (int): The axis. Default: -1.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors: the medians, and their places (int64).
@@ -314,7 +314,7 @@ def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -337,7 +337,7 @@ def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -361,7 +361,7 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
         ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
         axis (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None, all, of which
             there may be one or two where `ord` is given.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -398,7 +398,7 @@ def var_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors.
@@ -420,7 +420,7 @@ def std_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors.
@@ -445,7 +445,7 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Te
     Args:
         input (Tensor): Numbers.
         axis (int): The axis. Default: -1.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors: the medians, and their indices (int64).
@@ -467,8 +467,8 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
 
     Args:
         dim (int): The axis; all elements for None. Default: None.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
-        ignore_nan (bool): Whether nan counts as no element; else where there is one all is nan. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
+        ignore_nan (bool): Ignore nan; else where there is one all is nan. Default: False.
 
     Inputs:
         - **input** (Tensor) - float32 or float64.
@@ -508,7 +508,7 @@ def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, k
         input (Tensor): Floating point.
         q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
         axis (int): The axis. Default: None, all elements.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor without the axis; of several shares its first dimension is theirs.
@@ -531,7 +531,7 @@ def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None
         input (Tensor): Floating point.
         q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
         axis (int): The axis. Default: None, all elements.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor without the axis; of several shares its first dimension is theirs.

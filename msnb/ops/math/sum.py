@@ -23,7 +23,7 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = 
     """Sum over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
         skip_mode (bool): Whether an `axis` of () means none rather than all. Default: False.
 
     Inputs:
@@ -56,7 +56,7 @@ def ReduceProd(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Product over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -86,7 +86,7 @@ def ReduceMean(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Mean over axes; integers give an integer.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -134,7 +134,7 @@ def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     Args:
         input (Tensor): Numbers or bool.
         dim (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
 
     Returns:
@@ -172,7 +172,7 @@ def _sum_of(
     Args:
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Added to the sum. Default: None.
 
     Returns:
@@ -198,7 +198,7 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None.
 
     Returns:
@@ -220,7 +220,7 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
     Args:
         input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
 
     Returns:
@@ -250,7 +250,7 @@ def mean(x: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
     Args:
         x (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of `x`.
@@ -287,7 +287,7 @@ def _mean_of(
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of this one.
@@ -304,7 +304,7 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
     Args:
         x (Tensor): Numbers.
         axis (Union[int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result, a number or bool. Default: mindspore.int32.
 
     Returns:
@@ -367,7 +367,7 @@ def _sum_of_numpy(
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int64.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Added to the sum. Default: None.
 
     Returns:
@@ -395,7 +395,7 @@ def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtyp
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `a`.
 
     Returns:
@@ -420,7 +420,7 @@ def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdim
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -444,7 +444,7 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of int32.

@@ -68,7 +68,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tens
 
 @spelling(_Vander, function="vander")
 def _vander_of_ops(x: Tensor, N: int | None = None) -> Tensor:
-    """The powers of a vector as the columns of a matrix, falling; those of whole numbers are int64.
+    """The powers of a vector as the columns of a matrix, in descending order; those of integers are int64.
 
     Args:
         x (Tensor): A vector of numbers.

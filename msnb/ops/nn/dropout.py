@@ -111,7 +111,7 @@ def _drop_channels(op, key, x, keep_prob, ranks):
 
 @operator(random=True)
 def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
-    """Dropout of whole channels of images.
+    """Dropout of entire channels of images.
 
     Args:
         keep_prob (float): probability of keeping a channel. Default: 0.5.
@@ -130,7 +130,7 @@ def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
 
 @spelling(Dropout2D)
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
-    """Sets whole channels of images to 0 with probability `p` and scales the others by 1 / (1 - p).
+    """Sets entire channels of images to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Args:
         input (Tensor): Images (N, C, H, W).
@@ -151,7 +151,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
 @spelling(Dropout2D)
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
-    """Sets whole channels of sequences to 0 with probability `p` and scales the others by 1 / (1 - p).
+    """Sets entire channels of sequences to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Args:
         input (Tensor): Sequences (N, C, L), or one (C, L).
@@ -182,7 +182,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
 @operator(random=True)
 def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
-    """Dropout of whole channels of volumes.
+    """Dropout of entire channels of volumes.
 
     Args:
         keep_prob (float): probability of keeping a channel. Default: 0.5.
@@ -201,7 +201,7 @@ def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
 
 @spelling(Dropout3D)
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
-    """Sets whole channels of volumes to 0 with probability `p` and scales the others by 1 / (1 - p).
+    """Sets entire channels of volumes to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Args:
         input (Tensor): Volumes (N, C, D, H, W).
@@ -233,7 +233,7 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
         Seed1 (int): as `Seed0`. Default: 0.
 
     Inputs:
-        - **shape** (tuple[int]) - shape of what is to be masked.
+        - **shape** (tuple[int]) - shape of the Tensor to mask.
         - **keep_prob** (Union[Tensor, float]) - probability of a set bit.
 
     Outputs:

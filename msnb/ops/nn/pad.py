@@ -139,7 +139,7 @@ def PadV3(
 
     Args:
         mode (str): "constant", "reflect", "edge" or "circular". Default: "constant".
-        paddings_contiguous (bool): whether before and after of a dimension stand together; otherwise all numbers
+        paddings_contiguous (bool): whether before and after of a dimension are adjacent; otherwise all numbers
             before come first. Default: True.
 
     Inputs:
@@ -270,12 +270,13 @@ def numpy_pad(
     each axis.
 
     Args:
-        arr (Union[Tensor, list, tuple]): Any Tensor; a number stays what it is.
+        arr (Union[Tensor, list, tuple]): Any Tensor; a number is returned unchanged.
         pad_width (Union[int, tuple, list]): How far it is extended.
-        mode (Union[str, Callable]): What stands there: "constant", "edge" (the border), "empty" (zeros), "linear_ramp"
+        mode (Union[str, Callable]): Source of the values: "constant", "edge" (the border), "empty" (zeros),
+            "linear_ramp"
             (from the border to a value), "maximum", "mean", "median" or "minimum" (of the axis, or its end), "reflect"
             (a mirror at the border), "symmetric" (a mirror behind it), "wrap" (the other end). A function is called for
-            each vector along each axis as ``function(vector, widths, axis, kwargs)``, where zeros stand at the borders,
+            each vector along each axis as ``function(vector, widths, axis, kwargs)``, where the borders are zeros,
             and returns the vector that takes its place. Default: "constant".
         stat_length (Union[int, tuple, list]): How many elements at the end of an axis "maximum", "mean", "median" and
             "minimum" are taken of. Default: None, all.
@@ -283,7 +284,7 @@ def numpy_pad(
         end_values (Union[Number, tuple, list]): The last values of "linear_ramp". Default: 0.
         reflect_type (str): "even", or "odd" where "reflect" and "symmetric" take the mirrored values off twice the
             border. Default: "even".
-        kwargs (Any): What a function gets as its last argument, a dict.
+        kwargs (Any): Last argument of a function, a dict.
 
     Returns:
         Tensor of the element type of `arr`.

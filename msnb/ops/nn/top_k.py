@@ -14,7 +14,7 @@ from msnb.ops import _check
 @differs_in_api2("the elements are sorted", sorted=True)
 @operator
 def TopK(input_x, k: Int, *, sorted: Bool = False):
-    """The `k` largest values along the last axis, and where they stand.
+    """The `k` largest values along the last axis and their indices.
 
     Args:
         sorted (bool): whether values come in falling order; without, they do too unless all are asked for, which
@@ -51,13 +51,13 @@ _in_order = TopK(True)
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The `k` largest, or smallest, values along an axis, and where they stand.
+    """The `k` largest, or smallest, values along an axis and their indices.
 
     Args:
         input (Tensor): At least 1-D.
         k (int): How many.
         dim (int): The axis. Default: None, the last.
-        largest (bool): Whether the largest are wanted. Default: True.
+        largest (bool): Return the largest values. Default: True.
         sorted (bool): Values come in order either way. Default: True.
 
     Returns:
@@ -79,7 +79,7 @@ def topk(
 
 @operator(functional="intopk", generation=2)
 def InTopK(x1, x2, *, k: Int):
-    """Whether the score of each target is among the `k` best of its row.
+    """True if the score of each target is among the `k` best of its row.
 
     Args:
         k (int): how many count.
@@ -107,7 +107,7 @@ def InTopK(x1, x2, *, k: Int):
 
 @spelling(TopK, function="top_k", method="top_k")
 def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The `k` largest values along the last axis, and where they stand.
+    """The `k` largest values along the last axis and their indices.
 
     Args:
         input_x (Tensor): At least 1-D.
@@ -129,13 +129,13 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
 
 @operator(methods=("kthvalue",), generation=2)
 def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
-    """The k-th smallest element along a dimension, and where it stands.
+    """The k-th smallest element along a dimension and its index.
 
     Inputs:
         - **input** (Tensor) - Numbers.
         - **k** (int) - Which one, counted from 1.
         - **dim** (int) - The dimension. Default: -1.
-        - **keepdim** (bool) - Whether the dimension stays, with length 1. Default: False.
+        - **keepdim** (bool) - Keep the dimension with length 1. Default: False.
 
     Outputs:
         A tuple of two Tensors: the elements, and their places, int64.

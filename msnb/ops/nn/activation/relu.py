@@ -206,7 +206,7 @@ def Threshold(input, *, thr: Float, value: Float):
 
     Args:
         thr (float): the threshold.
-        value (float): stands where x is not larger.
+        value (float): replaces x that is not larger.
 
     Inputs:
         - **input** (Tensor) - any shape.

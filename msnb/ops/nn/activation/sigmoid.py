@@ -207,7 +207,7 @@ def inplace_sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)) of each element, in place.
 
     Args:
-        input (Tensor): What is written, floating point.
+        input (Tensor): Tensor to update, floating point.
 
     Returns:
         Tensor, `input` itself.

@@ -138,7 +138,7 @@ def _SoftmaxBackward(dout, out, *, dim: Int = -1):
 
 @operator(generation=2)
 def LogSoftmaxExt(input, dim: Optional(Int) = None, dtype: Optional(DType) = None):
-    """x - log(sum(exp(x))) along `dim`, in an element type that is asked for.
+    """x - log(sum(exp(x))) along `dim`, in the element type `dtype`.
 
     Inputs:
         - **input** (Tensor) - any shape, float.

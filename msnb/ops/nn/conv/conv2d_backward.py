@@ -160,7 +160,7 @@ def ConvTranspose2D(
     """Transposed convolution of images.
 
     Args:
-        stride (Union[int, tuple[int]]): how far apart the inputs land. Default: 1.
+        stride (Union[int, tuple[int]]): distance of the inputs in the result. Default: 1.
         padding (Union[int, tuple[int]]): pixels cut off at each side. Default: 0.
         output_padding (Union[int, tuple[int]]): added to the size of the result. Default: 0.
         groups (int): number of groups of channels. Default: 1.

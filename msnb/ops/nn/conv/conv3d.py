@@ -217,9 +217,9 @@ def Conv3DTranspose(
         kernel_size (Union[int, tuple[int]]): depth, height and width of a filter.
         mode (int): only 1. Default: 1.
         pad_mode (str): "same" gives `stride` times the size, "valid" all that the filters reach and no less than that,
-            "pad" what the filters reach less `pad`. Default: "valid".
+            "pad" the extent of the filters minus `pad`. Default: "valid".
         pad (Union[int, tuple[int]]): pixels that "pad" cuts off at head, tail, top, bottom, left, right. Default: 0.
-        stride (Union[int, tuple[int]]): how far apart the inputs land. Default: 1.
+        stride (Union[int, tuple[int]]): distance of the inputs in the result. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
         group (int): number of groups of channels. Default: 1.
         output_padding (Union[int, tuple[int]]): for "pad", added to the size of the result; less than the stride or
@@ -271,7 +271,7 @@ def conv3d_transpose(
         weight (Tensor): Of shape (C_in, C_out / group, kernel depth, height, width).
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         padding (Union[int, tuple[int]]): Pixels that "pad" cuts off at each side. Default: 0.
-        stride (Union[int, tuple[int]]): How far apart the inputs land. Default: 1.
+        stride (Union[int, tuple[int]]): Distance of the inputs in the result. Default: 1.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
         group (int): Number of groups of channels. Default: 1.
         output_padding (Union[int, tuple[int]]): For "pad", added to the size of the result. Default: 0.

@@ -110,7 +110,7 @@ def deformable_conv2d(
     deformable_groups: int = 1,
     modulated: bool = True,
 ) -> Tensor:
-    """Convolution whose windows look where offsets send them (arXiv:1811.11168).
+    """Deformable convolution: offsets move the samples of each window (arXiv:1811.11168).
 
     Args:
         x (Tensor): (N, C, H, W), float.

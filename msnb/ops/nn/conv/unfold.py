@@ -73,7 +73,7 @@ def Col2Im(
     padding: Shape = (0, 0),
     stride: Shape = (1, 1),
 ):
-    """Images made of their windows: where windows meet, they are added.
+    """The sum of windows as images: overlapping windows are added.
 
     Args:
         kernel_size (tuple[int]): Height and width of the window.
@@ -133,7 +133,7 @@ def col2im(
     padding_value: IntOrTuple,
     stride: IntOrTuple,
 ) -> Tensor:
-    """Images made of their windows: where windows meet, they are added.
+    """The sum of windows as images: overlapping windows are added.
 
     Args:
         input_x (Tensor): Floating point, of shape (N, C, window, number of windows).
@@ -165,7 +165,7 @@ def fold(
     padding: IntOrTuple = 0,
     stride: IntOrTuple = 1,
 ) -> Tensor:
-    """Images made of their windows: where windows meet, they are added.
+    """The sum of windows as images: overlapping windows are added.
 
     Args:
         input (Tensor): Floating point, of shape (N, C, window, number of windows), or of three axes with

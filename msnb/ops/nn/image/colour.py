@@ -93,7 +93,7 @@ def AdjustHue(image, delta):
 
     Inputs:
         - **image** (Tensor) - (*, 3), float, in [0, 1].
-        - **delta** (Tensor) - by how much of a whole turn, a scalar of float32.
+        - **delta** (Tensor) - shift as a fraction of a full turn, a scalar of float32.
 
     Outputs:
         Tensor, shape and type of `image`.

@@ -28,7 +28,7 @@ def CropAndResize(
 
     Args:
         method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
-        extrapolation_value (float): stands for what lies outside the image. Default: 0.0.
+        extrapolation_value (float): value outside the image. Default: 0.0.
 
     Inputs:
         - **x** (Tensor) - (N, H, W, C).
@@ -73,8 +73,8 @@ def CropAndResize(
 def _crop_positions(low, high, size, count, method):
     """Return the positions of the samples of each box along an axis of `size` pixels, float32 of shape (boxes, count).
 
-    They are computed in double precision. A compiler computes a position once for the pixel and once for its weight, and
-    rounds a product differently if it is fused with the sum: near an integer the two would disagree.
+    They are computed in double precision. A compiler computes a position once for the pixel and once for its weight,
+    and rounds a product differently if it is fused with the sum: near an integer the two would disagree.
     """
     exact = jax.dtypes.canonicalize_dtype(jnp.float64)
     low, high, steps = low.astype(exact), high.astype(exact), jnp.arange(count, dtype=exact)
@@ -123,7 +123,7 @@ def crop_and_resize(
         box_indices (Tensor): Of shape (n,), int32: the image of each box.
         crop_size (tuple[int]): Height and width of the crops.
         method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
-        extrapolation_value (float): Stands for what lies outside the image. Default: 0.0.
+        extrapolation_value (float): Value outside the image. Default: 0.0.
 
     Returns:
         Tensor of float32, of shape (n, crop height, crop width, C).

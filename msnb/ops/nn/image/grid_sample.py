@@ -82,7 +82,7 @@ def GridSampler2D(
 
     Args:
         interpolation_mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): what lies outside: "zeros", the "border", or the "reflection" of the image.
+        padding_mode (str): values outside: "zeros", the "border", or the "reflection" of the image.
             Default: "zeros".
         align_corners (bool): whether -1 and 1 are the centres of the corner pixels, or their outer edges.
             Default: False.
@@ -114,7 +114,7 @@ def GridSampler3D(
 
     Args:
         interpolation_mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): what lies outside: "zeros", the "border", or the "reflection" of the volume.
+        padding_mode (str): values outside: "zeros", the "border", or the "reflection" of the volume.
             Default: "zeros".
         align_corners (bool): whether -1 and 1 are the centres of the corner pixels, or their outer edges.
             Default: False.
@@ -147,7 +147,7 @@ def grid_sample(
         input (Tensor): (N, C, H, W), or (N, C, D, H, W).
         grid (Tensor): (N, H_out, W_out, 2): x and y in [-1, 1]; of volumes (N, D_out, H_out, W_out, 3).
         mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): What lies outside: "zeros", the "border" or the "reflection". Default: "zeros".
+        padding_mode (str): Values outside: "zeros", the "border" or the "reflection". Default: "zeros".
         align_corners (bool): Whether -1 and 1 are the centres of the corner pixels, or their outer edges.
             Default: None, False.
 

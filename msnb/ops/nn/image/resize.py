@@ -62,8 +62,8 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
 
     Args:
         size (Union[tuple[int], list[int]]): new height and width.
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), float.
@@ -87,8 +87,8 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
     """Resizes images by bilinear interpolation to a size that is an input.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W), float.
@@ -149,8 +149,8 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
     """Resizes images by the nearest pixel to a size that is an input.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W).
@@ -203,8 +203,8 @@ def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_
     """Resizes images by cubic convolution to a size that is an input.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W), numbers.
@@ -294,7 +294,7 @@ def UpsampleTrilinear3D(
     """Resizes volumes by linear interpolation along each side.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W), float.
@@ -323,7 +323,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
     """Resizes images by the mean of the area that each new pixel covers.
 
     Args:
-        align_corners (bool): whether the corner pixels stay where they are. Default: False.
+        align_corners (bool): True keeps the corner pixels in place. Default: False.
 
     Inputs:
         - **images** (Tensor) - (N, H, W, C), numbers.

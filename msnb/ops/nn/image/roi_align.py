@@ -38,7 +38,7 @@ def ROIAlign(
         pooled_height (int): rows of the grid.
         pooled_width (int): columns of the grid.
         spatial_scale (float): from image to feature coordinates.
-        sample_num (int): samples a cell in each direction; -1 takes one for each whole pixel that a cell is high or
+        sample_num (int): samples a cell in each direction; -1 takes one for each full pixel that a cell is high or
             wide, and one at least, where MindSpore 2.7.1 gives NaN. Default: 2.
         roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
 

@@ -32,13 +32,13 @@ def check_labels(op, labels, classes, ignored=None):
     """Check class numbers where no operator of their own does.
 
     Args:
-        op (str): Who asks, for the message.
+        op (str): Name of the caller, for the message.
         labels (Tensor): The labels, int.
         classes (int): The number of classes.
         ignored (int): A label that does not count. Default: None.
 
     Raises:
-        TypeError: If they are no whole numbers.
+        TypeError: If they are not integers.
         RuntimeError: If one is no class; in a compiled graph when it has run.
     """
     class_numbers(op, labels._array, classes, _check.INT)

@@ -10,9 +10,9 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator()
 class ComputeAccidentalHits(HostPrimitive):
-    """Where sampled candidates happen to be true classes.
+    """Indices of sampled candidates that are true classes.
 
-    How many there are depends on the values, so that a Cell with it runs operator by operator also in GRAPH mode.
+    Their number depends on values, so a Cell with this operator runs operator by operator in GRAPH mode, too.
 
     Args:
         num_true (int): true classes an example. Default: 1.

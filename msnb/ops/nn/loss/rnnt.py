@@ -9,7 +9,7 @@ from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._upcast import in_float32
-from msnb.ops.nn.loss.ctc import lengths, label_check
+from msnb.ops.nn.loss.ctc import label_check, lengths
 
 
 @operator(

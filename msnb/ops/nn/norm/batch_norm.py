@@ -82,7 +82,7 @@ def BatchNorm(
     momentum: Momentum = 0.1,
     data_format: Layout = "NCHW",
 ):
-    """Normalises each channel by the statistics of the batch, or by given ones (arXiv:1502.03167).
+    """Normalizes each channel by the statistics of the batch, or by running ones (arXiv:1502.03167).
 
     Args:
         is_training (bool): True takes mean and variance from the batch and moves the given ones towards them, False

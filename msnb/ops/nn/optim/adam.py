@@ -44,7 +44,7 @@ def Adam(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -82,11 +82,11 @@ def AdamNoUpdateParam(
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
     use_nesterov: Bool = False,
 ):
-    """Adam that returns what is to be added to the variable instead of adding it.
+    """Adam that returns the update of the variable instead of adding it.
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **m**, **v** (Parameter) - one shape; updated in place.
@@ -181,7 +181,7 @@ def FusedSparseAdam(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -227,7 +227,7 @@ def FusedSparseLazyAdam(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.

@@ -28,7 +28,7 @@ def ApplyMomentum(
     """Momentum: a = a * momentum + g; v -= lr * a, or v -= lr * (g + momentum * a) with Nesterov.
 
     Args:
-        use_nesterov (bool): whether to look ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
         use_locking (bool): no effect: updates here never interleave. Default: False.
         gradient_scale (float): multiplies the gradient. Default: 1.0.
 
@@ -80,7 +80,7 @@ def SGD(
     Args:
         dampening (float): share of the gradient kept out of the momentum. Default: 0.0.
         weight_decay (float): L2 penalty, added to the gradient. Default: 0.0.
-        nesterov (bool): whether to look ahead; needs dampening 0. Default: False.
+        nesterov (bool): use Nesterov momentum; needs dampening 0. Default: False.
 
     Inputs:
         - **parameters**, **accum**, **stat** (Parameter) - one shape; updated in place. `stat` is positive before the
@@ -237,7 +237,7 @@ def ApplyKerasMomentum(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether to look ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.

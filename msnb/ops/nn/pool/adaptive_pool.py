@@ -162,7 +162,7 @@ def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
 
 @operator
 def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
-    """Where the largest value of each of `output_size` nearly equal parts of every image stands.
+    """The index of the largest value in each of `output_size` nearly equal parts of every image.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -185,7 +185,7 @@ def adaptive_max_pool2d(
     Args:
         input (Tensor): (N, C, H, W), or without N; floating point.
         output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
-        return_indices (bool): Whether their places come as well. Default: False.
+        return_indices (bool): Also return their indices. Default: False.
 
     Returns:
         Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int64, counted through each image.
@@ -255,7 +255,7 @@ def _LargestOfVolumes(input, *, output_size: OutputSize3):
 
 @operator
 def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
-    """Where the largest value of each of `output_size` nearly equal parts of every volume stands.
+    """The index of the largest value in each of `output_size` nearly equal parts of every volume.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -271,7 +271,7 @@ def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
 
 @operator
 def AdaptiveMaxPool3D(input, output_size: OutputSize3):
-    """The largest value of each of `output_size` nearly equal parts of every volume, and where it stands.
+    """The largest value in each of `output_size` nearly equal parts of every volume, and its index.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W), or without N.
@@ -298,7 +298,7 @@ def adaptive_max_pool3d(
     Args:
         input (Tensor): (N, C, D, H, W), or without N; floating point.
         output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
-        return_indices (bool): Whether their places come as well. Default: False.
+        return_indices (bool): Also return their indices. Default: False.
 
     Returns:
         Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int32, counted through each volume.

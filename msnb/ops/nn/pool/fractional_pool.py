@@ -60,7 +60,7 @@ def _pool_windows(op, x, shares, dims, sizes, sides):
 def FractionalMaxPoolWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCHW") = "NCHW"
 ):
-    """The largest elements of windows of images that stand at distances that vary.
+    """The largest elements of image windows at varying distances.
 
     Args:
         ksize (Union[int, tuple[int]]): Height and width of the window.
@@ -89,7 +89,7 @@ def FractionalMaxPoolWithFixedKsize(
 def FractionalMaxPool3DWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCDHW") = "NCDHW"
 ):
-    """The largest elements of windows of volumes that stand at distances that vary.
+    """The largest elements of volume windows at varying distances.
 
     Args:
         ksize (Union[int, tuple[int]]): Depth, height and width of the window.
@@ -140,14 +140,14 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of windows of images that stand at distances that vary.
+    """The largest elements of image windows at varying distances.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, H, W) or (C, H, W).
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
         output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
+        return_indices (bool): Also return the indices. Default: False.
         _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn.
 
     Returns:
@@ -175,14 +175,14 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of windows of volumes that stand at distances that vary.
+    """The largest elements of volume windows at varying distances.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         output_size (Union[int, tuple[int]]): Those of the result. Default: None.
         output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
+        return_indices (bool): Also return the indices. Default: False.
         _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn.
 
     Returns:

@@ -118,7 +118,7 @@ def MaxPoolWithArgmax(
     pad_mode: PoolMode = "valid",
     data_format: Layout = "NCHW",
 ):
-    """The largest value of each window, and where it stands.
+    """The largest value of each window and its index.
 
     Args:
         kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
@@ -214,7 +214,7 @@ def MaxPoolWithArgmaxV2(
     ceil_mode: Bool = False,
     argmax_type: DType = mstype.int64,
 ):
-    """The largest value of each window, and where it stands in its plane.
+    """The largest value of each window and its index in the plane.
 
     Args:
         kernel_size (Union[int, tuple[int]]): height and width of the window.
@@ -274,7 +274,7 @@ def max_pool2d(
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
-        return_indices (bool): Whether positions within each plane come too, int64. Default: False.
+        return_indices (bool): Also return the indices within each plane, int64. Default: False.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
 
     Returns:
@@ -346,7 +346,7 @@ def MaxPool3DWithArgmax(
     data_format: OneOf("NCDHW") = "NCDHW",
     argmax_type: DType = mstype.int64,
 ):
-    """The largest value of each window of a volume, and where it stands in it.
+    """The largest value of each window of a volume and its index.
 
     Args:
         ksize (Union[int, tuple[int]]): depth, height and width of the window.
@@ -400,7 +400,7 @@ def max_pool3d(
         padding (Union[int, tuple[int]]): Padding at both ends of each side. Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
-        return_indices (bool): Whether places within the volume come too, int64. Default: False.
+        return_indices (bool): Also return the indices within the volume, int64. Default: False.
 
     Returns:
         Tensor of the values, or a tuple of values and places.

@@ -67,7 +67,7 @@ def MaxUnpool2D(
         ksize (Union[int, tuple[int]]): Size of the window.
         strides (Union[int, tuple[int]]): Step of the window. Default: 0, `ksize`.
         pads (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        output_shape (tuple[int]): Shape of the result. Default: (), what window, step and padding make.
+        output_shape (tuple[int]): Shape of the result. Default: (), which computes it from window, stride and padding.
         data_format (str): The order of the dimensions. Default: "NCHW".
 
     Inputs:
@@ -104,7 +104,7 @@ def MaxUnpool3D(
         ksize (Union[int, tuple[int]]): Size of the window.
         strides (Union[int, tuple[int]]): Step of the window. Default: 0, `ksize`.
         pads (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        output_shape (tuple[int]): Shape of the result. Default: (), what window, step and padding make.
+        output_shape (tuple[int]): Shape of the result. Default: (), which computes it from window, stride and padding.
         data_format (str): The order of the dimensions. Default: "NCDHW".
 
     Inputs:

@@ -42,9 +42,10 @@ def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
 def _unpack_weights(w, input_size, hidden_size, num_layers, has_bias, directions):
     """Unpack a flat vector to [(w_ih, w_hh, bias or None)] for every layer and direction.
 
-    There are two packings. A CPU's has all input matrices first, then all hidden ones, then one bias for each gate. That of
-    other devices has the matrices layer by layer, then two biases for each gate. With biases the size of the vector tells
-    the packing. Without them the device decides, as in MindSpore.
+    There are two packings. A CPU's has all input matrices first, then all hidden ones, then one bias for each gate.
+    That of
+    other devices has the matrices layer by layer, then two biases for each gate. With biases the size of the vector
+    tells the packing. Without them the device decides, as in MindSpore.
     """
     gates = 4 * hidden_size
     sizes = [
@@ -326,7 +327,7 @@ def BasicLSTMCell(
     Args:
         keep_prob (float): probability of keeping an output. Default: 1.0.
         forget_bias (float): added to the forget gate. Default: 1.0.
-        state_is_tuple (bool): only True, h and c come apart. Default: True.
+        state_is_tuple (bool): only True: h and c are separate. Default: True.
         activation (str): "tanh". Default: "tanh".
 
     Inputs:
