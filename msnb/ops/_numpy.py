@@ -20,7 +20,7 @@ __all__ = [
     "promoted",
 ]
 
-NUMPYS = "MindSpore has it in mindspore.numpy alone"  # why a row has no golden answer
+NUMPYS = "MindSpore has it in mindspore.numpy alone"  # the reason why a case has no golden answer
 
 
 def as_tensors(function: str, **values: Any) -> list[Tensor]:

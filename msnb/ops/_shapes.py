@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 
 
 def read(rule: str) -> tuple[Entry, ...]:
-    """The entries of a rule, in its order."""
+    """Parse a rule into its entries."""
     entries = []
     for part in rule.split(","):
         names, _, patterns = part.partition(":")
@@ -47,9 +47,9 @@ def read(rule: str) -> tuple[Entry, ...]:
 
 
 def shapes(rule: str, op: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the function of arrays raises ValueError where the shapes of its inputs do not keep to `rule`.
+    """Decorator: raise ValueError if the shapes of the inputs break `rule`.
 
-    `op` is the operator's name, where that is not the function's.
+    `op` is the operator's name, if it is not the name of the function.
     """
     entries = read(rule)
 
@@ -102,13 +102,13 @@ def _match_pattern(pattern, shape, lengths):
     if open_at is None:
         pairs = list(zip(pattern, shape)) if len(pattern) == len(shape) else None
     else:
-        behind = len(pattern) - open_at - 1
-        middle = shape[open_at : len(shape) - behind]
+        count_after = len(pattern) - open_at - 1
+        middle = shape[open_at : len(shape) - count_after]
         fits = len(shape) >= len(pattern) - 1 and _match_several(pattern[open_at], middle, lengths, bindings)
         pairs = (
             [
                 *zip(pattern[:open_at], shape),
-                *zip(pattern[open_at + 1 :], shape[len(shape) - behind :]),
+                *zip(pattern[open_at + 1 :], shape[len(shape) - count_after :]),
             ]
             if fits
             else None
@@ -118,45 +118,45 @@ def _match_pattern(pattern, shape, lengths):
     return bindings
 
 
-def _match_several(word, shape, known, found):
+def _match_several(word, shape, lengths, bindings):
     kind, name = word[0], word[1:]
     if kind == "*":
-        return found.setdefault(word, known.get(word, known.get(f"~{name}", shape))) == shape
+        return bindings.setdefault(word, lengths.get(word, lengths.get(f"~{name}", shape))) == shape
     if kind == ".":
         return True
     key = f"*{name}" if kind == "<" else word
     try:
-        joined = np.broadcast_shapes(known.get(key, ()), shape)
+        joined = np.broadcast_shapes(lengths.get(key, ()), shape)
     except ValueError:
         return False
     if kind == "<":
-        return joined == known.get(key, joined)
-    found[word] = joined
+        return joined == lengths.get(key, joined)
+    bindings[word] = joined
     return True
 
 
-def _match_length(word, length, known, found):
+def _match_length(word, length, lengths, bindings):
     if word == "_":
         return True
     word, positive, _ = word.partition(">0")
     if positive and not length:
         return False
     if word.isidentifier():
-        return found.setdefault(word, known.get(word, length)) == length
-    wanted = _evaluate_length(word, {**known, **found})
-    return wanted is None or wanted == length
+        return bindings.setdefault(word, lengths.get(word, length)) == length
+    expected = _evaluate_length(word, {**lengths, **bindings})
+    return expected is None or expected == length
 
 
 def _evaluate_length(word, lengths):
     """Evaluate a sum or a product of names. Return None if a name has no value yet."""
 
-    def value(node):
+    def evaluate(node):
         if isinstance(node, ast.BinOp):
-            return _OPERATIONS[type(node.op)](value(node.left), value(node.right))
+            return _OPERATIONS[type(node.op)](evaluate(node.left), evaluate(node.right))
         return node.value if isinstance(node, ast.Constant) else lengths[node.id]
 
     try:
-        return value(ast.parse(word, mode="eval").body)
+        return evaluate(ast.parse(word, mode="eval").body)
     except KeyError:
         return None
 
@@ -186,15 +186,15 @@ def _format_pattern(pattern, lengths):
         return f"{len(pattern)} dimension{'s' * (len(pattern) > 1)}"
     if set(pattern) == {"...", "_"}:
         return f"at least {len(pattern) - 1} dimension{'s' * (len(pattern) > 2)}"
-    words, behind = [], ""
+    words, suffix = [], ""
     for word in pattern:
-        several = lengths.get(word, lengths.get(f"~{word[1:]}"))
+        bound_lengths = lengths.get(word, lengths.get(f"~{word[1:]}"))
         if word[0] == "~":
             words.append("...")
-            behind = "" if several is None else f", where ... broadcasts with {several},"
+            suffix = "" if bound_lengths is None else f", where ... broadcasts with {bound_lengths},"
         elif word[0] in "*.":
-            words += ["..."] if several is None else map(str, several)
+            words += ["..."] if bound_lengths is None else map(str, bound_lengths)
         else:
             length = _evaluate_length(word.removesuffix(">0"), lengths)
             words.append({"_": "any"}.get(word, word.replace(">", " > ")) if length is None else str(length))
-    return f"the shape ({', '.join(words)}{',' if len(words) == 1 and words != ['...'] else ''}){behind}"
+    return f"the shape ({', '.join(words)}{',' if len(words) == 1 and words != ['...'] else ''}){suffix}"

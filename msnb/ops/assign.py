@@ -46,7 +46,7 @@ def _new_value(name, variable, value):
     dtype_in(name, "variable", variable, ANY)
     if value.weak_type:
         return jnp.broadcast_to(_cast_scalar(name, variable, value), variable.shape)
-    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 copies it, whatever the shape
+    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 copies it for every shape
         return value.reshape(variable.shape)
     if value.shape != variable.shape:
         raise ValueError(

@@ -77,7 +77,7 @@ def _reduce_extreme(x, op, others):
     return joined(x, others.axis, axis_index_groups=_axis_index_groups(others))
 
 
-def _extreme_kept(x, op, others):
+def _extreme_with_residuals(x, op, others):
     out = _reduce_extreme(x, op, others)
     return out, x == out
 
@@ -87,7 +87,7 @@ def _extreme_gradient(_op, others, has_it, cotangent):
     return (jnp.where(has_it, total, jnp.zeros_like(total)),)
 
 
-_reduce_extreme.defvjp(_extreme_kept, _extreme_gradient)
+_reduce_extreme.defvjp(_extreme_with_residuals, _extreme_gradient)
 
 
 def of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
@@ -103,7 +103,7 @@ def _broadcast_root(x, root, others):
 
 
 _broadcast_root.defvjp(
-    lambda x, root, others: (_broadcast_root(x, root, others), None), lambda _r, _o, _s, given: (given,)
+    lambda x, root, others: (_broadcast_root(x, root, others), None), lambda _r, _o, _s, cotangent: (cotangent,)
 )
 
 

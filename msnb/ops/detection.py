@@ -27,7 +27,7 @@ def _two_ints(value):
     return value
 
 
-FourFloats = Kind("a tuple of 4 floats", _four_floats)  # constants of a detector, the same for all its calls
+FourFloats = Kind("a tuple of 4 floats", _four_floats)  # constants of a detector, equal in all its calls
 ImageShape = Kind("a tuple of 2 ints, height and width", _two_ints)
 
 
@@ -229,7 +229,9 @@ def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _check_mode, exa
     return (shared / denominator).astype(anchor_boxes.dtype)
 
 
-_CLASSES = [label(name, classes=lambda given: given["num_classes"], always=False) for name in ("labels", "predictions")]
+_CLASSES = [
+    label(name, classes=lambda inputs: inputs["num_classes"], always=False) for name in ("labels", "predictions")
+]
 
 
 @operator(checks=_CLASSES)

@@ -80,11 +80,11 @@ class PyFunc(HostPrimitive):
         outs = out if isinstance(out, (tuple, list)) else (out,)
         if len(outs) != len(self.promised):
             raise ValueError(f"For 'PyFunc', the function should return {len(self.promised)} arrays, not {len(outs)}.")
-        found = [np.asarray(o, np_dtype(kind)) for o, (kind, _) in zip(outs, self.promised, strict=True)]
-        for i, (array, (_, shape)) in enumerate(zip(found, self.promised, strict=True)):
+        results = [np.asarray(o, np_dtype(kind)) for o, (kind, _) in zip(outs, self.promised, strict=True)]
+        for i, (array, (_, shape)) in enumerate(zip(results, self.promised, strict=True)):
             if array.shape != shape:
                 raise ValueError(f"For 'PyFunc', result {i} should have shape {shape}, but it has {array.shape}.")
-        return tuple(found)
+        return tuple(results)
 
     def __call__(self, input_x):
         if not isinstance(input_x, (tuple, list)) or len(input_x) != len(self.given):

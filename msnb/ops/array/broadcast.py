@@ -232,7 +232,7 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
     reps = (1,) * (a.ndim - len(reps)) + reps
     if any(n < 0 for n in reps):
         raise ValueError(f"For 'tile', 'reps' should not have negative entries, but got {reps}.")
-    if 0 in reps:  # nothing is left, whatever is repeated
+    if 0 in reps:  # an empty result
         empty = (1,) * (len(reps) - a.ndim) + a.shape
         return a.new_zeros(tuple(n * r for n, r in zip(empty, reps, strict=True)))
     return Tile.functional(a, reps) if reps else a

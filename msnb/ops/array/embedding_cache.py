@@ -19,7 +19,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 _KEY, _VALUE, _STEP, _TAG = range(4)
 _MULTIPLIER = 0.6180339
-# Two keys that begin at entry 1 of a table of 10, the second one place further, and one at entry 8.
+# Two keys that begin at entry 1 of a table of 10, the second one entry further, and one key at entry 8.
 _TABLE = (
     (0, 0, 0, 0),
     (10, 5, -5, 1),

@@ -8,7 +8,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, dtype_in, same_dtype, tensor_only
 from msnb.ops._in_place import take_over
 
-_INSIDE = Check("index", lambda given: [Range(given["index"], given["input"].size, low=-given["input"].size)])
+_INSIDE = Check("index", lambda inputs: [Range(inputs["index"], inputs["input"].size, low=-inputs["input"].size)])
 
 
 @operator(checks=[_INSIDE])

@@ -48,7 +48,7 @@ def _extreme_value(dtype, largest):
     return info.max if largest else info.min
 
 
-_BELOW = Check("segment_ids", lambda given: [Range(given["segment_ids"], given["num_segments"], low=None)])
+_BELOW = Check("segment_ids", lambda inputs: [Range(inputs["segment_ids"], inputs["num_segments"], low=None)])
 
 
 def _segment_operator(empty, example, start, called=()):

@@ -13,7 +13,7 @@ __all__ = sorted({*operations.__all__, *functional.__all__})
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         return asked(__name__, name)
-    from msnb.mint._generated import generated  # spares mint to all who want nothing of it
+    from msnb.mint._generated import generated  # spares the import of mint
 
     value = generated(name)
     return asked(__name__, name) if value is None else value

@@ -43,7 +43,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
         total = jnp.sum(input != 0, axes, keepdims=keep_dims).astype(input.dtype)
     else:
         total = jnp.sum(jnp.abs(input) ** p, axes, keepdims=keep_dims)
-        nothing = total == 0  # where the root has no slope
+        nothing = total == 0  # the root has no gradient there
         total = jnp.where(nothing, 0, jnp.where(nothing, 1, total) ** (1 / p))
     return jnp.maximum(total, epsilon)
 

@@ -101,7 +101,7 @@ def _MatrixNorm(
         return length(A, 2, axes, keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise ValueError(f"For 'matrix_norm', 'ord' should be 'fro', 'nuc', 1, 2, inf or a negative, but got {ord!r}.")
-    if ord != "nuc":  # of sums over one axis, or of singular values, the largest or the smallest
+    if ord != "nuc":  # the largest or smallest of sums over one axis, or of singular values
         some("matrix_norm", "A", A, *{1: axes[1:], math.inf: axes[:1]}.get(abs(ord), axes))
     return jnp.linalg.norm(A if ord in ("nuc", 2, -2) else magnitude(A), ord, axes, keepdims)
 

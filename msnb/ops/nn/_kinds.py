@@ -63,7 +63,7 @@ def _offsets_kind(dims):
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
 
-def _given_sides(dims):
+def _unlimited_sides(dims):
     of = _padding_kind(dims)
 
     def accept(value):
@@ -75,7 +75,7 @@ def _given_sides(dims):
 
 
 Window2 = _window_kind(2)
-GivenSides2 = _given_sides(2)
+GivenSides2 = _unlimited_sides(2)
 Window3 = _window_kind(3)
 Sides2 = _padding_kind(2)
 Sides3 = _padding_kind(3)

@@ -49,7 +49,9 @@ _LABELS = value_checks.label("labels", None)
 
 
 def class_numbers(op, labels, classes, allowed=_check.INDEX):
-    """Raise TypeError if the type of the array `labels` is not in `allowed`. The message mentions class probabilities."""
+    """Raise TypeError if the type of the array `labels` is not in `allowed`. Class probabilities get their own
+    message.
+    """
     if labels.dtype in _check.FLOAT and labels.ndim > 1 and labels.shape[-1] == classes:
         raise TypeError(
             f"For '{op}', 'labels' should be class numbers, but got {_check.dtype_name(labels)} of shape "

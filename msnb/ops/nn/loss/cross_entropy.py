@@ -68,7 +68,7 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
     return _cross_entropy(logits, labels), jax.nn.softmax(logits) - labels
 
 
-@operator(checks=[value_checks.label("labels", lambda given: (np.shape(given["logits"]) or (1,))[-1])])
+@operator(checks=[value_checks.label("labels", lambda inputs: (np.shape(inputs["logits"]) or (1,))[-1])])
 @shapes("logits: ... _")
 @in_float32
 def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):

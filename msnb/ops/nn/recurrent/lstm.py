@@ -84,7 +84,7 @@ def on_cpu() -> bool:
 
 
 def matrix_offsets(sizes: list[int], hidden_size: int, inputs_first: bool) -> tuple[list[int], list[int]]:
-    """Return the offsets of input matrices, for `sizes` features, and of hidden matrices in a flat vector of weights."""
+    """Return the offsets of input and hidden matrices in a flat vector of weights, for layers with `sizes` features."""
     gates, at, input_offsets, hidden = 4 * hidden_size, 0, [], []
     for size in sizes:
         input_offsets.append(at)
