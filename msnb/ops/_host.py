@@ -34,7 +34,7 @@ class HostOperator:
 
 
 class HostPrimitive(Primitive):
-    """Base of operators that work on Python values; named after their class, without its underscore."""
+    """Base of operators on Python values. Its name is that of the class without underscores."""
 
     def __init__(self):
         super().__init__(type(self).__name__.lstrip("_"))

@@ -17,12 +17,7 @@ ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
 def plan_of(index, shape):
-    """(numbers, index Tensors, plan) of an index into a Tensor of shape `shape`.
-
-    Raises:
-        IndexError: If a number is out of range, or the index has too many places or a place of an unknown kind.
-        ValueError: If a mask is not known, or does not fit.
-    """
+    """Return (numbers, index Tensors, plan) of an index into a Tensor of shape `shape`."""
     items = [entry_of(i) for i in (index if isinstance(index, tuple) else (index,))]
     if sum(i is Ellipsis for i in items) > 1:
         raise IndexError("An index holds at most one ellipsis (...).")
@@ -98,7 +93,7 @@ def _plan_slice(item, length, numbers, gather):
 
 # ---------------------------------------------------------------------- from an index to a plan
 def entry_of(item):
-    """One place of an index in a normal form: int, bool, slice, None, Ellipsis or Tensor."""
+    """Normalize one entry of an index: int, bool, slice, None, Ellipsis or Tensor."""
     if item is None or item is Ellipsis or isinstance(item, (int, slice, Tensor)):
         return item
     if isinstance(item, np.bool_):

@@ -20,7 +20,7 @@ __all__ = ["COOTensor", "CSRTensor"]
 
 
 def rows_of(indptr: Tensor, number: int) -> Tensor:
-    """The row of each of `number` values, from where the rows begin."""
+    """Return the row of each of `number` values, from the first position of each row."""
     numbers = Tensor(np.arange(number), indptr.dtype)
     return SearchSorted(right=True)(indptr, numbers).astype(indptr.dtype) - 1
 

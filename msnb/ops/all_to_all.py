@@ -13,12 +13,12 @@ from msnb.ops.comm import (
     WORLD,
     ReduceOp,
     Reduction,
-    gathered,
-    numbers_in,
-    of_root,
-    part_of,
-    reduced,
-    root_among,
+    check_numbers,
+    gather_members,
+    index_in_group,
+    member_rows,
+    reduce_members,
+    value_of_root,
 )
 
 
@@ -45,7 +45,7 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    numbers_in("AlltoAll", "input_x", input_x)
+    check_numbers("AlltoAll", "input_x", input_x)
     others = members(group)
     number = 1 if others is None else others.size
     if split_count != number:
@@ -70,7 +70,7 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
         groups = None if others.groups is None else [list(each) for each in others.groups]
         received = jax.lax.all_to_all(blocks, others.axis, 0, 0, axis_index_groups=groups)
     else:
-        received = jax.lax.dynamic_index_in_dim(gathered(blocks, others), others.place(), 1, keepdims=False)
+        received = jax.lax.dynamic_index_in_dim(gather_members(blocks, others), others.place(), 1, keepdims=False)
     return jnp.concatenate(received, concat_dim)
 
 
@@ -96,7 +96,7 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
         ``CPU`` ``GPU`` ``TPU``
     """
     others, root = _group_and_root("CollectiveScatter", input_x, "src_rank", src_rank, group)
-    return input_x if others is None else part_of(of_root(input_x, root, others), "CollectiveScatter", others)
+    return input_x if others is None else member_rows(value_of_root(input_x, root, others), "CollectiveScatter", others)
 
 
 @operator(collective=True)
@@ -152,7 +152,7 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    numbers_in("Reduce", "input_x", input_x)
+    check_numbers("Reduce", "input_x", input_x)
     others = members(group)
     number = 1 if others is None else others.size
     if not 0 <= dest_rank < number:
@@ -162,20 +162,20 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
 
 def _group_and_root(name, x, argument, rank, group) -> tuple[DeviceGroup | None, int]:
     """Return the device group and the index in it of global rank `rank`, for a Tensor with rows."""
-    numbers_in(name, "input_x", x)
+    check_numbers(name, "input_x", x)
     if not x.ndim:
         raise ValueError(f"For '{name}', 'input_x' should have at least 1 dimension, but got a scalar.")
     others = members(group)
-    return others, root_among(rank, argument, name, others)
+    return others, index_in_group(rank, argument, name, others)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
 def _gather_to_root(x, root, others):
-    return jnp.concatenate(gathered(x, others))
+    return jnp.concatenate(gather_members(x, others))
 
 
 def _gather_gradient(root, others, _, cotangent):
-    return (part_of(of_root(cotangent, root, others), "CollectiveGather", others),)
+    return (member_rows(value_of_root(cotangent, root, others), "CollectiveGather", others),)
 
 
 _gather_to_root.defvjp(lambda x, root, others: (_gather_to_root(x, root, others), None), _gather_gradient)
@@ -183,11 +183,11 @@ _gather_to_root.defvjp(lambda x, root, others: (_gather_to_root(x, root, others)
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2, 3))
 def _reduce_to_root(x, root, op, others):
-    return reduced(x, op, others)
+    return reduce_members(x, op, others)
 
 
 def _reduce_with_residuals(x, root, op, others):
-    out = reduced(x, op, others)
+    out = reduce_members(x, op, others)
     return out, None if op == ReduceOp.SUM else (x, out)
 
 
@@ -197,13 +197,13 @@ def _reduce_gradient(root, op, others, residuals, cotangent):
     It is unchanged for a sum. For an extreme it goes to the device with the value, for a product it is scaled by the
     other factors.
     """
-    cotangent = of_root(cotangent, root, others)
+    cotangent = value_of_root(cotangent, root, others)
     if residuals is None:
         return (cotangent,)
     x, out = residuals
     if op == ReduceOp.PROD:
         mine = jax.nn.one_hot(others.place(), others.size, dtype=bool)
-        factors = jnp.where(mine.reshape(-1, *[1] * x.ndim), jnp.ones_like(x), gathered(x, others))
+        factors = jnp.where(mine.reshape(-1, *[1] * x.ndim), jnp.ones_like(x), gather_members(x, others))
         return (cotangent * jnp.prod(factors, axis=0, dtype=x.dtype),)
     return (jnp.where(x == out, cotangent, jnp.zeros_like(cotangent)),)
 

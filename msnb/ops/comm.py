@@ -51,7 +51,7 @@ REGISTRY["ReduceOp"] = _Constant(ReduceOp)
 Reduction = OneOf("sum", "max", "min", "prod")
 
 
-def gathered(x: jax.Array, others: DeviceGroup) -> jax.Array:
+def gather_members(x: jax.Array, others: DeviceGroup) -> jax.Array:
     """Return the values of all members along a new first axis."""
     if others.even:
         return jax.lax.all_gather(x, others.axis, axis_index_groups=_axis_index_groups(others))
@@ -59,12 +59,12 @@ def gathered(x: jax.Array, others: DeviceGroup) -> jax.Array:
     return jax.lax.psum(alone, others.axis, axis_index_groups=_axis_index_groups(others))
 
 
-def reduced(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Array:
+def reduce_members(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Array:
     """Return the values of all members, reduced."""
     if others is None:
         return x
     if op == ReduceOp.PROD:
-        return jnp.prod(gathered(x, others), axis=0, dtype=x.dtype)
+        return jnp.prod(gather_members(x, others), axis=0, dtype=x.dtype)
     if op == ReduceOp.SUM:
         return jax.lax.psum(x, others.axis, axis_index_groups=_axis_index_groups(others))
     return _reduce_extreme(x, op, others)
@@ -90,7 +90,7 @@ def _extreme_gradient(_op, others, has_it, cotangent):
 _reduce_extreme.defvjp(_extreme_with_residuals, _extreme_gradient)
 
 
-def of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
+def value_of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
     """Return the value of one member, by its index in the group."""
     sent = jnp.where(others.place() == root, x, jnp.zeros_like(x))
     return jax.lax.psum(sent, others.axis, axis_index_groups=_axis_index_groups(others))
@@ -99,7 +99,7 @@ def of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
 def _broadcast_root(x, root, others):
     """Return the value of one member. Each member keeps the gradient of its copy, as in r1.1."""
-    return of_root(x, root, others)
+    return value_of_root(x, root, others)
 
 
 _broadcast_root.defvjp(
@@ -111,17 +111,17 @@ def _axis_index_groups(others):
     return None if others.groups is None else [list(group) for group in others.groups]
 
 
-def part_of(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
+def member_rows(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
     """The rows of `x` that fall to the device that runs this, one part to each member.
 
     Raises:
         ValueError: If they cannot be divided; it says so for `name`.
     """
-    rows = rows_each(x, name, others)
+    rows = count_rows(x, name, others)
     return jax.lax.dynamic_slice_in_dim(x, others.place() * rows, rows)
 
 
-def rows_each(x: jax.Array, name: str, others: DeviceGroup) -> int:
+def count_rows(x: jax.Array, name: str, others: DeviceGroup) -> int:
     """Return the number of rows of `x` for each member. Raise the errors of `part_of`."""
     if x.shape[0] % others.size:
         raise ValueError(
@@ -131,7 +131,7 @@ def rows_each(x: jax.Array, name: str, others: DeviceGroup) -> int:
     return x.shape[0] // others.size
 
 
-def root_among(root: int, argument: str, name: str, others: DeviceGroup | None) -> int:
+def index_in_group(root: int, argument: str, name: str, others: DeviceGroup | None) -> int:
     """The number in the group of the device that is `root` among all.
 
     Raises:
@@ -144,7 +144,7 @@ def root_among(root: int, argument: str, name: str, others: DeviceGroup | None) 
     return ranks.index(root)
 
 
-def numbers_in(name: str, argument: str, x: jax.Array) -> None:
+def check_numbers(name: str, argument: str, x: jax.Array) -> None:
     """Raise TypeError if `x` does not hold numbers: no device sends anything else."""
     dtype_in(name, argument, x, _SENDABLE)
 
@@ -176,7 +176,7 @@ def AllReduce(
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("AllReduce", "input_x", input_x, _SENDABLE)
-    return reduced(input_x, op, members(group))
+    return reduce_members(input_x, op, members(group))
 
 
 @operator(collective=True)
@@ -203,7 +203,7 @@ def AllGather(input_x, *, group: Str = WORLD):
     if not input_x.ndim:
         raise ValueError("For 'AllGather', 'input_x' should have at least 1 dimension, but got a scalar.")
     others = members(group)
-    return input_x if others is None else jnp.concatenate(gathered(input_x, others))
+    return input_x if others is None else jnp.concatenate(gather_members(input_x, others))
 
 
 @operator(collective=True)
@@ -238,10 +238,10 @@ def ReduceScatter(
     others = members(group)
     if others is None:
         return input_x
-    rows_each(input_x, "ReduceScatter", others)
+    count_rows(input_x, "ReduceScatter", others)
     if op == ReduceOp.SUM and others.even:
         return jax.lax.psum_scatter(input_x, others.axis, axis_index_groups=_axis_index_groups(others), tiled=True)
-    return part_of(reduced(input_x, op, others), "ReduceScatter", others)
+    return member_rows(reduce_members(input_x, op, others), "ReduceScatter", others)
 
 
 @operator(collective=True)
@@ -266,7 +266,7 @@ def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
         ``CPU`` ``GPU`` ``TPU``
     """
     others = members(group)
-    root = root_among(root_rank, "root_rank", "Broadcast", others)
+    root = index_in_group(root_rank, "root_rank", "Broadcast", others)
     for i, x in enumerate(input_x):
         dtype_in("Broadcast", f"input_x[{i}]", x, _SENDABLE)
     if others is None:
@@ -315,7 +315,7 @@ class _VirtualDataset(PrimitiveWithInfer):
         super().__init__("VirtualDataset")
 
     def kernel(self, *arrays: Any) -> Any:
-        """The inputs."""
+        """Return the inputs."""
         return arrays if len(arrays) > 1 else arrays[0]
 
 

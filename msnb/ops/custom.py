@@ -91,7 +91,7 @@ class Custom(PrimitiveWithInfer):
         self.attrs.update(out_shape=out_shape, out_dtype=out_dtype, bprop=bprop)
 
     def bprop_getter(self, _: Any) -> Callable[..., Any]:
-        """The gradient of a call."""
+        """Return the gradient function of a call."""
         if self._bprop is None:
             raise NotImplementedError(
                 f"The operator 'Custom' of {_function_name(self.func)} has no gradient; "
@@ -118,7 +118,7 @@ class Custom(PrimitiveWithInfer):
         return structs, several
 
     def kernel(self, *arrays: Any) -> Any:
-        """The call of the function, out of the program that runs."""
+        """Call the function from the running program."""
         results, several = self._result_types(arrays)
 
         def run(*inputs: Any) -> list[np.ndarray]:

@@ -73,19 +73,7 @@ def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor) -> COOTensor:
 
 @spelling()
 def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
-    """COOTensors behind one another along an axis.
-
-    Args:
-        sp_input (tuple[COOTensor]): They, whose shapes differ along that axis alone.
-        concat_dim (int): The axis. Default: 0.
-
-    Returns:
-        COOTensor.
-
-    Raises:
-        TypeError: If one of them is no COOTensor.
-        ValueError: If the shapes do not fit.
-    """
+    """COOTensors concatenated along an axis."""
     first = _check_format("coo_concat", COOTensor, sp_input[0])
     axis = range(first.ndim)[concat_dim]
     rest = [tuple(np.delete(_check_format("coo_concat", COOTensor, t).shape, axis)) for t in sp_input]
@@ -124,7 +112,7 @@ def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
 
 @spelling()
 def csr2coo(indptr: Tensor, nnz: int) -> Tensor:
-    """The row of each of `nnz` values, from where the rows begin."""
+    """The row of each of `nnz` values, from the first position of each row."""
     return rows_of(indptr, nnz)
 
 

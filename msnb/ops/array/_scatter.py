@@ -15,24 +15,24 @@ def _multiply_at(x, factors, index):
 
 
 @jax.custom_vjp
-def multiplied(x, factors, index):
-    """`x` with the slices at `index` (a tuple of arrays) multiplied by `factors`, one after another.
+def multiply_slices(x, factors, index):
+    """Multiply the slices of `x` at `index` (a tuple of arrays) by `factors`, one after another.
 
-    JAX differentiates this only for indices that are all different; here they need not be.
+    JAX differentiates this only for distinct indices; here they may repeat.
     """
     return _multiply_at(x, factors, index)
 
 
-def _multiplied_forward(x, factors, index):
-    return multiplied(x, factors, index), (x, factors, index)
+def _multiply_forward(x, factors, index):
+    return multiply_slices(x, factors, index), (x, factors, index)
 
 
-def _multiplied_backward(saved, cotangent):
+def _multiply_backward(saved, cotangent):
     x, factors, index = saved
     # The product of the other factors of an element: all nonzero ones, unless another one is 0.
     zero = factors == 0
     zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), **DROP)
-    others = multiplied(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
+    others = multiply_slices(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
 
     def at(array):
         return array.at[index].get(mode="fill", fill_value=0, wrap_negative_indices=False)
@@ -41,18 +41,18 @@ def _multiplied_backward(saved, cotangent):
     return cotangent * others * (zeros == 0), at(cotangent * x) * share, None
 
 
-multiplied.defvjp(_multiplied_forward, _multiplied_backward)
+multiply_slices.defvjp(_multiply_forward, _multiply_backward)
 
 
 @in_float32
-def divided(x, divisors, index):
+def divide_slices(x, divisors, index):
     if jnp.issubdtype(x.dtype, jnp.inexact):
-        return multiplied(x, 1 / divisors, index)
+        return multiply_slices(x, 1 / divisors, index)
     return x.at[index].divide(divisors, **DROP)
 
 
 def position_of(op, x, indices, updates):
-    """Index tuple of a position per last entry of `indices`, after checking shapes."""
+    """Return an index tuple, one position for each last entry of `indices`, after a check of shapes."""
     depth = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or depth > x.ndim:
         raise ValueError(
@@ -68,7 +68,7 @@ def position_of(op, x, indices, updates):
     return tuple(jnp.moveaxis(indices, -1, 0))
 
 
-def in_type_of(op, x, updates):
+def cast_updates(op, x, updates):
     """Cast `updates` to the element type of the written Tensor, which is never widened."""
     if result_type(x, updates, op) != x.dtype:
         same_dtype(op, input_x=x, updates=updates)

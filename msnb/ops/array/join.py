@@ -191,12 +191,7 @@ def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
 
 def in_one_type(function: str, arrays: ArrayLike, argument: str) -> list[Tensor]:
-    """The Tensors of a sequence in the element type in which all of them meet.
-
-    Raises:
-        TypeError: If `arrays`, an argument of `function`, is no sequence.
-        ValueError: If it is empty.
-    """
+    """Return the Tensors of a sequence in their common element type."""
     if not isinstance(arrays, (Tensor, tuple, list)):
         raise TypeError(
             f"For '{function}', '{argument}' should be a Tensor, or a tuple or list of Tensors, but got "
@@ -343,7 +338,7 @@ def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
 @spelling(Concat, function="row_stack")
 def row_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors put below each other; see `vstack`."""
+    """Tensors stacked as rows; see `vstack`."""
     return vstack(tensors)
 
 

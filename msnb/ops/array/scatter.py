@@ -13,7 +13,7 @@ from msnb.core.operator.declare import operator, with_source_of
 from msnb.core.operator.value_checks import index, position
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, dtype_in
 from msnb.ops._upcast import in_float32
-from msnb.ops.array._scatter import DROP, divided, in_type_of, multiplied, position_of
+from msnb.ops.array._scatter import DROP, cast_updates, divide_slices, multiply_slices, position_of
 
 _DOC = """{summary}
 
@@ -60,7 +60,7 @@ def _in_place_operator(functional=None, *, locking=False, by_position=False, all
         def kernel(input_x, indices, updates, *, use_locking: OneOf(locking, otherwise=NO_RACE) = locking):
             dtype_in(name, "input_x", input_x, allowed)
             dtype_in(name, "indices", indices, INDEX)
-            updates = in_type_of(name, input_x, updates)
+            updates = cast_updates(name, input_x, updates)
             at = locate(name, input_x, indices, updates)
             shape = at[0].shape + input_x.shape[len(at) :]
             return update(input_x, jnp.broadcast_to(updates, shape), at).astype(input_x.dtype)
@@ -102,13 +102,13 @@ def ScatterSub(x, updates, at):
 @_in_place_operator("scatter_mul")
 def ScatterMul(x, updates, at):
     """Slices of a Parameter multiplied by others, in place."""
-    return in_float32(multiplied)(x, updates, at)
+    return in_float32(multiply_slices)(x, updates, at)
 
 
 @_in_place_operator("scatter_div")
 def ScatterDiv(x, updates, at):
     """Slices of a Parameter divided by others, in place."""
-    return divided(x, updates, at)
+    return divide_slices(x, updates, at)
 
 
 @_in_place_operator("scatter_max", locking=True)
@@ -164,7 +164,7 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
     name = "ScatterNonAliasingAdd"
     dtype_in(name, "input_x", input_x, NUMBER)
     dtype_in(name, "indices", indices, INDEX)
-    updates = in_type_of(name, input_x, updates)
+    updates = cast_updates(name, input_x, updates)
     return input_x.at[position_of(name, input_x, indices, updates)].add(updates, **DROP)
 
 
@@ -190,7 +190,7 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     """
     name = "UpdateCache"
     dtype_in(name, "indices", indices, INDEX)
-    updates = in_type_of(name, input_x, updates)
+    updates = cast_updates(name, input_x, updates)
     if updates.size != indices.size * math.prod(input_x.shape[1:]):
         raise ValueError(
             f"For '{name}', 'updates' should have one row of shape {input_x.shape[1:]} for each of "
@@ -204,13 +204,13 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
 @_in_place_operator("scatter_nd_mul", by_position=True)
 def ScatterNdMul(x, updates, at):
     """Slices of a Parameter multiplied by others, in place."""
-    return in_float32(multiplied)(x, updates, at)
+    return in_float32(multiply_slices)(x, updates, at)
 
 
 @_in_place_operator("scatter_nd_div", by_position=True)
 def ScatterNdDiv(x, updates, at):
     """Slices of a Parameter divided by others, in place."""
-    return divided(x, updates, at)
+    return divide_slices(x, updates, at)
 
 
 @_in_place_operator("scatter_nd_max", by_position=True)

@@ -11,7 +11,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._in_place import take_over
 from msnb.ops._upcast import in_float32
-from msnb.ops.array._scatter import DROP, divided, multiplied, position_of
+from msnb.ops.array._scatter import DROP, divide_slices, multiply_slices, position_of
 
 _COPY = """{summary}
 
@@ -85,13 +85,13 @@ def TensorScatterSub(x, updates, at):
 @_copying_operator("[ 1. 16.  4.]")
 def TensorScatterMul(x, updates, at):
     """A copy of a Tensor with slices multiplied."""
-    return in_float32(multiplied)(x, updates, at)
+    return in_float32(multiply_slices)(x, updates, at)
 
 
 @_copying_operator("[1.   0.25 4.  ]")
 def TensorScatterDiv(x, updates, at):
     """A copy of a Tensor with slices divided."""
-    return divided(x, updates, at)
+    return divide_slices(x, updates, at)
 
 
 @_copying_operator("[1. 8. 4.]")
@@ -144,7 +144,7 @@ def ScatterNd(indices, updates, shape: Shape):
 _COMBINED = {
     "none": lambda x, updates, at: x.at[at].set(updates, **DROP),
     "add": lambda x, updates, at: x.at[at].add(updates, **DROP),
-    "mul": in_float32(multiplied),
+    "mul": in_float32(multiply_slices),
     "max": lambda x, updates, at: x.at[at].max(updates, **DROP),
     "min": lambda x, updates, at: x.at[at].min(updates, **DROP),
 }

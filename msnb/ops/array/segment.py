@@ -14,7 +14,7 @@ from msnb.ops._check import INDEX, NUMBER, dtype_in, some, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
-from msnb.ops.array._scatter import multiplied
+from msnb.ops.array._scatter import multiply_slices
 
 _DOC = """{summary} of the slices of each segment.
 
@@ -92,7 +92,7 @@ def UnsortedSegmentSum(result, values, ids):
 @in_float32
 def UnsortedSegmentProd(result, values, ids):
     """Product"""
-    return multiplied(result, values, (ids,))
+    return multiply_slices(result, values, (ids,))
 
 
 @_segment_operator("the largest number of the type", "[1. 3.]", lambda dtype: _extreme_value(dtype, True))
@@ -159,7 +159,7 @@ def _fill_empty_segments(cls):
 @operator
 @shapes("x: _ ...")
 def _Occupied(x, segment_ids):
-    """Rows of `x`, zeros where no number of `segment_ids` names the row."""
+    """Rows of `x`, zeros for rows without a segment number."""
     there = jnp.zeros(x.shape[0], bool).at[segment_ids].set(True)
     return jnp.where(there.reshape(-1, *[1] * (x.ndim - 1)), x, 0)
 

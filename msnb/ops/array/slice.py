@@ -7,7 +7,7 @@ from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_only
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 
 
 @operator(functional="slice", called=("input_x",))
@@ -214,7 +214,7 @@ def StridedSliceGrad(
             shrink_axis_mask=shrink_axis_mask,
         )
 
-    return transposed(cut, shapex, dy)
+    return apply_transpose(cut, shapex, dy)
 
 
 @spelling(Slice, function="tensor_slice")

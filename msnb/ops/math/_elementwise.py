@@ -24,7 +24,7 @@ _ONE, _TWO = ("input",), ("input", "other")  # names of the operands in MindSpor
 
 
 def floating(x):
-    """`x` as it is if it is inexact, else in float32: where integers go in functions of real numbers."""
+    """Return `x` in float32 if it holds integers or bool, unchanged otherwise."""
     return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32)
 
 
@@ -34,7 +34,10 @@ def is_integer(x):
 
 
 def broadcasting(function):
-    """`function`; where it broadcasts, its gradient is a sum, which half precision does not hold."""
+    """Return `function`, computed in float32 if its operands broadcast.
+
+    The gradient of broadcasting is a sum, which half precision cannot hold.
+    """
     wide = in_float32(function)
     return functools.wraps(function)(lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y))
 

@@ -169,14 +169,14 @@ def _comparison_operand(other):
 
 @spelling(Equal, method="__eq__", generation=1)
 def _eq(self: Tensor, other: object) -> Tensor | bool:
-    """Element-wise equality; plain False if `other` is no Tensor, number or numpy array."""
+    """Elementwise equality; plain False if `other` is no Tensor, number or numpy array."""
     other = _comparison_operand(other)
     return False if other is NotImplemented else _equal(self, other)
 
 
 @spelling(NotEqual, method="__ne__", generation=1)
 def _ne(self: Tensor, other: object) -> Tensor | bool:
-    """Element-wise difference; plain True if `other` is no Tensor, number or numpy array."""
+    """Elementwise inequality; plain True if `other` is no Tensor, number or numpy array."""
     other = _comparison_operand(other)
     return True if other is NotImplemented else _not_equal(self, other)
 
@@ -311,7 +311,7 @@ def _contains_of(self: Tensor, item: Any) -> bool:
 
 @spelling(ApproximateEqual, method="approximate_equal")
 def _approximate_equal_of(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
-    """True where an element differs by less than a tolerance from that of another Tensor."""
+    """Return True where an element differs from that of another Tensor by less than a tolerance."""
     return ApproximateEqual(tolerance)(self, other)
 
 

@@ -26,7 +26,7 @@ def _take_root(total, order):
 
 
 def length(x, order, axes, keepdims=False):
-    """The norm of the vectors in `x` along `axes`."""
+    """Return the norm of the vectors in `x` along `axes`."""
     x = magnitude(x)
     if order == 0:
         return jnp.sum(x != 0, axes, keepdims=keepdims).astype(x.dtype)

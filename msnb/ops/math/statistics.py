@@ -59,7 +59,7 @@ def _sample_arguments(args, kwargs):
 @spelling(_ReduceVar, method="var", generation=1)
 @keyword_aliases(_sample_arguments, dim="axis", correction="ddof", keepdim="keepdims")
 def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
-    """As `ops.var`, over all elements if no axis is given."""
+    """Return the variance as `ops.var`, over all elements if no axis is set."""
     return _ReduceVar.functional(self, axis, int(ddof), keepdims)
 
 
@@ -91,7 +91,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
 @spelling(_Std, method="std", generation=1)
 @keyword_aliases(dim="axis", correction="ddof", keepdim="keepdims")
 def _std_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
-    """As `ops.std`, over all elements if no axis is given."""
+    """Return the standard deviation as `ops.std`, over all elements if no axis is set."""
     return _Std.functional(self, axis, int(ddof), keepdims)
 
 

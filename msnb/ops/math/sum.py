@@ -187,7 +187,7 @@ def _sum_of(
 
 
 def without_nan(x: Tensor, instead: float = 0) -> Tensor:
-    """`x` with a number in place of nan; integers as they are."""
+    """Return `x` with NaN replaced by a number; integers unchanged."""
     return x if x._array.dtype.kind in "biu" else _Where.functional(IsNan.functional(x), instead, x)
 
 

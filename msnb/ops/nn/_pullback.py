@@ -4,7 +4,7 @@ import jax
 
 
 def pull(fn, *primals):
-    """Pullback of `fn` at `primals`: takes a cotangent of the result, returns a tuple, one for each primal."""
+    """Return the pullback of `fn` at `primals`: from a cotangent of the result to a tuple with one for each primal."""
     out, back = jax.vjp(fn, *primals)
 
     def pulled(cotangent):
@@ -14,8 +14,8 @@ def pull(fn, *primals):
     return pulled
 
 
-def transposed(fn, shape, dy):
-    """Of the linear `fn` over arrays of `shape`: its gradient from the cotangent `dy`."""
+def apply_transpose(fn, shape, dy):
+    """Apply the transpose of the linear `fn`, a function of arrays of `shape`, to the cotangent `dy`."""
     x = jax.ShapeDtypeStruct(tuple(shape), dy.dtype)
     _check_gradient(dy, jax.eval_shape(fn, x))
     return jax.linear_transpose(fn, x)(dy)[0]

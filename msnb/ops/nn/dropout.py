@@ -17,7 +17,7 @@ from msnb.ops.nn._kinds import KeepProb, Probability
 
 
 def seeded(key, seed0, seed1):
-    """A key of its own for operators with other seeds."""
+    """Return a separate key for operators with other seeds."""
     if seed0 or seed1:
         key = jax.random.fold_in(jax.random.fold_in(key, seed0 & 0xFFFFFFFF), seed1 & 0xFFFFFFFF)
     return key

@@ -14,7 +14,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.apply import apply_along_axis
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 
 
 def _accept_pairs(value):
@@ -112,7 +112,7 @@ def MirrorPadGrad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYM
     if len(paddings) != dout.ndim or any(n < sum(p) for n, p in zip(dout.shape, paddings, strict=True)):
         raise ValueError(f"For 'MirrorPadGrad', 'dout' of shape {dout.shape} was not padded by {paddings}.")
     shape = tuple(n - sum(p) for n, p in zip(dout.shape, paddings, strict=True))
-    return transposed(lambda x: jnp.pad(x, paddings, mode=mode.lower()), shape, dout)
+    return apply_transpose(lambda x: jnp.pad(x, paddings, mode=mode.lower()), shape, dout)
 
 
 def _accept_pad(value):

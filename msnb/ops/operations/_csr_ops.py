@@ -59,7 +59,7 @@ class CSRGather(HostPrimitive):
 
 
 class CSR2COO(HostPrimitive):
-    """The row of each of `nnz` values, from where the rows begin."""
+    """The row of each of `nnz` values, from the first position of each row."""
 
     def __call__(self, indptr: Tensor, nnz: int) -> Tensor:
         return csr2coo(indptr, nnz)

@@ -12,7 +12,7 @@ from msnb.ops._upcast import in_float32
 
 
 def log_one_plus_exp(x):
-    """log(1 + exp(x)) without overflow."""
+    """Return log(1 + exp(x)) without overflow."""
     return jnp.logaddexp(x, jnp.zeros_like(x))
 
 

@@ -10,17 +10,17 @@ from msnb.ops.nn.dense import BiasAdd
 add_bias = BiasAdd()
 
 
-def pads(op, pad_mode, pad, image, kernel, stride, dilation):
-    """Padding (before, after) of each spatial dimension for one of MindSpore's three modes."""
+def spatial_pads(op, pad_mode, pad, image, kernel, stride, dilation):
+    """Return the padding (before, after) of each spatial dimension for one of MindSpore's three modes."""
     if pad_mode == "pad":
         return tuple(zip(pad[::2], pad[1::2], strict=True))
-    refuse_pad(op, pad_mode, pad)
+    check_pad(op, pad_mode, pad)
     if pad_mode == "valid":
         return ((0, 0),) * len(image)
     return tuple(same_pads(n, k, s, d) for n, k, s, d in zip(image, kernel, stride, dilation, strict=True))
 
 
-def refuse_pad(op, pad_mode, pad):
+def check_pad(op, pad_mode, pad):
     """Raise ValueError for a padding that the mode does not allow."""
     if pad_mode != "pad" and any(pad):
         raise ValueError(
@@ -28,13 +28,13 @@ def refuse_pad(op, pad_mode, pad):
         )
 
 
-def pad_needs_its_mode(op):
-    """A check of attributes: `pad` is zero unless `pad_mode` is "pad"."""
-    return lambda attributes: refuse_pad(op, attributes["pad_mode"], attributes["pad"])
+def pad_check(op):
+    """Return a check of attributes: `pad` is zero unless `pad_mode` is "pad"."""
+    return lambda attributes: check_pad(op, attributes["pad_mode"], attributes["pad"])
 
 
 def same_pads(n, k, s, d=1):
-    """Padding that keeps ceil(n / s) outputs; an odd total puts the extra pixel after."""
+    """Return the padding that keeps ceil(n / s) outputs. An odd total puts the extra pixel after."""
     total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
     return total // 2, total - total // 2
 
@@ -48,7 +48,7 @@ def transposed_length(pad_mode, n, kernel, stride, dilation, before=0, after=0, 
 
 
 def check_images(op, x, w, dims, group):
-    """Raise unless images and weights of `dims` spatial dimensions fit together."""
+    """Raise an error unless images and weights of `dims` spatial dimensions fit."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.dtype_in(op, "weight", w, _check.FLOAT)
     _check.same_dtype(op, x=x, weight=w)
@@ -98,7 +98,7 @@ def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, nam
 
 
 def check_output(op, geometry, image, kernel):
-    """ValueError if the kernel is larger than the padded image."""
+    """Raise ValueError if the kernel is larger than the padded image."""
     out = geometry.output(image, kernel)
     if min(out) < 1:
         raise ValueError(
@@ -117,18 +117,18 @@ def compare_pad_list(op, pad_list, padding):
 
 
 def convolve(op, x, w, pad_mode, pad, stride, dilation, group):
-    """Cross-correlation of `x` (N, C, ...) with `w` (O, C / group, ...)."""
+    """Return the cross-correlation of `x` (N, C, ...) with `w` (O, C / group, ...)."""
     dims = len(stride)
     check_images(op, x, w, dims, group)
     if w.shape[0] % group:
         raise ValueError(f"For '{op}', out_channel {w.shape[0]} should be a multiple of group {group}.")
     image, kernel = x.shape[2:], w.shape[2:]
-    geometry = Geometry(stride, pads(op, pad_mode, pad, image, kernel, stride, dilation), dilation, group)
+    geometry = Geometry(stride, spatial_pads(op, pad_mode, pad, image, kernel, stride, dilation), dilation, group)
     check_output(op, geometry, image, kernel)
     return (primitive.conv if dims == 2 else direct)(x, w, geometry)
 
 
-def filters(op, weight):
+def filter_attributes(op, weight):
     """Return (number, window) of the filters of a MindSpore 2 function, the attributes of the operator."""
     tensor_argument(op, "weight", weight)
     shape = weight._array.shape
@@ -136,7 +136,7 @@ def filters(op, weight):
 
 
 def both_sides(padding, dims):
-    """A padding of one number a dimension as one of two."""
+    """Return a padding of one number per dimension as one of two numbers per dimension."""
     if isinstance(padding, (tuple, list)) and len(padding) == dims:
         return tuple([p for p in padding for _ in range(2)])
     return padding

@@ -20,7 +20,7 @@ class Geometry(NamedTuple):
     group: int = 1
 
     def output(self, image, kernel):
-        """Spatial shape of the result for those of image and kernel."""
+        """Return the spatial shape of the result from those of image and kernel."""
         return tuple(
             (n + sum(p) - d * (k - 1) - 1) // s + 1
             for n, k, s, p, d in zip(image, kernel, self.stride, self.padding, self.dilation, strict=True)
@@ -28,7 +28,7 @@ class Geometry(NamedTuple):
 
 
 def direct(x, w, g):
-    """XLA's own convolution: the only one used on GPU and TPU, and for any number of spatial dimensions."""
+    """XLA's convolution, for any number of spatial dimensions. It is the only one used on GPU and TPU."""
     letters = "DHW"[-len(g.stride) :]
     layout = ("NC" + letters, "OI" + letters, "NC" + letters)
     return lax.conv_general_dilated(
@@ -44,7 +44,7 @@ def direct(x, w, g):
 
 
 def channels_last(x, w, g):
-    """XLA's convolution on NHWC: fewer hidden copies on CPU when the neighbours are matrix products."""
+    """XLA's convolution on NHWC. On CPU it copies less if the neighbouring operators are matrix products."""
     y = lax.conv_general_dilated(
         x.transpose(0, 2, 3, 1),
         w.transpose(2, 3, 1, 0),
@@ -131,7 +131,7 @@ taps_in_parts, rows_in_parts = _loop_over_batch(taps), _loop_over_batch(rows)
 
 
 def depthwise(x, w, g):
-    """One image channel a group: a fused sum of shifted images, no matrix product at all."""
+    """A fused sum of shifted images without a matrix product, for groups of one image channel."""
     multiplier = w.shape[0] // g.group
     if multiplier > 1:
         x = jnp.repeat(x, multiplier, axis=1)

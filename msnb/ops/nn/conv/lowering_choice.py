@@ -22,7 +22,7 @@ _SMALL_CHANNELS = 8
 
 
 def forward(x, w, g):
-    """Lowering for an image of shape `x` (N, C, H, W) and weights of shape `w` (O, C / group, kh, kw)."""
+    """Return the lowering for an image of shape `x` (N, C, H, W) and weights of shape `w` (O, C / group, kh, kw)."""
     if g.group > 1:
         return _choose_grouped(x, w, g, ways.direct)
     pixels, depth, taps = _matrix_sizes(x, w, g)

@@ -11,7 +11,7 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import FLOAT, dtype_in, same_dtype, some
 from msnb.ops._shapes import shapes
 from msnb.ops.nn.conv._shared import same_pads
-from msnb.ops.nn.pool._windows import reach, window_taps
+from msnb.ops.nn.pool._windows import window_extent, window_taps
 
 
 def _height_and_width(name, value):
@@ -76,7 +76,7 @@ def Dilation2D(
     step, gap, kernel = _height_and_width("stride", stride), _height_and_width("dilation", dilation), filter.shape[1:]
     lengths = list(zip(x.shape[2:], kernel, step, gap, strict=True))
     pads = [same_pads(*sizes) for sizes in lengths] if pad_mode == "SAME" else [(0, 0), (0, 0)]
-    if any(n + sum(p) < r for n, p, r in zip(x.shape[2:], pads, reach(kernel, gap), strict=True)):
+    if any(n + sum(p) < r for n, p, r in zip(x.shape[2:], pads, window_extent(kernel, gap), strict=True)):
         raise ValueError(f"For 'Dilation2D', a window of {kernel} does not fit the images {x.shape[2:]}.")
     taps = window_taps(x, kernel, step, pads, -np.inf, gap)
     return functools.reduce(

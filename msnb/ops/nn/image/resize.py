@@ -36,7 +36,7 @@ def positions(old, new, align_corners, half_pixel_centers, step=None):
 
 
 def lerp_matrix(old, new, align_corners, half_pixel_centers=False, step=None):
-    """(new, old) matrix of linear interpolation along one axis."""
+    """Return the (new, old) matrix of linear interpolation along one axis."""
     where = np.maximum(positions(old, new, align_corners, half_pixel_centers, step), 0)
     low = np.minimum(where.astype(np.int64), old - 1)
     high = np.minimum(low + 1, old - 1)
@@ -48,7 +48,7 @@ def lerp_matrix(old, new, align_corners, half_pixel_centers=False, step=None):
 
 
 def bilinear(x, size, align_corners, half_pixel_centers=False):
-    """Bilinear resize of the last two axes, in float32 at least."""
+    """Resize the last two axes bilinearly, in at least float32."""
     x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     for axis, new in ((-2, size[0]), (-1, size[1])):
         if x.shape[axis] != new or half_pixel_centers:
@@ -122,7 +122,7 @@ def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
 
 
 def nearest_index(old, new, step=None):
-    """For each pixel of an axis of length `new`, its nearest on one of length `old`."""
+    """Return the nearest pixel of an axis of length `old` for each pixel of one of length `new`."""
     return np.clip(np.floor(positions(old, new, False, False, step)).astype(np.int64), 0, old - 1)
 
 

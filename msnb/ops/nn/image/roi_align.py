@@ -9,7 +9,7 @@ from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 
 
 def _samples_or_all(value):
@@ -143,7 +143,7 @@ def ROIAlignGrad(
     sample_num: Samples = 2,
 ):
     """Gradient of ROIAlign with respect to features of shape `xdiff_shape`."""
-    return transposed(
+    return apply_transpose(
         lambda x: ROIAlign.kernel(
             x,
             rois,

@@ -12,14 +12,16 @@ from msnb.ops import _check
 
 
 def reduce(values, reduction):
-    """`values` as they are, their mean or their sum."""
+    """Return `values` unchanged, their mean or their sum."""
     if reduction == "none":
         return values
     return jnp.mean(values) if reduction == "mean" else jnp.sum(values)
 
 
 def classes_of(scores):
-    """The number of classes of scores (C,), (N, C) or (N, C, ...), for a check of labels; `scores` is their input."""
+    """Return a function for a check of labels: the number of classes of the input `scores`, (C,), (N, C) or (N, C,
+    ...).
+    """
 
     def classes(inputs):
         shape = np.shape(inputs[scores])
@@ -41,14 +43,14 @@ def check_labels(op, labels, classes, ignored=None):
         TypeError: If they are not integers.
         RuntimeError: If one is no class; in a compiled graph when it has run.
     """
-    class_numbers(op, labels._array, classes, _check.INT)
+    check_class_numbers(op, labels._array, classes, _check.INT)
     value_checks.examine(op, _LABELS, value_checks.Range(labels._array, classes, 0, ignored))
 
 
 _LABELS = value_checks.label("labels", None)
 
 
-def class_numbers(op, labels, classes, allowed=_check.INDEX):
+def check_class_numbers(op, labels, classes, allowed=_check.INDEX):
     """Raise TypeError if the type of the array `labels` is not in `allowed`. Class probabilities get their own
     message.
     """
@@ -61,6 +63,6 @@ def class_numbers(op, labels, classes, allowed=_check.INDEX):
 
 
 def score_of(scores, labels):
-    """The score (..., C) of each label (...), NaN for a label that is no class."""
+    """Return the score (..., C) of each label (...), NaN for a label that is no class."""
     labels = jnp.where(labels < 0, scores.shape[-1], labels)
     return jnp.take_along_axis(scores, labels[..., None], axis=-1, mode="fill")[..., 0]

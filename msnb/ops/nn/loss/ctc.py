@@ -38,7 +38,7 @@ def label_check(name, length, scores, axis):
 
 
 def lengths(name, of, axis):
-    """A check of lengths, none of which is beyond an axis of another input."""
+    """Return a check that lengths are at most that of an axis of another input."""
 
     def ranges(inputs):
         shape = np.shape(inputs[of])
@@ -66,7 +66,7 @@ def _merge_repeats(rows, lengths, blank):
 
 
 def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history=False):
-    """-log p(labels | inputs) of each example (Graves et al., 2006); with `history` also alpha of every step.
+    """Return -log p(labels | inputs) of each example (Graves et al., 2006); with `history` also alpha of every step.
 
     `log_probs` (T, N, C), `rows` (N, L), `lengths` (N,) of the labels, `times` (N,) of the inputs.
     """

@@ -11,15 +11,15 @@ from msnb.ops._upcast import widened
 
 
 def moments(x, axes):
-    """Mean and biased variance of `x` over `axes`, which stay with length 1."""
+    """Return the mean and the biased variance of `x` over `axes`, which keep length 1."""
     x = widened(x)
     mean = jnp.mean(x, axes, keepdims=True)
     centred = x - mean
     return mean, jnp.mean(centred * centred, axes, keepdims=True)
 
 
-def scaled(x, mean, variance, epsilon, scale=None, shift=None):
-    """(x - mean) / sqrt(variance + epsilon) * scale + shift; without `scale` or `shift` where that is None."""
+def scale_and_shift(x, mean, variance, epsilon, scale=None, shift=None):
+    """Return (x - mean) / sqrt(variance + epsilon) * scale + shift. `scale` and `shift` may be None."""
     factor = lax.rsqrt(variance + epsilon)
     if scale is not None:
         factor = factor * widened(scale)
@@ -28,7 +28,7 @@ def scaled(x, mean, variance, epsilon, scale=None, shift=None):
 
 
 def standardise(x, axes, epsilon, scale=None, shift=None):
-    """`x` with mean 0 and variance 1 over `axes`, scaled and shifted, and the two moments that were taken away."""
+    """Return `x` with mean 0 and variance 1 over `axes`, scaled and shifted, and the two moments of `x`."""
     axes = tuple(range(x.ndim)[axis] for axis in (axes if isinstance(axes, tuple) else (axes,)))
     if all(_constant_along(axes, x.ndim, values) for values in (scale, shift)):
         return _standardize(x, scale, shift, epsilon, axes)
@@ -44,7 +44,7 @@ def _constant_along(axes, ndim, values):
 @functools.partial(jax.custom_jvp, nondiff_argnums=(4,))
 def _standardize(x, scale, shift, epsilon, axes):
     mean, variance = moments(x, axes)
-    return scaled(x, mean, variance, epsilon, scale, shift), mean, variance
+    return scale_and_shift(x, mean, variance, epsilon, scale, shift), mean, variance
 
 
 def _compute_tangent(axes, primals, tangents):
@@ -56,7 +56,7 @@ def _compute_tangent(axes, primals, tangents):
     x, scale, shift, epsilon = primals
     dx, dscale, dshift, depsilon = (None if isinstance(t, SymbolicZero) else t for t in tangents)
     mean, variance = moments(x, axes)
-    y = scaled(x, mean, variance, epsilon, scale, shift)
+    y = scale_and_shift(x, mean, variance, epsilon, scale, shift)
     inverse = lax.rsqrt(variance + epsilon)
     standard = (widened(x) - mean) * inverse
     factor = inverse if scale is None else inverse * widened(scale)

@@ -11,7 +11,7 @@ from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32, widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
-from msnb.ops.nn.norm._standardize import scaled, standardise
+from msnb.ops.nn.norm._standardize import scale_and_shift, standardise
 
 
 def channel_axis(op, x, data_format):
@@ -23,7 +23,7 @@ def channel_axis(op, x, data_format):
 
 
 def check_channels(op, channels, **vectors):
-    """ValueError unless each of `vectors` that is there has one value a channel."""
+    """Raise ValueError unless each of `vectors` that is not None has one value per channel."""
     for name, v in vectors.items():
         if v is not None and tuple(v.shape) != (channels,):
             raise ValueError(
@@ -32,14 +32,14 @@ def check_channels(op, channels, **vectors):
 
 
 def column(vector, x, axis):
-    """One value a channel as an array that broadcasts against `x`."""
+    """Return one value per channel as an array that broadcasts against `x`."""
     return widened(vector).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
 
 
 def scale_shift(x, mean, variance, scale, bias, axis, epsilon):
-    """(x - mean) / sqrt(variance + epsilon) * scale + bias with one value a channel, in the type of `x`."""
+    """Return (x - mean) / sqrt(variance + epsilon) * scale + bias with one value per channel, in the type of `x`."""
     mean, variance, scale, bias = (column(v, x, axis) for v in (mean, variance, scale, bias))
-    return scaled(x, mean, variance, epsilon, scale, bias).astype(x.dtype)
+    return scale_and_shift(x, mean, variance, epsilon, scale, bias).astype(x.dtype)
 
 
 def moved(moving, batch, momentum):
@@ -50,13 +50,13 @@ def moved(moving, batch, momentum):
 
 
 def unbiased(x, axis, variance):
-    """The variance of a sample from that of its elements over every axis but `axis`."""
+    """Return the sample variance from the biased variance over every axis but `axis`."""
     count = x.size // x.shape[axis]
     return variance * (count / max(count - 1, 1))
 
 
 def normalise_batch(x, scale, bias, mean, variance, axis, epsilon, momentum):
-    """(moved mean, moved variance, result, mean and variance of the batch) of batch normalisation in training."""
+    """Normalize a batch in training: (running mean, running variance, result, batch mean, batch variance)."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     y, batch_mean, batch_variance = standardise(x, others, epsilon, column(scale, x, axis), column(bias, x, axis))
     batch_mean, batch_variance = batch_mean.reshape(-1), batch_variance.reshape(-1)
@@ -165,7 +165,7 @@ def batch_norm(
 
 
 def batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
-    """Gradients of batch normalisation with respect to input, scale and bias, from mean and inverse deviation."""
+    """Return the gradients of batch normalization for input, scale and bias, from mean and inverse deviation."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     column = lambda v: jnp.expand_dims(v, others)
     hat = (x - column(mean)) * column(inverse)

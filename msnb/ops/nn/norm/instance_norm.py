@@ -10,7 +10,7 @@ from msnb.core.operator.cases import F, U, case
 from msnb.core.operator.declare import operator, variant
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Epsilon, Momentum
-from msnb.ops.nn.norm._standardize import moments, scaled
+from msnb.ops.nn.norm._standardize import moments, scale_and_shift
 from msnb.ops.nn.norm.batch_norm import batch_norm_grad, channel_axis, check_channels, moved
 from msnb.ops.nn.norm.fused_batch_norm import FROM_FORWARD
 
@@ -65,7 +65,7 @@ def _check_instances(x, gamma, beta, mean, variance):
 
 def _normalise_instances(x, gamma, beta, mean, variance, epsilon):
     flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
-    y = scaled(flat, mean[..., None], variance[..., None], epsilon, gamma[:, None], beta[:, None])
+    y = scale_and_shift(flat, mean[..., None], variance[..., None], epsilon, gamma[:, None], beta[:, None])
     return y.reshape(x.shape).astype(x.dtype), mean.reshape(-1), lax.rsqrt(variance + epsilon).reshape(-1)
 
 

@@ -15,14 +15,14 @@ from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Layout, Offsets3, Pads2, PoolMode, Sides3, Window2, Window3
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.pool._windows import (
-    as_given,
-    channels_first,
+    apply_batched,
+    ceil_mode_pads,
+    from_channels_first,
     max_pool,
     max_with_position,
-    reach,
-    sides,
-    unbatched,
+    to_channels_first,
     volume_pads,
+    window_extent,
     window_pads,
 )
 
@@ -63,9 +63,9 @@ def MaxPool(
         [[[[ 5.  6.  7.]
            [ 9. 10. 11.]]]]
     """
-    x = channels_first("MaxPool", x, data_format)
+    x = to_channels_first("MaxPool", x, data_format)
     padding = window_pads("MaxPool", pad_mode, x.shape[2:], kernel_size, strides)
-    return as_given(max_pool(x, kernel_size, strides, padding), data_format)
+    return from_channels_first(max_pool(x, kernel_size, strides, padding), data_format)
 
 
 def _forward_function(kernel, strides, pad_mode, data_format="NCHW"):
@@ -135,10 +135,10 @@ def MaxPoolWithArgmax(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x = channels_first("MaxPoolWithArgmax", x, data_format)
+    x = to_channels_first("MaxPoolWithArgmax", x, data_format)
     padding = window_pads("MaxPoolWithArgmax", pad_mode, x.shape[2:], kernel_size, strides)
     values, where = max_with_position(x, kernel_size, strides, padding)
-    return as_given(values, data_format), as_given(where, data_format)
+    return from_channels_first(values, data_format), from_channels_first(where, data_format)
 
 
 def _check_window_count(op, x, kernel, strides, pad_mode, **windows):
@@ -250,10 +250,10 @@ def _pool2d(op, x, kernel, strides, padding, dilation, ceil_mode, pool):
     strides = strides or kernel
 
     def of_batch(x):
-        pads = sides(op, x.shape[2:], reach(kernel, dilation), strides, padding, ceil_mode)
+        pads = ceil_mode_pads(op, x.shape[2:], window_extent(kernel, dilation), strides, padding, ceil_mode)
         return pool(x, kernel, strides, pads, dilation)
 
-    return unbatched(op, x, 2, of_batch)
+    return apply_batched(op, x, 2, of_batch)
 
 
 @spelling(MaxPoolWithArgmaxV2, _MaxPool2D)
@@ -374,11 +374,13 @@ def MaxPool3DWithArgmax(
     padding = tuple(pad for pad in pads for _ in range(2))
 
     def of_batch(x):
-        pads = sides("MaxPool3DWithArgmax", x.shape[2:], reach(ksize, dilation), strides, padding, ceil_mode)
+        pads = ceil_mode_pads(
+            "MaxPool3DWithArgmax", x.shape[2:], window_extent(ksize, dilation), strides, padding, ceil_mode
+        )
         values, where = max_with_position(x, ksize, strides, pads, dilation)
         return values, (where % prod(x.shape[2:])).astype(mstype.np_dtype(argmax_type))
 
-    return unbatched("MaxPool3DWithArgmax", x, 3, of_batch)
+    return apply_batched("MaxPool3DWithArgmax", x, 3, of_batch)
 
 
 @spelling(MaxPool3DWithArgmax)

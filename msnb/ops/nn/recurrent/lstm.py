@@ -20,8 +20,10 @@ Keep = ConstantAt(Probability, 1.0)
 
 
 def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
-    """One direction of one layer over time-major `x`; gates in the order input, forget, candidate, output. Where
-    `counts`, (T, N, 1), is False the state passes as it is, and the result is 0."""
+    """Run one direction of one layer over time-major `x`, with gates in the order input, forget, candidate, output.
+
+    Where `counts`, (T, N, 1), is False the state does not change, and the result is 0.
+    """
     projected = jnp.einsum("tbi,gi->tbg", x, w_ih)
     if bias is not None:
         projected = projected + bias
@@ -298,7 +300,7 @@ def fused_gates(x, h, c, w, b, forget_bias, bound=None):
 
 
 def check_fused(op, x, w, b, hidden):
-    """`hidden`, the features of the state, if fused weights fit to it; ValueError otherwise."""
+    """Return `hidden`, the features of the state, if fused weights fit to it. Otherwise raise ValueError."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if tuple(w.shape) != (x.shape[-1] + hidden, 4 * hidden) or b.size != 4 * hidden:
         raise ValueError(
