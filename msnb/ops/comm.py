@@ -122,7 +122,7 @@ def member_rows(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
 
 
 def count_rows(x: jax.Array, name: str, others: DeviceGroup) -> int:
-    """Return the number of rows of `x` for each member. Raise the errors of `part_of`."""
+    """Return the number of rows of `x` for each member. Raise the errors of `member_rows`."""
     if x.shape[0] % others.size:
         raise ValueError(
             f"For '{name}', the first dimension of 'input_x' should be a multiple of the {others.size} devices, but "
