@@ -1,9 +1,9 @@
 """Operators: classes as in `mindspore.ops.operations`, functions as in `mindspore.ops.functional`, composites.
 
-Every module beside this file that declares operators is imported here; what they declare fills the faces.
+This module imports every module of the package that declares operators. Their declarations fill the re-export modules.
 """
 
-# ruff: noqa: E402 - the faces are filled by what was imported before
+# ruff: noqa: E402 - re-export modules list the names that earlier imports declare
 import importlib as _importlib
 import pkgutil as _pkgutil
 import sys as _sys
@@ -13,25 +13,25 @@ from msnb.core.operator.declare import operator
 from msnb.core.operator.operator_types import attributes_of
 from msnb.core.operator.primitive import Primitive
 from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
-from msnb.core.tensor.tensor import Tensor as Tensor  # which programs of 2.x find here, too
+from msnb.core.tensor.tensor import Tensor as Tensor  # programs for MindSpore 2 import it from here, too
 
-_FACES = ("operations", "functional", "composite", "function", "auto_generate")
-
-
-def _module(path):
-    return _importlib.import_module(path)  # spares a list of them, and a face that few ask for
+_REEXPORTS = ("operations", "functional", "composite", "function", "auto_generate")
 
 
-def _load(path, package):
-    """Import what declares operators, so that a new file is in no list."""
+def _import_module(path):
+    return _importlib.import_module(path)  # spares a list of modules, and re-export modules that are rarely used
+
+
+def _import_declarations(path, package):
+    """Import the modules that declare operators. A new file needs no list."""
     for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
-        if not module.startswith("_") and module not in _FACES:
-            loaded = _module(f"{package}.{module}")
-            if hasattr(loaded, "__path__"):
-                _load(loaded.__path__, loaded.__name__)
+        if not module.startswith("_") and module not in _REEXPORTS:
+            imported = _import_module(f"{package}.{module}")
+            if hasattr(imported, "__path__"):
+                _import_declarations(imported.__path__, imported.__name__)
 
 
-_load(__path__, __name__)
+_import_declarations(__path__, __name__)
 
 from msnb.core.transforms.grad import GradOperation, get_grad, grad, stop_gradient, value_and_grad
 from msnb.ops import (
@@ -56,17 +56,17 @@ from msnb.ops.op_info_register import (
 from msnb.ops.operations import *  # noqa: F403
 
 # isort: split
-from msnb.ops.functional import *  # noqa: F403 - behind the classes: ops.identity is the function
+from msnb.ops.functional import *  # after the classes: ops.identity is the function
 
 _TRANSFORMS = ("jvp", "vjp", "jacfwd", "jacrev", "vmap")
 
 
 def __getattr__(name):
     if name in _TRANSFORMS:
-        return getattr(_sys.modules["msnb"], name)  # which loads them when they are asked for
+        return getattr(_sys.modules["msnb"], name)  # loaded on first use
     if name == "auto_generate":
-        return _module("msnb.ops.auto_generate")
-    if name == "Tensor":  # not listed, but some programs take it from here
+        return _import_module("msnb.ops.auto_generate")
+    if name == "Tensor":  # not in __all__, but some programs import it from here
         return _sys.modules["msnb"].Tensor
     return _asked(__name__, name)
 

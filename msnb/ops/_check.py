@@ -1,4 +1,4 @@
-"""Checks that several operators share: element types, ranks, axes. Each raises with the operator's name."""
+"""Checks that operators share: element types, ranks, axes. Each raises an error with the operator's name."""
 
 import numpy as np
 
@@ -8,42 +8,42 @@ from msnb.core.support.unknown_shape import UnknownShape
 from msnb.core.tensor.tensor import Tensor
 
 
-def _dtypes(*types):
+def _numpy_dtypes(*types):
     return frozenset(mstype.np_dtype(t) for t in types)
 
 
-BOOL = _dtypes(mstype.bool_)
-SIGNED = _dtypes(*mstype.int_type)
-UNSIGNED = _dtypes(*mstype.uint_type)
+BOOL = _numpy_dtypes(mstype.bool_)
+SIGNED = _numpy_dtypes(*mstype.int_type)
+UNSIGNED = _numpy_dtypes(*mstype.uint_type)
 INT = SIGNED | UNSIGNED
-FLOAT = _dtypes(*mstype.float_type, mstype.bfloat16)
-COMPLEX = _dtypes(mstype.complex64, mstype.complex128)
+FLOAT = _numpy_dtypes(*mstype.float_type, mstype.bfloat16)
+COMPLEX = _numpy_dtypes(mstype.complex64, mstype.complex128)
 NUMBER = INT | FLOAT | COMPLEX
 ANY = NUMBER | BOOL
-INDEX = _dtypes(mstype.int32, mstype.int64)
+INDEX = _numpy_dtypes(mstype.int32, mstype.int64)
 
-NO_RACE = "updates here never interleave"  # why `use_locking` changes nothing
+NO_RACE = "updates here never interleave"  # the reason why `use_locking` has no effect
 
 _NAMES = ((BOOL, "bool"), (SIGNED, "int"), (UNSIGNED, "uint"), (FLOAT, "float"), (COMPLEX, "complex"))
 
 
-def _describe(allowed):
-    parts, rest = [], set(allowed)
+def _describe_dtypes(allowed):
+    titles, unnamed = [], set(allowed)
     for family, title in _NAMES:
-        if family <= rest:
-            parts.append(title)
-            rest -= family
-    parts += sorted(str(d) for d in rest)
-    return ", ".join(parts)
+        if family <= unnamed:
+            titles.append(title)
+            unnamed -= family
+    titles += sorted(str(d) for d in unnamed)
+    return ", ".join(titles)
 
 
 def dtype_name(x):
-    """MindSpore's name of the element type of array `x`."""
+    """Return MindSpore's name of the element type of array `x`."""
     return str(mstype.from_numpy_dtype(np.dtype(x.dtype)))
 
 
 def tensor_argument(op, argument, value):
-    """`value` if it is a Tensor that has values, else TypeError."""
+    """Return `value`. Raise TypeError if it is no Tensor, or a Tensor without values."""
     if not isinstance(value, Tensor):
         raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
     if type(value._array) is UnknownShape:
@@ -52,7 +52,7 @@ def tensor_argument(op, argument, value):
 
 
 def tensor_only(op, argument, x):
-    """Raise TypeError if a Python number was given where only a Tensor is meant."""
+    """Raise TypeError if `x` is a Python number. The argument takes a Tensor."""
     if getattr(x, "weak_type", False):
         raise TypeError(
             f"For '{op}', '{argument}' should be a Tensor, but got a Python number; write Tensor({argument}) for it."
@@ -64,7 +64,7 @@ def dtype_in(op, argument, x, allowed):
     tensor_only(op, argument, x)
     if x.dtype not in allowed:
         raise TypeError(
-            f"For '{op}', '{argument}' should be a Tensor of {_describe(allowed)}, but got {dtype_name(x)}."
+            f"For '{op}', '{argument}' should be a Tensor of {_describe_dtypes(allowed)}, but got {dtype_name(x)}."
         )
 
 
@@ -73,11 +73,12 @@ def same_dtype(op, **arrays):
     types = {np.dtype(x.dtype) for x in arrays.values()}
     if len(types) > 1:
         got = ", ".join(f"{name}: {dtype_name(x)}" for name, x in arrays.items())
-        raise TypeError(f"For '{op}', the inputs should have one element type, but got {got}.{_cure(types)}")
+        raise TypeError(f"For '{op}', the inputs should have one element type, but got {got}.{_suggest_cast(types)}")
 
 
-def _cure(types):
-    """What to do about float64, which numpy makes unasked, beside another floating point type."""
+def _suggest_cast(types):
+    """Return advice about float64 mixed with another floating point type, or an empty string."""
+    # numpy makes float64 of Python floats, so this mix is usually not intended.
     if np.dtype(np.float64) not in types or not types <= FLOAT:
         return ""
     return " numpy makes Float64 of floats: write .astype(np.float32), or TypeCast(mindspore.float32) in the data set."
@@ -88,8 +89,8 @@ def rank(op, argument, x, *ranks):
     if x is None:
         raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got None.")
     if x.ndim not in ranks:
-        wanted = " or ".join(map(str, ranks))
-        raise ValueError(f"For '{op}', '{argument}' should have {wanted} dimensions, but got shape {x.shape}.")
+        expected = " or ".join(map(str, ranks))
+        raise ValueError(f"For '{op}', '{argument}' should have {expected} dimensions, but got shape {x.shape}.")
 
 
 def same_shape(op, **arrays):
@@ -100,14 +101,14 @@ def same_shape(op, **arrays):
 
 
 def axis_in(op, axis, ndim, argument="axis"):
-    """`axis` counted from the front; ValueError if it is not in [-ndim, ndim)."""
+    """Return `axis` counted from the front. Raise ValueError if it is not in [-ndim, ndim)."""
     if not -ndim <= axis < ndim:
         raise ValueError(f"For '{op}', '{argument}' should be in [{-ndim}, {ndim}), but got {axis}.")
     return axis + ndim if axis < 0 else axis
 
 
 def axes_in(op, axis, ndim, argument="axis"):
-    """`axis` (an int or a tuple) as a tuple of axes counted from the front; all axes for an empty tuple."""
+    """Return `axis` (an int or a tuple) as a tuple of axes counted from the front; all axes for an empty tuple."""
     if isinstance(axis, int):
         # A scalar reduces over axis 0 or -1 too: there is one value to reduce.
         return (axis_in(op, axis, ndim, argument),) if ndim or axis not in (0, -1) else ()
@@ -120,12 +121,12 @@ def axes_in(op, axis, ndim, argument="axis"):
 
 
 def some(op, argument, x, *axes):
-    """Raise ValueError if `x` has no element along one of `axes`, or none at all where none is named."""
+    """Raise ValueError if `x` has length 0 along one of `axes`; without `axes`, if it has no element."""
     if 0 in ([x.shape[a] for a in axes] if axes else x.shape):
         along = f" along axis {', '.join(map(str, axes))}" if axes else ""
         raise ValueError(f"For '{op}', '{argument}' should have an element{along}, but got shape {x.shape}.")
 
 
 def wide(indices):
-    """Indices of at least 32 bits: a length that they are compared with need not fit into fewer."""
+    """Return indices of at least 32 bits, so that they can be compared with any length."""
     return indices.astype(np.int32) if indices.dtype.itemsize < 4 else indices

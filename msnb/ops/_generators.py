@@ -1,4 +1,4 @@
-"""`generator=` of functions that draw random numbers: whose stream they are drawn from."""
+"""The `generator=` argument of random functions."""
 
 import contextlib
 from typing import Any
@@ -11,15 +11,16 @@ _OF_SET_SEED = contextlib.nullcontext()
 
 
 def drawn_from(function: str, generator: Any) -> contextlib.AbstractContextManager[None]:
-    """Within, this thread draws from a generator; from the stream of `set_seed` for None and the `default_generator`.
+    """Return a context in which this thread draws from `generator`. None and `default_generator` mean `set_seed`'s
+    stream.
 
     Args:
-        function (str): Whose argument it is.
+        function (str): Name of the function for error messages.
         generator (Union[Generator, None]): The generator.
 
     Raises:
         TypeError: If it is neither a Generator nor None.
-        NotImplementedError: Within a compiled program, which is given numbers of one stream.
+        NotImplementedError: In a compiled program, which draws from one stream.
     """
     if generator is None or generator is default_generator:
         return _OF_SET_SEED

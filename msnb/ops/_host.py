@@ -1,6 +1,6 @@
-"""Operators that work on Python values rather than arrays: they answer at once, in both modes, and leave no node.
+"""Operators on Python values. They return at once in both modes and add no node to a graph.
 
-`host_operator` gives such a class its place beside the declared operators.
+`host_operator` registers such a class as an operator.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from msnb.core.tensor.tensor import Tensor
 
 
 class HostOperator:
-    """What the registry knows of an operator without a kernel."""
+    """Registry entry of an operator without a kernel."""
 
     kernels = None
     random = False
@@ -34,17 +34,17 @@ class HostOperator:
 
 
 class HostPrimitive(Primitive):
-    """Base of operators that work on Python values; named after their class, without its underscore."""
+    """Base of operators on Python values. Its name is that of the class without underscores."""
 
     def __init__(self):
         super().__init__(type(self).__name__.lstrip("_"))
 
     def values_of(self, *tensors):
-        """The numpy arrays of Tensors whose values decide about the shape of the result.
+        """Return the numpy arrays of Tensors whose values determine the shape of the result.
 
         Raises:
             TypeError: If one is no Tensor.
-            ShapeByValues: If one is being traced.
+            DataDependentShape: If one is being traced.
         """
         for tensor in tensors:
             if not isinstance(tensor, Tensor):

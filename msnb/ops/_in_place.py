@@ -1,10 +1,10 @@
-"""What Tensor's methods share that write into the Tensor: `x.mul_(y)` gives `x` the values of `x * y`."""
+"""Shared code of Tensor's in-place methods: `x.mul_(y)` gives `x` the values of `x * y`."""
 
 from msnb.core.tensor.tensor import Tensor
 
 
 def take_over(method: str, self: Tensor, result: Tensor) -> Tensor:
-    """`self`, which holds from here on what `result` holds, in its own element type.
+    """Write `result` to `self`, cast to the element type of `self`, and return `self`.
 
     Raises:
         ValueError: If the shapes differ.

@@ -1,6 +1,6 @@
-"""The plan of an index: what stands in each of its places, apart from the numbers and Tensors that stand there.
+"""Plans of indices: the kind of each entry, without its numbers and Tensors.
 
-``x[i, 2:5]`` and ``x[j, 3:6]`` have one plan, so that one compiled kernel serves both.
+``x[i, 2:5]`` and ``x[j, 3:6]`` have one plan, so one compiled kernel serves both.
 """
 
 import jax
@@ -12,29 +12,24 @@ from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.errors.messages import describe
 from msnb.core.tensor.tensor import Tensor, box
 
-# Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
+# Entries of a plan. A slice is (length, step), and its start is a number. The others are these marks.
 ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
 def plan_of(index, shape):
-    """(numbers, index Tensors, plan) of an index into a Tensor of shape `shape`.
-
-    Raises:
-        IndexError: If a number is out of range, or the index has too many places or a place of an unknown kind.
-        ValueError: If a mask is not known, or does not fit.
-    """
+    """Return (numbers, index Tensors, plan) of an index into a Tensor of shape `shape`."""
     items = [entry_of(i) for i in (index if isinstance(index, tuple) else (index,))]
     if sum(i is Ellipsis for i in items) > 1:
         raise IndexError("An index holds at most one ellipsis (...).")
-    missing = len(shape) - sum(map(_width, items))
+    missing = len(shape) - sum(map(_count_dimensions, items))
     if missing < 0:
         raise IndexError(
             f"The index has {len(shape) - missing} places for a Tensor of {len(shape)} dimensions, "
             f"shape {tuple(shape)}."
         )
-    for place, item in enumerate(items):
+    for position, item in enumerate(items):
         if item is Ellipsis:
-            items[place : place + 1] = [slice(None)] * missing
+            items[position : position + 1] = [slice(None)] * missing
             break
     else:
         items += [slice(None)] * missing
@@ -48,21 +43,21 @@ def plan_of(index, shape):
                 raise IndexError("Of the two bools only True indexes a Tensor: it adds a dimension, as None does.")
             plan.append(NEW)
         elif isinstance(item, Tensor):
-            found = [item]
+            arrays = [item]
             if item._array.dtype == bool:
-                wanted = shape[dimension : dimension + item.ndim]
-                if item.shape != tuple(wanted):
+                masked_shape = shape[dimension : dimension + item.ndim]
+                if item.shape != tuple(masked_shape):
                     raise IndexError(
-                        f"A mask of shape {item.shape} does not fit dimensions of lengths {tuple(wanted)}."
+                        f"A mask of shape {item.shape} does not fit dimensions of lengths {tuple(masked_shape)}."
                     )
                 if not item.ndim:
                     plan.append(NEW)
-                found = _mask_positions(item)
+                arrays = _mask_positions(item)
             elif item._array.dtype.kind not in "iu":
                 raise IndexError(f"A Tensor that indexes another is of int or bool, but got {item.dtype}.")
-            tensors += found
-            plan += [ARRAY] * len(found)
-            dimension += len(found)
+            tensors += arrays
+            plan += [ARRAY] * len(arrays)
+            dimension += len(arrays)
         else:
             length = shape[dimension]
             dimension += 1
@@ -76,17 +71,17 @@ def plan_of(index, shape):
                 (tensors if gather else numbers).append(item)
                 plan.append(ARRAY if gather else NUMBER)
                 continue
-            plan.append(_slice(item, length, numbers, gather))
+            plan.append(_plan_slice(item, length, numbers, gather))
     return numbers, tensors, tuple(plan)
 
 
-def _slice(item, length, numbers, gather):
+def _plan_slice(item, length, numbers, gather):
     if item.start is None and item.stop is None and item.step is None:
         return ALL
-    step = _bound(item.step)
+    step = _slice_bound(item.step)
     if step == 0:
         raise ValueError("The step of a slice should not be 0.")
-    start, stop, step = slice(_bound(item.start), _bound(item.stop), step).indices(length)
+    start, stop, step = slice(_slice_bound(item.start), _slice_bound(item.stop), step).indices(length)
     count = len(range(start, stop, step))
     if count == length and step == 1:
         return ALL
@@ -98,7 +93,7 @@ def _slice(item, length, numbers, gather):
 
 # ---------------------------------------------------------------------- from an index to a plan
 def entry_of(item):
-    """One place of an index in a normal form: int, bool, slice, None, Ellipsis or Tensor."""
+    """Normalize one entry of an index: int, bool, slice, None, Ellipsis or Tensor."""
     if item is None or item is Ellipsis or isinstance(item, (int, slice, Tensor)):
         return item
     if isinstance(item, np.bool_):
@@ -106,7 +101,7 @@ def entry_of(item):
     if isinstance(item, np.integer):
         return int(item)
     if isinstance(item, (list, tuple, range)):
-        return _listed(item)
+        return _tensor_of_list(item)
     if isinstance(item, np.ndarray) and item.dtype.kind in "iub":
         return box(item)
     if isinstance(item, jax.Array):
@@ -117,37 +112,37 @@ def entry_of(item):
     )
 
 
-def _listed(items):
-    """A Tensor of the positions in a list; it holds a numpy array, a constant also while a graph is traced."""
+def _tensor_of_list(items):
+    """Return a Tensor of the positions in a list. It is a numpy array, a constant even while a graph is traced."""
     try:
         if any(isinstance(v, Tensor) for v in items):
             return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))
         array = np.array(list(items), dtype=None if len(items) else np.int64)
-    except (TypeError, ValueError):  # what is no number, or rows of different lengths
+    except (TypeError, ValueError):  # not a number, or rows of different lengths
         array = np.empty(0)
     if array.dtype.kind not in "iub":
-        held = ", ".join(map(describe, items)) if any(isinstance(v, Tensor) for v in items) else repr(items)
-        raise IndexError(f"A list that indexes a Tensor holds int or bool, all of one shape, but got {held}.")
+        values = ", ".join(map(describe, items)) if any(isinstance(v, Tensor) for v in items) else repr(items)
+        raise IndexError(f"A list that indexes a Tensor holds int or bool, all of one shape, but got {values}.")
     return box(array)
 
 
 def _mask_positions(mask):
-    """Index Tensors of the True places of a mask."""
+    """Return index Tensors of the True elements of a mask."""
     if is_tracer(mask._array):
         raise DataDependentShape(
             "x[mask]",
             "the number of elements",
             "write ops.select(mask, x, other) to keep the shape, or x[mask] = value to assign",
         )
-    return [box(places) for places in np.nonzero(np.asarray(mask._array))]
+    return [box(positions) for positions in np.nonzero(np.asarray(mask._array))]
 
 
-def _bound(value):
+def _slice_bound(value):
     return value if value is None or isinstance(value, int) else value.__index__()
 
 
-def _width(item):
-    """How many dimensions of the Tensor one place of an index takes."""
+def _count_dimensions(item):
+    """Return the number of dimensions that one entry of an index takes."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     if isinstance(item, Tensor) and item._array.dtype == bool:

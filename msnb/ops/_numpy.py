@@ -1,4 +1,4 @@
-"""What functions of `mindspore.numpy` share: their arguments as Tensors, in one element type, as real numbers."""
+"""Shared code of `mindspore.numpy`: arguments as Tensors of one element type, or as floating point Tensors."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ __all__ = [
     "promote_types",
 ]
 
-NUMPYS = "MindSpore has it in mindspore.numpy alone"  # why a row has no golden answer
+NUMPYS = "MindSpore has it in mindspore.numpy alone"  # the reason why a case has no golden answer
 
 
 def as_tensors(function: str, **values: Any) -> list[Tensor]:
-    """The Tensors that several arguments of `function` stand for, by name and in order; see `as_tensor`."""
+    """Convert the named arguments of `function` to Tensors, in their order; see `as_tensor`."""
     return [as_tensor(value, function, argument) for argument, value in values.items()]
 
 
 def floating(x: Tensor) -> Tensor:
-    """`x` if it is made of real or complex numbers; integers and bool become float32."""
+    """Return `x` if it is real or complex. Convert integers and bool to float32."""
     return x.astype(mstype.float32) if x._array.dtype.kind in "biu" else x

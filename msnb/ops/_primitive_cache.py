@@ -1,4 +1,4 @@
-"""`_get_cache_prim`: operators that are made once for each choice of attributes, as libraries for MindSpore 2 ask."""
+"""`_get_cache_prim`: one operator object for each choice of attributes. Libraries for MindSpore 2 import it."""
 
 import functools
 from collections.abc import Callable
@@ -8,7 +8,7 @@ __all__ = ["_get_cache_prim"]
 
 
 def _get_cache_prim(cls: type) -> Callable[..., Any]:
-    """A function that makes an operator of class `cls`, and gives the one that it has made of the same attributes.
+    """Return a function that creates an operator of class `cls`, or returns the cached one with equal attributes.
 
     Args:
         cls (type): A class of operators.
@@ -24,13 +24,13 @@ def _get_cache_prim(cls: type) -> Callable[..., Any]:
 
     def make(*args: Any, **kwargs: Any) -> Any:
         try:
-            return _made(cls, args, tuple(sorted(kwargs.items())))
-        except TypeError:  # an attribute that cannot be looked up, such as a list
+            return _cached_primitive(cls, args, tuple(sorted(kwargs.items())))
+        except TypeError:  # an attribute that cannot be hashed, such as a list
             return cls(*args, **kwargs)
 
     return make
 
 
 @functools.lru_cache(maxsize=512, typed=True)
-def _made(cls, args, kwargs):
+def _cached_primitive(cls, args, kwargs):
     return cls(*args, **dict(kwargs))

@@ -1,5 +1,6 @@
-"""Face of ``mindspore.ops._selected_ops``: the operators that MindSpore's graph kernels may stand in for; XLA joins
-operators by itself, so they are those of ``mindspore.ops.operations``."""
+"""Re-export module of ``mindspore.ops._selected_ops``: operators that MindSpore's graph kernels may replace. XLA fuses
+operators, so these are the operators of ``mindspore.ops.operations``.
+"""
 
 from msnb.ops.operations import (
     ApplyMomentum,

@@ -1,20 +1,20 @@
-"""Shape rules: what the shapes of an operator's inputs have to be, as one line beside its declaration.
+"""Shape rules: the shapes of an operator's inputs, as one line of its declaration.
 
     @operator
     @shapes("x: *s in, w: out in, b: out")
     def Dense(x, w, b=None): ...
 
-An entry is one or several inputs and a pattern, of words with spaces between:
+An entry is one or several inputs and a pattern of words separated by spaces:
 
-- `n` is a length, `n>0` one that is not 0. A name stands for one length throughout the rule, an attribute's for its
-  number; sums and products of names that are known by then are lengths, too (`n+m`, `4*n`), a number is itself, and `_`
-  is any length.
-- `*s` is any number of lengths, the same throughout the rule, and `...` is any number of any.
-- `~s` broadcasts with all that is `~s` in the rule, `<s` into what `*s` is; behind `~s`, `*s` is what they make.
-- `()` has no dimension. A bar stands between alternatives: `() | 1`.
+- `n` is a length, `n>0` a positive one. A name is one length throughout the rule; the name of an attribute is its
+  value. Sums and products of names that have a value are lengths, too (`n+m`, `4*n`). A number is itself, and `_` is
+  any length.
+- `*s` is any number of lengths, the same throughout the rule, and `...` is any number of any lengths.
+- `~s` broadcasts with every `~s` of the rule, `<s` broadcasts into `*s`. After `~s`, `*s` is the broadcast shape.
+- `()` has no dimension. A bar separates alternatives: `() | 1`.
 
-An input that is absent is left out, of a tuple of Tensors each one is looked at. The rule is read when a call is
-traced: a call whose shapes were seen before pays nothing.
+An absent input is skipped. Each Tensor of a tuple is checked. A rule is checked while a call is traced: a call with
+cached shapes costs nothing.
 """
 
 import ast
@@ -30,26 +30,26 @@ _OPERATIONS = {ast.Add: _operators.add, ast.Mult: _operators.mul, ast.Sub: _oper
 
 
 class Entry(NamedTuple):
-    """What one input has to be: its name, and the patterns of which one has to fit, each a tuple of words."""
+    """One entry of a rule: the name of an input and its patterns, each a tuple of words. One of them has to match."""
 
     name: str
     patterns: tuple[tuple[str, ...], ...]
 
 
 def read(rule: str) -> tuple[Entry, ...]:
-    """The entries of a rule, in its order."""
-    found = []
+    """Parse a rule into its entries."""
+    entries = []
     for part in rule.split(","):
         names, _, patterns = part.partition(":")
         words = tuple(tuple(w for w in p.split() if w != "()") for p in patterns.split("|"))
-        found += [Entry(name, words) for name in names.split()]
-    return tuple(found)
+        entries += [Entry(name, words) for name in names.split()]
+    return tuple(entries)
 
 
 def shapes(rule: str, op: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the function of arrays raises ValueError where the shapes of its inputs do not keep to `rule`.
+    """Decorator: raise ValueError if the shapes of the inputs break `rule`.
 
-    `op` is the operator's name, where that is not the function's.
+    `op` is the operator's name, if it is not the name of the function.
     """
     entries = read(rule)
 
@@ -71,130 +71,130 @@ def shapes(rule: str, op: str | None = None) -> Callable[[Callable[..., Any]], C
     return declare
 
 
-def check(op: str, entries: tuple[Entry, ...], given: dict[str, Any], numbers: dict[str, int]) -> None:
-    """Raise ValueError for the first of the inputs `given` by name whose shape does not fit its entry.
+def check(op: str, entries: tuple[Entry, ...], inputs: dict[str, Any], numbers: dict[str, int]) -> None:
+    """Raise ValueError for the first input whose shape does not match its entry.
 
-    `numbers` are the lengths that are known before.
+    `inputs` are the arguments by name, `numbers` the attributes that are lengths.
     """
-    known: dict[str, Any] = dict(numbers)  # by name of a length, or by word of several
-    source: dict[str, str] = {}  # who said so first
+    lengths: dict[str, Any] = dict(numbers)  # by name of a length, or by word of several
+    source: dict[str, str] = {}  # the input that bound each name first
     for name, patterns in entries:
-        value = given.get(name)
+        value = inputs.get(name)
         if value is None:
             continue
-        for place, item in enumerate(value if isinstance(value, tuple) else (value,)):
+        for index, item in enumerate(value if isinstance(value, tuple) else (value,)):
             shape = np.shape(item)
-            who = f"{name}[{place}]" if isinstance(value, tuple) else name
+            label = f"{name}[{index}]" if isinstance(value, tuple) else name
             for pattern in patterns:
-                found = _matched(pattern, shape, known)
-                if found is not None:
+                bindings = _match_pattern(pattern, shape, lengths)
+                if bindings is not None:
                     break
             else:
-                raise ValueError(_sentence(op, who, shape, patterns, known, source))
-            source.update({key: f"'{who}' of shape {shape}" for key in found if key not in known})
-            known.update(found)
+                raise ValueError(_format_error(op, label, shape, patterns, lengths, source))
+            source.update({key: f"'{label}' of shape {shape}" for key in bindings if key not in lengths})
+            lengths.update(bindings)
 
 
-def _matched(pattern, shape, known):
-    """What becomes known where `shape` fits `pattern`; None where it does not."""
-    found = {}
+def _match_pattern(pattern, shape, lengths):
+    """Return the names that `shape` binds by `pattern`, or None if it does not match."""
+    bindings = {}
     open_at = next((i for i, word in enumerate(pattern) if word[0] in "*~<."), None)
     if open_at is None:
-        parts = list(zip(pattern, shape)) if len(pattern) == len(shape) else None
+        pairs = list(zip(pattern, shape)) if len(pattern) == len(shape) else None
     else:
-        behind = len(pattern) - open_at - 1
-        middle = shape[open_at : len(shape) - behind]
-        fits = len(shape) >= len(pattern) - 1 and _several(pattern[open_at], middle, known, found)
-        parts = (
+        count_after = len(pattern) - open_at - 1
+        middle = shape[open_at : len(shape) - count_after]
+        fits = len(shape) >= len(pattern) - 1 and _match_several(pattern[open_at], middle, lengths, bindings)
+        pairs = (
             [
                 *zip(pattern[:open_at], shape),
-                *zip(pattern[open_at + 1 :], shape[len(shape) - behind :]),
+                *zip(pattern[open_at + 1 :], shape[len(shape) - count_after :]),
             ]
             if fits
             else None
         )
-    if parts is None or not all(_one(word, length, known, found) for word, length in parts):
+    if pairs is None or not all(_match_length(word, length, lengths, bindings) for word, length in pairs):
         return None
-    return found
+    return bindings
 
 
-def _several(word, lengths, known, found):
+def _match_several(word, shape, lengths, bindings):
     kind, name = word[0], word[1:]
     if kind == "*":
-        return found.setdefault(word, known.get(word, known.get(f"~{name}", lengths))) == lengths
+        return bindings.setdefault(word, lengths.get(word, lengths.get(f"~{name}", shape))) == shape
     if kind == ".":
         return True
     key = f"*{name}" if kind == "<" else word
     try:
-        joined = np.broadcast_shapes(known.get(key, ()), lengths)
+        joined = np.broadcast_shapes(lengths.get(key, ()), shape)
     except ValueError:
         return False
     if kind == "<":
-        return joined == known.get(key, joined)
-    found[word] = joined
+        return joined == lengths.get(key, joined)
+    bindings[word] = joined
     return True
 
 
-def _one(word, length, known, found):
+def _match_length(word, length, lengths, bindings):
     if word == "_":
         return True
     word, positive, _ = word.partition(">0")
     if positive and not length:
         return False
     if word.isidentifier():
-        return found.setdefault(word, known.get(word, length)) == length
-    wanted = _length(word, {**known, **found})
-    return wanted is None or wanted == length
+        return bindings.setdefault(word, lengths.get(word, length)) == length
+    expected = _evaluate_length(word, {**lengths, **bindings})
+    return expected is None or expected == length
 
 
-def _length(word, known):
-    """The number that a sum or a product of names is; None while a name is not known."""
+def _evaluate_length(word, lengths):
+    """Evaluate a sum or a product of names. Return None if a name has no value yet."""
 
-    def value(node):
+    def evaluate(node):
         if isinstance(node, ast.BinOp):
-            return _OPERATIONS[type(node.op)](value(node.left), value(node.right))
-        return node.value if isinstance(node, ast.Constant) else known[node.id]
+            return _OPERATIONS[type(node.op)](evaluate(node.left), evaluate(node.right))
+        return node.value if isinstance(node, ast.Constant) else lengths[node.id]
 
     try:
-        return value(ast.parse(word, mode="eval").body)
+        return evaluate(ast.parse(word, mode="eval").body)
     except KeyError:
         return None
 
 
-def _sentence(op, name, shape, patterns, known, source):
+def _format_error(op, name, shape, patterns, lengths, source):
     words = [word.removesuffix(">0") for pattern in patterns for word in pattern]
     for word in words:
         if patterns == ((word,),) and word[0] == "~":
-            return f"For '{op}', '{name}' should broadcast with {known[word]} as those before it do, but got {shape}."
+            return f"For '{op}', '{name}' should broadcast with {lengths[word]} as those before it do, but got {shape}."
         if word[0] == "<":
             return f"For '{op}', '{name}' should broadcast into {source[f'*{word[1:]}']}, but got {shape}."
-    wanted = " or ".join(dict.fromkeys(_shown(pattern, known) for pattern in patterns))
-    names = {n for word in words for n in (word, f"~{word[1:]}", *_names(word)) if n in source}
-    beside = f" beside {' and '.join(sorted({source[n] for n in names}))}" if names else ""
-    return f"For '{op}', '{name}' should have {wanted}{beside}, but got {shape}."
+    expected = " or ".join(dict.fromkeys(_format_pattern(pattern, lengths) for pattern in patterns))
+    names = {n for word in words for n in (word, f"~{word[1:]}", *_names_in(word)) if n in source}
+    reason = f" beside {' and '.join(sorted({source[n] for n in names}))}" if names else ""
+    return f"For '{op}', '{name}' should have {expected}{reason}, but got {shape}."
 
 
-def _names(word):
+def _names_in(word):
     if word[0] in "*.~<":
         return []
     return [node.id for node in ast.walk(ast.parse(word, mode="eval")) if isinstance(node, ast.Name)]
 
 
-def _shown(pattern, known):
-    """A pattern in words, with the lengths that are known: "the shape (5, 4)", "4 dimensions"."""
+def _format_pattern(pattern, lengths):
+    """Return a pattern in words, with the lengths that have a value: "the shape (5, 4)", "4 dimensions"."""
     if set(pattern) == {"_"}:
         return f"{len(pattern)} dimension{'s' * (len(pattern) > 1)}"
     if set(pattern) == {"...", "_"}:
         return f"at least {len(pattern) - 1} dimension{'s' * (len(pattern) > 2)}"
-    parts, behind = [], ""
+    words, suffix = [], ""
     for word in pattern:
-        several = known.get(word, known.get(f"~{word[1:]}"))
+        bound_lengths = lengths.get(word, lengths.get(f"~{word[1:]}"))
         if word[0] == "~":
-            parts.append("...")
-            behind = "" if several is None else f", where ... broadcasts with {several},"
+            words.append("...")
+            suffix = "" if bound_lengths is None else f", where ... broadcasts with {bound_lengths},"
         elif word[0] in "*.":
-            parts += ["..."] if several is None else map(str, several)
+            words += ["..."] if bound_lengths is None else map(str, bound_lengths)
         else:
-            length = _length(word.removesuffix(">0"), known)
-            parts.append({"_": "any"}.get(word, word.replace(">", " > ")) if length is None else str(length))
-    return f"the shape ({', '.join(parts)}{',' if len(parts) == 1 and parts != ['...'] else ''}){behind}"
+            length = _evaluate_length(word.removesuffix(">0"), lengths)
+            words.append({"_": "any"}.get(word, word.replace(">", " > ")) if length is None else str(length))
+    return f"the shape ({', '.join(words)}{',' if len(words) == 1 and words != ['...'] else ''}){suffix}"

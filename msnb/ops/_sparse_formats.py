@@ -1,4 +1,4 @@
-"""`COOTensor` and `CSRTensor`: MindSpore 2's sparse matrices, whose values have gradients."""
+"""`COOTensor` and `CSRTensor`: MindSpore 2's sparse matrices. Their values have gradients."""
 
 from typing import Any, Self
 
@@ -20,18 +20,18 @@ __all__ = ["COOTensor", "CSRTensor"]
 
 
 def rows_of(indptr: Tensor, number: int) -> Tensor:
-    """The row of each of `number` values, from where the rows begin."""
-    places = Tensor(np.arange(number), indptr.dtype)
-    return SearchSorted(right=True)(indptr, places).astype(indptr.dtype) - 1
+    """Return the row of each of `number` values, from the first position of each row."""
+    numbers = Tensor(np.arange(number), indptr.dtype)
+    return SearchSorted(right=True)(indptr, numbers).astype(indptr.dtype) - 1
 
 
 def starts_of(rows: Tensor, height: int) -> Tensor:
-    """Where each of `height` rows begins, from the row of each value, which ascend."""
+    """Return the first position of each of `height` rows, from the ascending rows of the values."""
     return SearchSorted.functional(rows, Tensor(np.arange(height + 1), rows.dtype)).astype(rows.dtype)
 
 
-class _Matrix(SparseBase):
-    """What both formats share: values that operators change without moving them."""
+class _Matrix(SparseParts):
+    """Base of both formats: operators that change values and keep their coordinates."""
 
     values: Tensor
 
@@ -60,8 +60,8 @@ class _Matrix(SparseBase):
         """Number of axes of the dense Tensor."""
         return len(self.dense_shape)
 
-    def _with(self, values) -> Self:
-        """The same places with other values."""
+    def _with_values(self, values) -> Self:
+        """Return a matrix with the same coordinates and other values."""
         return self._of(*(getattr(self, name) for name in self._columns[:-1]), values, self.dense_shape)
 
     def astype(self, dtype: Any) -> Self:
@@ -74,7 +74,7 @@ class _Matrix(SparseBase):
         Returns:
             COOTensor or CSRTensor.
         """
-        return self._with(self.values.astype(dtype))
+        return self._with_values(self.values.astype(dtype))
 
     def abs(self) -> Self:
         """
@@ -83,7 +83,7 @@ class _Matrix(SparseBase):
         Returns:
             COOTensor or CSRTensor.
         """
-        return self._with(Abs.functional(self.values))
+        return self._with_values(Abs.functional(self.values))
 
     def to_tuple(self) -> tuple[Any, ...]:
         """
@@ -107,37 +107,37 @@ class _Matrix(SparseBase):
         """
         return ScatterNd.functional(self._coordinates(), self.values, self.dense_shape)
 
-    def _beside(self, dense, what):
-        """The elements of a dense Tensor, or of what broadcasts to one, at the places of the values."""
+    def _elements_of(self, dense, what):
+        """Return the elements of a dense value at the coordinates of this matrix; a number as it is."""
         if not isinstance(dense, Tensor):
             return dense
         try:
-            whole = BroadcastTo.functional(dense, self.dense_shape)
+            expanded = BroadcastTo.functional(dense, self.dense_shape)
         except ValueError:
             raise ValueError(
                 f"A {type(self).__name__} of shape {self.dense_shape} is {what} by a number, or by a Tensor that "
                 f"broadcasts to its shape, but got {describe(dense)}."
             ) from None
-        return GatherNd.functional(whole, self._coordinates())
+        return GatherNd.functional(expanded, self._coordinates())
 
     def __neg__(self) -> Self:
-        return self._with(-self.values)
+        return self._with_values(-self.values)
 
     def __mul__(self, other: Any) -> Self:
-        return self._with(self.values * self._beside(other, "multiplied"))
+        return self._with_values(self.values * self._elements_of(other, "multiplied"))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Self:
-        return self._with(self.values / self._beside(other, "divided"))
+        return self._with_values(self.values / self._elements_of(other, "divided"))
 
     def __add__(self, other: Any) -> Any:
-        return self._plus(other, 1)
+        return self._add_or_subtract(other, 1)
 
     def __sub__(self, other: Any) -> Any:
-        return self._plus(other, -1)
+        return self._add_or_subtract(other, -1)
 
-    def _plus(self, other, sign):
+    def _add_or_subtract(self, other, sign):
         if isinstance(other, Tensor):
             return self.to_dense() + other * sign
         if type(other) is not type(self) or other.dense_shape != self.dense_shape:
@@ -145,32 +145,32 @@ class _Matrix(SparseBase):
                 f"To a {type(self).__name__} of shape {self.dense_shape} another one of that shape, or a Tensor, is "
                 f"added, but got {other!r}."
             )
-        return self._merged(other, sign)
+        return self._add_matrix(other, sign)
 
-    def _merged(self, other, sign):
+    def _add_matrix(self, other, sign):
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        parts = ", ".join(f"{name}={_printed(getattr(self, name))}" for name in self._columns)
-        return f"{type(self).__name__}(shape={list(self.dense_shape)}, dtype={self.dtype}, {parts})"
+        fields = ", ".join(f"{name}={_format_component(getattr(self, name))}" for name in self._columns)
+        return f"{type(self).__name__}(shape={list(self.dense_shape)}, dtype={self.dtype}, {fields})"
 
 
-def _printed(tensor):
-    """As MindSpore prints a part: without the commas that a Tensor of its own has."""
+def _format_component(tensor):
+    """Format a component as MindSpore does: without the commas of a Tensor's repr."""
     head, sign, values = repr(tensor).partition("value=")
     return head + sign + values.replace(",", "").removeprefix(" ")
 
 
-def _given(owner, like, parts):
-    """The parts of `like`, or those that were given; never both."""
+def _components_from(owner, like, components):
+    """Return the components of `like`, or `components` without it. Raise ValueError if both are set."""
     if like is None:
-        return parts
-    if any(part is not None for part in parts):
+        return components
+    if any(part is not None for part in components):
         raise ValueError(f"For '{owner}', either another one or its parts should be given, not both.")
     return like.to_tuple()
 
 
-def _shape(owner, shape, rank=None):
+def _check_shape(owner, shape, rank=None):
     if not isinstance(shape, tuple) or not shape or any(type(n) is not int or n < 1 for n in shape):
         raise TypeError(f"For '{owner}', 'shape' should be a tuple of positive int, but got {shape!r}.")
     if rank is not None and len(shape) != rank:
@@ -180,7 +180,7 @@ def _shape(owner, shape, rank=None):
 
 class COOTensor(_Matrix):
     """
-    A sparse Tensor in coordinate form: values, and where each stands.
+    A sparse Tensor in coordinate form: values and their coordinates.
 
     Args:
         indices (Tensor): Coordinates, int16, int32 or int64 of shape (n, rank). Default: None.
@@ -211,8 +211,8 @@ class COOTensor(_Matrix):
         shape: tuple[int, ...] | None = None,
         coo_tensor: "COOTensor | None" = None,
     ) -> None:
-        parts: Any = _given("COOTensor", coo_tensor, (indices, values, shape))
-        super().__init__(*parts[:2], _shape("COOTensor", parts[2]))
+        components: Any = _components_from("COOTensor", coo_tensor, (indices, values, shape))
+        super().__init__(*components[:2], _check_shape("COOTensor", components[2]))
         if self.indices.ndim != 2 or self.indices.shape[1] != len(self.dense_shape) or self.values.ndim != 1:
             raise ValueError(
                 f"For 'COOTensor' of shape {self.dense_shape}, 'indices' should be of shape (n, "
@@ -231,9 +231,9 @@ class COOTensor(_Matrix):
             COOTensor.
         """
         flat = np.ravel_multi_index(tuple(self.indices.asnumpy().T), self.dense_shape)
-        places, number = np.unique(flat, return_inverse=True)
-        coordinates = np.stack(np.unravel_index(places, self.dense_shape), 1).astype(self.indices.asnumpy().dtype)
-        values = UnsortedSegmentSum.functional(self.values, Tensor(number.reshape(-1).astype(np.int32)), len(places))
+        positions, number = np.unique(flat, return_inverse=True)
+        coordinates = np.stack(np.unravel_index(positions, self.dense_shape), 1).astype(self.indices.asnumpy().dtype)
+        values = UnsortedSegmentSum.functional(self.values, Tensor(number.reshape(-1).astype(np.int32)), len(positions))
         return self._of(Tensor(coordinates), values, self.dense_shape)
 
     def to_csr(self) -> "CSRTensor":
@@ -246,7 +246,7 @@ class COOTensor(_Matrix):
         Raises:
             ValueError: If there are not two axes.
         """
-        _shape("COOTensor.to_csr", self.dense_shape, 2)
+        _check_shape("COOTensor.to_csr", self.dense_shape, 2)
         rows, columns = self.indices[:, 0], self.indices[:, 1]
         order = np.lexsort((columns.asnumpy(), rows.asnumpy())) if len(rows) else np.zeros(0, np.int64)
         order = Tensor(order.astype(np.int32))
@@ -255,11 +255,11 @@ class COOTensor(_Matrix):
 
     def add(self, other: "COOTensor", thresh: Any = 0) -> "COOTensor":
         """
-        The sum; what is smaller than `thresh` is left out. Which values there are depends on them: not in a graph.
+        Return the sum without values below `thresh`. Not in a graph: the number of values depends on them.
 
         Args:
             other (COOTensor): The other one, of the same shape.
-            thresh (Union[int, float, Tensor]): How small is too small. Default: 0.
+            thresh (Union[int, float, Tensor]): Values below it are dropped. Default: 0.
 
         Returns:
             COOTensor.
@@ -270,12 +270,12 @@ class COOTensor(_Matrix):
         total, least = self + other, float(thresh)
         if least <= 0:
             return total
-        kept = Tensor(np.flatnonzero(np.abs(total.values.asnumpy()) >= least).astype(np.int32))
+        indices = Tensor(np.flatnonzero(np.abs(total.values.asnumpy()) >= least).astype(np.int32))
         return self._of(
-            Gather.functional(total.indices, kept, 0), Gather.functional(total.values, kept, 0), self.dense_shape
+            Gather.functional(total.indices, indices, 0), Gather.functional(total.values, indices, 0), self.dense_shape
         )
 
-    def _merged(self, other, sign):
+    def _add_matrix(self, other, sign):
         indices = Concat(0)((self.indices, other.indices))
         return self._of(indices, Concat(0)((self.values, other.values * sign)), self.dense_shape).coalesce()
 
@@ -318,9 +318,9 @@ class CSRTensor(_Matrix):
         shape: tuple[int, ...] | None = None,
         csr_tensor: "CSRTensor | None" = None,
     ) -> None:
-        parts: Any = _given("CSRTensor", csr_tensor, (indptr, indices, values, shape))
-        super().__init__(*parts[1:3], _shape("CSRTensor", parts[3], 2))
-        self.indptr = parts[0]
+        components: Any = _components_from("CSRTensor", csr_tensor, (indptr, indices, values, shape))
+        super().__init__(*components[1:3], _check_shape("CSRTensor", components[3], 2))
+        self.indptr = components[0]
         if not isinstance(self.indptr, Tensor) or self.indptr._array.dtype.kind != "i":
             self._refuse(f"'indptr' should be a Tensor of integers, but got {describe(self.indptr)}")
         if self.indptr.shape != (self.dense_shape[0] + 1,) or self.indices.ndim != 1 or self.values.ndim != 1:
@@ -330,12 +330,12 @@ class CSRTensor(_Matrix):
                 f"{self.indices.shape} and {self.values.shape}."
             )
 
-    def _rows(self):
+    def _value_rows(self):
         """The row of each value."""
         return rows_of(self.indptr, self.values.shape[0])
 
     def _coordinates(self):
-        return Stack(1)((self._rows(), self.indices.astype(self.indptr.dtype)))
+        return Stack(1)((self._value_rows(), self.indices.astype(self.indptr.dtype)))
 
     def to_coo(self) -> COOTensor:
         """
@@ -347,7 +347,7 @@ class CSRTensor(_Matrix):
         return COOTensor._of(self._coordinates(), self.values, self.dense_shape)
 
     def _by_rows(self, products):
-        return UnsortedSegmentSum.functional(products, self._rows(), self.dense_shape[0])
+        return UnsortedSegmentSum.functional(products, self._value_rows(), self.dense_shape[0])
 
     def mv(self, dense_vector: Tensor) -> Tensor:
         """
@@ -425,16 +425,16 @@ class CSRTensor(_Matrix):
         Raises:
             TypeError: If `b` is no CSRTensor of this shape.
         """
-        return self._with(self.values * alpha) + b._with(b.values * beta)
+        return self._with_values(self.values * alpha) + b._with_values(b.values * beta)
 
-    def _merged(self, other, sign):
-        return (self.to_coo()._merged(other.to_coo(), sign)).to_csr()
+    def _add_matrix(self, other, sign):
+        return (self.to_coo()._add_matrix(other.to_coo(), sign)).to_csr()
 
 
 def dense_to_coo(tensor: Tensor) -> COOTensor:
     """The elements of a Tensor that are not zero. Which these are depends on values: not in a graph."""
-    places = np.argwhere(tensor.asnumpy()).astype(np.int32)
-    return COOTensor._of(Tensor(places), GatherNd.functional(tensor, Tensor(places)), tuple(tensor.shape))
+    coordinates = np.argwhere(tensor.asnumpy()).astype(np.int32)
+    return COOTensor._of(Tensor(coordinates), GatherNd.functional(tensor, Tensor(coordinates)), tuple(tensor.shape))
 
 
 def dense_to_csr(tensor: Tensor) -> CSRTensor:

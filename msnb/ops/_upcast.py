@@ -1,7 +1,7 @@
-"""Half precision is computed wide: 65504 is the largest number of float16, so the square of 256 is infinite in it.
+"""Half precision is computed in float32. The largest float16 is 65504, so the square of 256 overflows in it.
 
-Whoever multiplies, divides or sums numbers of half precision takes float32 for it and rounds the result once; then the
-gradient is computed wide as well. A sum over many numbers in bfloat16 or float16 would lose most of its digits, too.
+Products, quotients and sums of half precision are computed in float32 and rounded once, gradients too. A sum over many
+numbers in bfloat16 or float16 would lose most of its digits.
 """
 
 import functools
@@ -12,14 +12,14 @@ _HALVES = (jnp.float16, jnp.bfloat16)
 
 
 def widened(x):
-    """`x`, in float32 if it is in half precision."""
+    """Return `x`, in float32 if it has half precision."""
     return x.astype(jnp.float32) if x.dtype in _HALVES else x
 
 
 def in_float32(function):
-    """Decorator for a function of arrays: half precision goes in as float32, and float32 results come out as it was.
+    """Decorator for a function of arrays: half precision inputs become float32, float32 results become half precision.
 
-    Element types that differ are left alone: the function converts them itself, or refuses them.
+    Inputs of different element types are passed unchanged: the function converts or refuses them.
     """
 
     @functools.wraps(function)
@@ -29,14 +29,14 @@ def in_float32(function):
         half = types.pop() if len(types) == 1 else None
         if half not in _HALVES:
             return function(*args, **settings)
-        out = function(*[_each(arg, half, jnp.float32) for arg in args], **settings)
-        return _each(out, jnp.float32, half)
+        out = function(*[_cast_matching(arg, half, jnp.float32) for arg in args], **settings)
+        return _cast_matching(out, jnp.float32, half)
 
     return wide
 
 
-def _each(value, given, wanted):
-    """Array or tuple of arrays, those of type `given` as `wanted`."""
+def _cast_matching(value, source, target):
+    """Cast an array, or each array of a tuple, from `source` to `target`. Others are returned unchanged."""
     if type(value) is tuple:
-        return tuple(_each(v, given, wanted) for v in value)
-    return value.astype(wanted) if getattr(value, "dtype", None) == given else value
+        return tuple(_cast_matching(v, source, target) for v in value)
+    return value.astype(target) if getattr(value, "dtype", None) == source else value

@@ -1,4 +1,4 @@
-"""Collective operators that send each device another part, or join everything for one of them."""
+"""Collective operators with one sender or receiver, and all-to-all."""
 
 import functools
 
@@ -13,18 +13,18 @@ from msnb.ops.comm import (
     WORLD,
     ReduceOp,
     Reduction,
-    gathered,
-    numbers_in,
-    of_root,
-    part_of,
-    reduced,
-    root_among,
+    check_numbers,
+    gather_members,
+    index_in_group,
+    member_rows,
+    reduce_members,
+    value_of_root,
 )
 
 
 @operator(collective=True)
 def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, group: Str = WORLD):
-    """A part of what each device of a group has goes to each of them, and what comes is put together.
+    """Each device of a group sends one block to every device and concatenates the received blocks.
 
     Args:
         split_count (int): Number of the devices of the group.
@@ -45,7 +45,7 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    numbers_in("AlltoAll", "input_x", input_x)
+    check_numbers("AlltoAll", "input_x", input_x)
     others = members(group)
     number = 1 if others is None else others.size
     if split_count != number:
@@ -65,18 +65,18 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
         )
     if others is None:
         return input_x
-    parts = jnp.stack(jnp.split(input_x, number, split_dim))
+    blocks = jnp.stack(jnp.split(input_x, number, split_dim))
     if others.even:
         groups = None if others.groups is None else [list(each) for each in others.groups]
-        came = jax.lax.all_to_all(parts, others.axis, 0, 0, axis_index_groups=groups)
+        received = jax.lax.all_to_all(blocks, others.axis, 0, 0, axis_index_groups=groups)
     else:
-        came = jax.lax.dynamic_index_in_dim(gathered(parts, others), others.place(), 1, keepdims=False)
-    return jnp.concatenate(came, concat_dim)
+        received = jax.lax.dynamic_index_in_dim(gather_members(blocks, others), others.place(), 1, keepdims=False)
+    return jnp.concatenate(received, concat_dim)
 
 
 @operator(collective=True)
 def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
-    """What one device has, a part to each device of a group.
+    """One device sends one block to each device of a group.
 
     Args:
         src_rank (int): Number of that device among all. Default: 0.
@@ -95,15 +95,16 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    others, root = _of_rows("CollectiveScatter", input_x, "src_rank", src_rank, group)
-    return input_x if others is None else part_of(of_root(input_x, root, others), "CollectiveScatter", others)
+    others, root = _group_and_root("CollectiveScatter", input_x, "src_rank", src_rank, group)
+    return input_x if others is None else member_rows(value_of_root(input_x, root, others), "CollectiveScatter", others)
 
 
 @operator(collective=True)
 def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
-    """What all devices of a group have, one after another along the first dimension, for one of them.
+    """Concatenates the values of all devices of a group along the first dimension, for one of them.
 
-    The others are given it, too; MindSpore gives them a Tensor without meaning. The gradient is that of the one.
+    The other devices receive the result, too; in MindSpore they get an undefined Tensor. Only the receiver's
+    gradient counts.
 
     Args:
         dest_rank (int): Number of that device among all.
@@ -122,15 +123,16 @@ def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    others, root = _of_rows("CollectiveGather", input_x, "dest_rank", dest_rank, group)
-    return input_x if others is None else _gathered_for(input_x, root, others)
+    others, root = _group_and_root("CollectiveGather", input_x, "dest_rank", dest_rank, group)
+    return input_x if others is None else _gather_to_root(input_x, root, others)
 
 
 @operator(collective=True)
 def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str = WORLD):
-    """The values of all devices of a group joined, for one of them.
+    """Reduces the values of all devices of a group, for one of them.
 
-    The others are given it, too; MindSpore gives them a Tensor without meaning. The gradient is that of the one.
+    The other devices receive the result, too; in MindSpore they get an undefined Tensor. Only the receiver's
+    gradient counts.
 
     Args:
         dest_rank (int): Number of that device in the group.
@@ -150,59 +152,63 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    numbers_in("Reduce", "input_x", input_x)
+    check_numbers("Reduce", "input_x", input_x)
     others = members(group)
     number = 1 if others is None else others.size
     if not 0 <= dest_rank < number:
         raise ValueError(f"For 'Reduce', 'dest_rank' should be from 0 to {number - 1}, but got {dest_rank}.")
-    return input_x if others is None else _reduced_for(input_x, dest_rank, op, others)
+    return input_x if others is None else _reduce_to_root(input_x, dest_rank, op, others)
 
 
-def _of_rows(name, x, argument, rank, group) -> tuple[DeviceGroup | None, int]:
-    """(devices of the group, the number in it of the one that is `rank` among all) for a Tensor with rows."""
-    numbers_in(name, "input_x", x)
+def _group_and_root(name, x, argument, rank, group) -> tuple[DeviceGroup | None, int]:
+    """Return the device group and the index in it of global rank `rank`, for a Tensor with rows."""
+    check_numbers(name, "input_x", x)
     if not x.ndim:
         raise ValueError(f"For '{name}', 'input_x' should have at least 1 dimension, but got a scalar.")
     others = members(group)
-    return others, root_among(rank, argument, name, others)
+    return others, index_in_group(rank, argument, name, others)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
-def _gathered_for(x, root, others):
-    return jnp.concatenate(gathered(x, others))
+def _gather_to_root(x, root, others):
+    return jnp.concatenate(gather_members(x, others))
 
 
-def _gathered_gradient(root, others, _, given):
-    return (part_of(of_root(given, root, others), "CollectiveGather", others),)
+def _gather_gradient(root, others, _, cotangent):
+    return (member_rows(value_of_root(cotangent, root, others), "CollectiveGather", others),)
 
 
-_gathered_for.defvjp(lambda x, root, others: (_gathered_for(x, root, others), None), _gathered_gradient)
+_gather_to_root.defvjp(lambda x, root, others: (_gather_to_root(x, root, others), None), _gather_gradient)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2, 3))
-def _reduced_for(x, root, op, others):
-    return reduced(x, op, others)
+def _reduce_to_root(x, root, op, others):
+    return reduce_members(x, op, others)
 
 
-def _reduced_kept(x, root, op, others):
-    out = reduced(x, op, others)
+def _reduce_with_residuals(x, root, op, others):
+    out = reduce_members(x, op, others)
     return out, None if op == ReduceOp.SUM else (x, out)
 
 
-def _reduced_gradient(root, op, others, kept, given):
-    """To each the gradient that the one has: of a sum as it is, of an extreme to who has it, else by its factors."""
-    given = of_root(given, root, others)
-    if kept is None:
-        return (given,)
-    x, out = kept
+def _reduce_gradient(root, op, others, residuals, cotangent):
+    """Give each device the gradient of the root.
+
+    It is unchanged for a sum. For an extreme it goes to the device with the value, for a product it is scaled by the
+    other factors.
+    """
+    cotangent = value_of_root(cotangent, root, others)
+    if residuals is None:
+        return (cotangent,)
+    x, out = residuals
     if op == ReduceOp.PROD:
         mine = jax.nn.one_hot(others.place(), others.size, dtype=bool)
-        factors = jnp.where(mine.reshape(-1, *[1] * x.ndim), jnp.ones_like(x), gathered(x, others))
-        return (given * jnp.prod(factors, axis=0, dtype=x.dtype),)
-    return (jnp.where(x == out, given, jnp.zeros_like(given)),)
+        factors = jnp.where(mine.reshape(-1, *[1] * x.ndim), jnp.ones_like(x), gather_members(x, others))
+        return (cotangent * jnp.prod(factors, axis=0, dtype=x.dtype),)
+    return (jnp.where(x == out, cotangent, jnp.zeros_like(cotangent)),)
 
 
-_reduced_for.defvjp(_reduced_kept, _reduced_gradient)
+_reduce_to_root.defvjp(_reduce_with_residuals, _reduce_gradient)
 
 
 CASES = [

@@ -10,7 +10,7 @@ from msnb.ops._check import ANY, NUMBER, dtype_in, dtype_name
 _DOC = """{summary}
 
     Inputs:
-        - **variable** (Parameter) - What is written.
+        - **variable** (Parameter) - Parameter to update.
         - **value** (Union[Tensor, Number]) - {value}; it is converted to the element type of `variable` unless that
           would narrow it.
 
@@ -32,8 +32,8 @@ _DOC = """{summary}
     """
 
 
-def _scalar(name, variable, value):
-    """A Python number in the type of `variable`."""
+def _cast_scalar(name, variable, value):
+    """Cast a Python number to the element type of `variable`."""
     if is_inexact(value.dtype) and not is_inexact(variable.dtype):
         raise TypeError(
             f"For '{name}', a float does not go into a Parameter of {dtype_name(variable)}; "
@@ -42,11 +42,11 @@ def _scalar(name, variable, value):
     return value.astype(variable.dtype)
 
 
-def _assign(name, variable, value):
+def _new_value(name, variable, value):
     dtype_in(name, "variable", variable, ANY)
     if value.weak_type:
-        return jnp.broadcast_to(_scalar(name, variable, value), variable.shape)
-    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 copies it, whatever the shape
+        return jnp.broadcast_to(_cast_scalar(name, variable, value), variable.shape)
+    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 copies it for every shape
         return value.reshape(variable.shape)
     if value.shape != variable.shape:
         raise ValueError(
@@ -55,11 +55,11 @@ def _assign(name, variable, value):
     return value
 
 
-def _change(combine):
+def _update_with(combine):
     def compute(name, variable, value):
         dtype_in(name, "variable", variable, NUMBER)
         if value.weak_type:
-            value = _scalar(name, variable, value)
+            value = _cast_scalar(name, variable, value)
         dtype_in(name, "value", value, NUMBER)
         try:
             fits = jnp.broadcast_shapes(variable.shape, value.shape) == variable.shape
@@ -75,9 +75,9 @@ def _change(combine):
     return compute
 
 
-def _writes(functional, value, shown, numbers=True):
-    """Decorator: combine(variable, value) gives the new value of a Parameter."""
-    compute = _change if numbers else lambda combine: _assign
+def _writing_operator(functional, value, example, numbers=True):
+    """Decorator: `combine(variable, value)` returns the new value of a Parameter."""
+    compute = _update_with if numbers else lambda combine: _new_value
 
     def declare(combine):
         name, new = combine.__name__, compute(combine)
@@ -85,25 +85,27 @@ def _writes(functional, value, shown, numbers=True):
         def kernel(variable, value):
             return new(name, variable, value)
 
-        doc = _DOC.format(name=name, summary=combine.__doc__, value=value, shown=shown)
+        doc = _DOC.format(name=name, summary=combine.__doc__, value=value, shown=example)
         return operator(functional=functional, writes=("variable",))(with_source_of(combine, kernel, doc))
 
     return declare
 
 
-@_writes("assign", "The value, of the shape of `variable` or, for one element, a scalar", "[2. 2.]", numbers=False)
+@_writing_operator(
+    "assign", "The value, of the shape of `variable` or, for one element, a scalar", "[2. 2.]", numbers=False
+)
 def Assign(variable, value):
     """A Parameter set to a value."""
     return value
 
 
-@_writes("assign_add", "What is added, of a shape that broadcasts to that of `variable`", "[3. 4.]")
+@_writing_operator("assign_add", "What is added, of a shape that broadcasts to that of `variable`", "[3. 4.]")
 def AssignAdd(variable, value):
     """A Parameter increased by a value."""
     return variable + value
 
 
-@_writes("assign_sub", "What is subtracted, of a shape that broadcasts to that of `variable`", "[-1.  0.]")
+@_writing_operator("assign_sub", "What is subtracted, of a shape that broadcasts to that of `variable`", "[-1.  0.]")
 def AssignSub(variable, value):
     """A Parameter decreased by a value."""
     return variable - value

@@ -1,6 +1,6 @@
-"""Collective operators: they join what several processes, or the devices of a DATA_PARALLEL program, have.
+"""Collective operators across processes, or across the devices of a DATA_PARALLEL program.
 
-Elsewhere a group has one member, whose own values are the result; what SEMI_AUTO_PARALLEL splits, the compiler joins.
+Otherwise a group has one member and the result is its input. In SEMI_AUTO_PARALLEL the compiler inserts collectives.
 """
 
 import functools
@@ -22,7 +22,7 @@ _SENDABLE = FLOAT | INT
 
 
 class ReduceOp:
-    """How values of several devices are joined.
+    """Reduction of the values of several devices.
 
     There are four: ``SUM``, ``MAX``, ``MIN`` and ``PROD``.
 
@@ -37,7 +37,7 @@ class ReduceOp:
 
 
 class _Constant:
-    """A name in `mindspore.ops.operations` that is not an operator."""
+    """Name in `mindspore.ops.operations` that is not an operator."""
 
     kernels, written, writes, random, functional, inputs, attributes = None, (), (), False, None, (), {}
 
@@ -51,76 +51,78 @@ REGISTRY["ReduceOp"] = _Constant(ReduceOp)
 Reduction = OneOf("sum", "max", "min", "prod")
 
 
-def gathered(x: jax.Array, others: DeviceGroup) -> jax.Array:
-    """What all members have, along a new first axis."""
+def gather_members(x: jax.Array, others: DeviceGroup) -> jax.Array:
+    """Return the values of all members along a new first axis."""
     if others.even:
-        return jax.lax.all_gather(x, others.axis, axis_index_groups=_listed(others))
+        return jax.lax.all_gather(x, others.axis, axis_index_groups=_axis_index_groups(others))
     alone = jnp.zeros((others.size, *x.shape), x.dtype).at[others.place()].set(x)
-    return jax.lax.psum(alone, others.axis, axis_index_groups=_listed(others))
+    return jax.lax.psum(alone, others.axis, axis_index_groups=_axis_index_groups(others))
 
 
-def reduced(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Array:
-    """What all members have, joined."""
+def reduce_members(x: jax.Array, op: str, others: DeviceGroup | None) -> jax.Array:
+    """Return the values of all members, reduced."""
     if others is None:
         return x
     if op == ReduceOp.PROD:
-        return jnp.prod(gathered(x, others), axis=0, dtype=x.dtype)
+        return jnp.prod(gather_members(x, others), axis=0, dtype=x.dtype)
     if op == ReduceOp.SUM:
-        return jax.lax.psum(x, others.axis, axis_index_groups=_listed(others))
-    return _extreme(x, op, others)
+        return jax.lax.psum(x, others.axis, axis_index_groups=_axis_index_groups(others))
+    return _reduce_extreme(x, op, others)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
-def _extreme(x, op, others):
-    """The largest or smallest of what all members have; who has it is who the gradient goes to."""
+def _reduce_extreme(x, op, others):
+    """Return the largest or smallest value of all members. The gradient goes to the member that has it."""
     joined = jax.lax.pmax if op == ReduceOp.MAX else jax.lax.pmin
-    return joined(x, others.axis, axis_index_groups=_listed(others))
+    return joined(x, others.axis, axis_index_groups=_axis_index_groups(others))
 
 
-def _extreme_kept(x, op, others):
-    out = _extreme(x, op, others)
+def _extreme_with_residuals(x, op, others):
+    out = _reduce_extreme(x, op, others)
     return out, x == out
 
 
 def _extreme_gradient(_op, others, has_it, cotangent):
-    total = jax.lax.psum(cotangent, others.axis, axis_index_groups=_listed(others))
+    total = jax.lax.psum(cotangent, others.axis, axis_index_groups=_axis_index_groups(others))
     return (jnp.where(has_it, total, jnp.zeros_like(total)),)
 
 
-_extreme.defvjp(_extreme_kept, _extreme_gradient)
+_reduce_extreme.defvjp(_extreme_with_residuals, _extreme_gradient)
 
 
-def of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
-    """What one member has, by its number in the group."""
+def value_of_root(x: jax.Array, root: int, others: DeviceGroup) -> jax.Array:
+    """Return the value of one member, by its index in the group."""
     sent = jnp.where(others.place() == root, x, jnp.zeros_like(x))
-    return jax.lax.psum(sent, others.axis, axis_index_groups=_listed(others))
+    return jax.lax.psum(sent, others.axis, axis_index_groups=_axis_index_groups(others))
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
-def _broadcast(x, root, others):
-    """What one member has; each keeps the gradient of its own copy, as in r1.1."""
-    return of_root(x, root, others)
+def _broadcast_root(x, root, others):
+    """Return the value of one member. Each member keeps the gradient of its copy, as in r1.1."""
+    return value_of_root(x, root, others)
 
 
-_broadcast.defvjp(lambda x, root, others: (_broadcast(x, root, others), None), lambda _r, _o, _s, given: (given,))
+_broadcast_root.defvjp(
+    lambda x, root, others: (_broadcast_root(x, root, others), None), lambda _r, _o, _s, cotangent: (cotangent,)
+)
 
 
-def _listed(others):
+def _axis_index_groups(others):
     return None if others.groups is None else [list(group) for group in others.groups]
 
 
-def part_of(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
+def member_rows(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
     """The rows of `x` that fall to the device that runs this, one part to each member.
 
     Raises:
         ValueError: If they cannot be divided; it says so for `name`.
     """
-    rows = rows_each(x, name, others)
+    rows = count_rows(x, name, others)
     return jax.lax.dynamic_slice_in_dim(x, others.place() * rows, rows)
 
 
-def rows_each(x: jax.Array, name: str, others: DeviceGroup) -> int:
-    """How many rows of `x` fall to each member; raises as `part_of`."""
+def count_rows(x: jax.Array, name: str, others: DeviceGroup) -> int:
+    """Return the number of rows of `x` for each member. Raise the errors of `member_rows`."""
     if x.shape[0] % others.size:
         raise ValueError(
             f"For '{name}', the first dimension of 'input_x' should be a multiple of the {others.size} devices, but "
@@ -129,7 +131,7 @@ def rows_each(x: jax.Array, name: str, others: DeviceGroup) -> int:
     return x.shape[0] // others.size
 
 
-def root_among(root: int, argument: str, name: str, others: DeviceGroup | None) -> int:
+def index_in_group(root: int, argument: str, name: str, others: DeviceGroup | None) -> int:
     """The number in the group of the device that is `root` among all.
 
     Raises:
@@ -142,8 +144,8 @@ def root_among(root: int, argument: str, name: str, others: DeviceGroup | None) 
     return ranks.index(root)
 
 
-def numbers_in(name: str, argument: str, x: jax.Array) -> None:
-    """Refuse what no device sends: TypeError where `x` is not made of numbers."""
+def check_numbers(name: str, argument: str, x: jax.Array) -> None:
+    """Raise TypeError if `x` does not hold numbers: no device sends anything else."""
     dtype_in(name, argument, x, _SENDABLE)
 
 
@@ -174,7 +176,7 @@ def AllReduce(
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("AllReduce", "input_x", input_x, _SENDABLE)
-    return reduced(input_x, op, members(group))
+    return reduce_members(input_x, op, members(group))
 
 
 @operator(collective=True)
@@ -201,7 +203,7 @@ def AllGather(input_x, *, group: Str = WORLD):
     if not input_x.ndim:
         raise ValueError("For 'AllGather', 'input_x' should have at least 1 dimension, but got a scalar.")
     others = members(group)
-    return input_x if others is None else jnp.concatenate(gathered(input_x, others))
+    return input_x if others is None else jnp.concatenate(gather_members(input_x, others))
 
 
 @operator(collective=True)
@@ -236,10 +238,10 @@ def ReduceScatter(
     others = members(group)
     if others is None:
         return input_x
-    rows_each(input_x, "ReduceScatter", others)
+    count_rows(input_x, "ReduceScatter", others)
     if op == ReduceOp.SUM and others.even:
-        return jax.lax.psum_scatter(input_x, others.axis, axis_index_groups=_listed(others), tiled=True)
-    return part_of(reduced(input_x, op, others), "ReduceScatter", others)
+        return jax.lax.psum_scatter(input_x, others.axis, axis_index_groups=_axis_index_groups(others), tiled=True)
+    return member_rows(reduce_members(input_x, op, others), "ReduceScatter", others)
 
 
 @operator(collective=True)
@@ -264,12 +266,12 @@ def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
         ``CPU`` ``GPU`` ``TPU``
     """
     others = members(group)
-    root = root_among(root_rank, "root_rank", "Broadcast", others)
+    root = index_in_group(root_rank, "root_rank", "Broadcast", others)
     for i, x in enumerate(input_x):
         dtype_in("Broadcast", f"input_x[{i}]", x, _SENDABLE)
     if others is None:
         return tuple(input_x)
-    return tuple([_broadcast(x, root, others) for x in input_x])
+    return tuple([_broadcast_root(x, root, others) for x in input_x])
 
 
 @operator(collective=True)
@@ -307,13 +309,13 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
 
 
 class _VirtualDataset(PrimitiveWithInfer):
-    """Marks its inputs as the batch that automatic parallelism may split, and gives them as they are."""
+    """Marks its inputs as the batch that automatic parallelism may split, and returns them."""
 
     def __init__(self) -> None:
         super().__init__("VirtualDataset")
 
     def kernel(self, *arrays: Any) -> Any:
-        """The inputs."""
+        """Return the inputs."""
         return arrays if len(arrays) > 1 else arrays[0]
 
 

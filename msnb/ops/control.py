@@ -1,4 +1,4 @@
-"""Operators that order other operators. Here values flow in the order of the program, so they only pass them on."""
+"""Operators that order other operators. Values already flow in program order here, so they return their inputs."""
 
 import functools
 from typing import Any
@@ -22,8 +22,8 @@ class Depend(HostPrimitive):
     Python evaluates `expr` before the call, in both modes, so nothing is left to do.
 
     Inputs:
-        - **value** (Tensor) - What is passed on.
-        - **expr** (Any) - What has to happen before.
+        - **value** (Tensor) - Value to return.
+        - **expr** (Any) - Result of the earlier operator.
 
     Outputs:
         Tensor, `value` itself.
@@ -47,8 +47,8 @@ class ControlDepend(HostPrimitive):
         depend_mode (int): 0 if only the results themselves count, 1 if their users do, too. Default: 0.
 
     Inputs:
-        - **src** (Any) - Result of what comes first.
-        - **dst** (Any) - Result of what comes second.
+        - **src** (Any) - Result of the first operator.
+        - **dst** (Any) - Result of the second operator.
 
     Outputs:
         `src` itself.
@@ -76,8 +76,8 @@ def control_depend(src, dst):
     """Says that `src` happens before `dst`; no effect, the order of the program decides.
 
     Args:
-        src (Any): Result of what comes first.
-        dst (Any): Result of what comes second.
+        src (Any): Result of the first operator.
+        dst (Any): Result of the second operator.
 
     Returns:
         `src` itself.
@@ -89,8 +89,8 @@ def control_depend(src, dst):
     return src
 
 
-class _Refused(HostPrimitive):
-    """An operator of MindSpore's own graph engine: it has a name here, and says what to write instead."""
+class _UnsupportedOperator(HostPrimitive):
+    """Operator of MindSpore's own graph engine. It raises an error that names the alternative."""
 
     instead = ""
 
@@ -99,7 +99,7 @@ class _Refused(HostPrimitive):
 
 
 @host_operator("geswitch")
-class GeSwitch(_Refused):
+class GeSwitch(_UnsupportedOperator):
     """Belongs to MindSpore's graph engine: a data switch. Calling it raises NotImplementedError.
 
     Supported Platforms:
@@ -110,7 +110,7 @@ class GeSwitch(_Refused):
 
 
 @host_operator("merge")
-class Merge(_Refused):
+class Merge(_UnsupportedOperator):
     """Belongs to MindSpore's graph engine: the end of a data switch. Calling it raises NotImplementedError.
 
     Supported Platforms:
@@ -121,7 +121,7 @@ class Merge(_Refused):
 
 
 @host_operator()
-class Push(_Refused):
+class Push(_UnsupportedOperator):
     """Sends gradients to a parameter server, of which there is none here. Calling it raises NotImplementedError.
 
     Args:
@@ -141,7 +141,7 @@ class Push(_Refused):
 
 
 @host_operator()
-class Pull(_Refused):
+class Pull(_UnsupportedOperator):
     """Fetches weights from a parameter server, of which there is none here. Calling it raises NotImplementedError.
 
     Supported Platforms:
@@ -152,7 +152,7 @@ class Pull(_Refused):
 
 
 @host_operator()
-class GetNext(_Refused):
+class GetNext(_UnsupportedOperator):
     """Fetches data from a queue on the device, of which there is none here. A graph with it can be compiled and looked
     at; running it raises NotImplementedError, and so does calling it outside of a graph.
 
@@ -179,17 +179,17 @@ class GetNext(_Refused):
             self.add_prim_attr(name, value)
 
     def __call__(self):
-        """What stands in a graph for the next element."""
+        """Return abstract Tensors for the next element while a graph is traced."""
         if thread.frame is None:
             return super().__call__()
         shapes, types = list(self.attrs["shapes"]), list(self.attrs["types"])
-        found = call_abstractly(self.name, [], shapes, types, f"{self.instead[0].upper()}{self.instead[1:]}")
-        return tuple(map(box, found))
+        outputs = call_abstractly(self.name, [], shapes, types, f"{self.instead[0].upper()}{self.instead[1:]}")
+        return tuple(map(box, outputs))
 
 
 @host_operator()
 class MakeRefKey(HostPrimitive):
-    """A key that stands for a Parameter in MindSpore's compiler; here Parameters are passed as themselves.
+    """Key of a Parameter in MindSpore's compiler; here Parameters are passed directly.
 
     Args:
         tag (str): Name of the Parameter.
@@ -259,7 +259,7 @@ class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
 
 
 @replaces_in_api2(identity, "it is a function, `ops.identity(x)`", "msnb.ops")
-def _identity(x: Any) -> Any:
+def _return_input(x: Any) -> Any:
     """Its input.
 
     Args:
@@ -323,8 +323,8 @@ class Assert(HostPrimitive):
         summarize (int): How many elements of each Tensor are shown. Default: 3.
 
     Inputs:
-        - **condition** (Union[Tensor, bool]) - Whether to go on.
-        - **input_data** (Union[tuple[Tensor], list[Tensor]]) - What is shown if not.
+        - **condition** (Union[Tensor, bool]) - Condition that must be True.
+        - **input_data** (Union[tuple[Tensor], list[Tensor]]) - Tensors to print in the error.
 
     Raises:
         TypeError: If `summarize` is not an int.
@@ -348,8 +348,8 @@ class Assert(HostPrimitive):
             )
             return
         if not condition:
-            shown = "; ".join(str(x.asnumpy().reshape(-1)[: self.summarize]) for x in input_data)
-            raise RuntimeError(f"For 'Assert', the condition does not hold; data: {shown}")
+            excerpt = "; ".join(str(x.asnumpy().reshape(-1)[: self.summarize]) for x in input_data)
+            raise RuntimeError(f"For 'Assert', the condition does not hold; data: {excerpt}")
 
 
 CASES = [

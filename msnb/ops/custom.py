@@ -1,4 +1,4 @@
-"""`Custom`: MindSpore 2's operator of a user's own function, here of a Python function over numpy arrays."""
+"""`Custom`: MindSpore 2's user-defined operator, for Python functions over numpy arrays."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ class Custom(PrimitiveWithInfer):
         reg_info (Union[str, dict, list, tuple]): How MindSpore registers the function; no effect here. Default: None.
 
     Inputs:
-        - **inputs** (Tensor) - What the function takes.
+        - **inputs** (Tensor) - Arguments of the function.
 
     Outputs:
         Tensor, or a tuple of them.
@@ -87,19 +87,20 @@ class Custom(PrimitiveWithInfer):
         self.func, self.out_shape, self.out_dtype, self._bprop = func, out_shape, out_dtype, bprop
         for name, value in (("func", func), ("func_type", func_type)):
             self.attrs[name] = value
-        # they decide about what is computed, as well
+        # attributes, too: they change the result
         self.attrs.update(out_shape=out_shape, out_dtype=out_dtype, bprop=bprop)
 
     def bprop_getter(self, _: Any) -> Callable[..., Any]:
-        """The gradient of a call."""
+        """Return the gradient function of a call."""
         if self._bprop is None:
             raise NotImplementedError(
-                f"The operator 'Custom' of {_named(self.func)} has no gradient; give one: Custom(..., bprop=function)."
+                f"The operator 'Custom' of {_function_name(self.func)} has no gradient; "
+                f"give one: Custom(..., bprop=function)."
             )
         return self._bprop
 
-    def _results(self, arrays):
-        """What the results are."""
+    def _result_types(self, arrays):
+        """Return shapes and types of the results, and True if there are several."""
         shapes, kinds = self.out_shape, self.out_dtype
         if callable(shapes):
             shapes = shapes(*[tuple(a.shape) for a in arrays])
@@ -110,44 +111,44 @@ class Custom(PrimitiveWithInfer):
         shapes = list(shapes) if several else [shapes]
         if len(kinds) != len(shapes):
             raise ValueError(f"For 'Custom', there are {len(shapes)} shapes, but {len(kinds)} types of results.")
-        made = [
+        structs = [
             jax.ShapeDtypeStruct(tuple(s), mstype.np_dtype(k) if isinstance(k, mstype.Type) else np.dtype(k))
             for s, k in zip(shapes, kinds, strict=True)
         ]
-        return made, several
+        return structs, several
 
     def kernel(self, *arrays: Any) -> Any:
-        """The call of the function, out of the program that runs."""
-        results, several = self._results(arrays)
+        """Call the function from the running program."""
+        results, several = self._result_types(arrays)
 
-        def run(*given: Any) -> list[np.ndarray]:
-            out = self.func(*[np.asarray(x) for x in given])
+        def run(*inputs: Any) -> list[np.ndarray]:
+            out = self.func(*[np.asarray(x) for x in inputs])
             outs = list(out) if isinstance(out, (tuple, list)) else [out]
-            return _checked(self.func, outs, results)
+            return _check_results(self.func, outs, results)
 
-        found = jax.pure_callback(run, results, *arrays, vmap_method="sequential")
-        return tuple(found) if several else found[0]
+        outputs = jax.pure_callback(run, results, *arrays, vmap_method="sequential")
+        return tuple(outputs) if several else outputs[0]
 
 
-def _named(function):
+def _function_name(function):
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _checked(function: Callable[..., Any], outs: list[Any], results: Sequence[Any]) -> list[np.ndarray]:
+def _check_results(function: Callable[..., Any], outs: list[Any], results: Sequence[Any]) -> list[np.ndarray]:
     if len(outs) != len(results):
         raise ValueError(
-            f"For 'Custom', {_named(function)} should return {len(results)} arrays, but returned {len(outs)}."
+            f"For 'Custom', {_function_name(function)} should return {len(results)} arrays, but returned {len(outs)}."
         )
-    made = []
+    arrays = []
     for out, result in zip(outs, results, strict=True):
         out = np.asarray(out)
         if out.shape != result.shape:
             raise ValueError(
-                f"For 'Custom', out_shape says {result.shape}, but {_named(function)} returned {out.shape}."
+                f"For 'Custom', out_shape says {result.shape}, but {_function_name(function)} returned {out.shape}."
             )
         if out.dtype != result.dtype:
             raise TypeError(
-                f"For 'Custom', out_dtype says {result.dtype}, but {_named(function)} returned {out.dtype}."
+                f"For 'Custom', out_dtype says {result.dtype}, but {_function_name(function)} returned {out.dtype}."
             )
-        made.append(out)
-    return made
+        arrays.append(out)
+    return arrays

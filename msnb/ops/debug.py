@@ -1,4 +1,4 @@
-"""Operators for looking into a running program: printing, summaries, hooks on gradients."""
+"""Operators that look into a running program: printing, summaries, hooks on gradients."""
 
 import types
 
@@ -33,8 +33,8 @@ def at_run_time(function, values):
 
     def call(*arrays):
         ready = list(values)
-        for place, array in zip(traced, arrays, strict=True):
-            ready[place] = Tensor(np.asarray(array))
+        for index, array in zip(traced, arrays, strict=True):
+            ready[index] = Tensor(np.asarray(array))
         function(*ready)
 
     arrays = [jax.lax.stop_gradient(values[i]._array) for i in traced]
@@ -47,7 +47,7 @@ class Print(HostPrimitive):
     ``context.set_context(print_file_path="print.pb")`` they go to that file, which `parse_print` reads.
 
     Inputs:
-        - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - What is printed.
+        - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - Values to print.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -64,7 +64,7 @@ class Print(HostPrimitive):
 
 
 def _flatten(values):
-    """Leaves of nested tuples and lists, and a function that puts others in their places."""
+    """Return the leaves of nested tuples and lists, and a function that rebuilds the structure from other leaves."""
     leaves = []
 
     def take(value):
@@ -76,9 +76,9 @@ def _flatten(values):
 
     shape = take(tuple(values))
 
-    def rebuild(found):
+    def rebuild(result):
         def put(node):
-            return found[node] if isinstance(node, int) else node[0](put(n) for n in node[1])
+            return result[node] if isinstance(node, int) else node[0](put(n) for n in node[1])
 
         return put(shape)
 
@@ -97,21 +97,21 @@ def _print_lines(values):
 _listeners = []
 
 
-def _listening():
+def _has_listeners():
     return bool(_listeners)
 
 
 def on_summary(listener):
-    """Register a listener to what summary operators see. Graphs with such operators are built anew when the first one
-    comes, and when the last one has gone: without any, nothing of them is left.
+    """Register a listener for the values of summary operators. Adding the first listener and removing the last one
+    recompile graphs with such operators. Without listeners a graph has no trace of them.
 
-    A graph returns the values beside its results, and nobody waits for them: the Tensor may still be computed when the
-    listener gets it. Of an operator in a loop that is the last value.
+    A graph returns the values as extra outputs without waiting for them: the Tensor may still be computing when the
+    listener gets it. An operator in a loop gives its last value.
 
     Args:
         listener (Callable): Called as listener(kind, name, tensor, ran) with "scalar", "image", "tensor" or
-            "histogram", the name, a Tensor, and a bool array: whether the operator ran, which in a branch or a loop is
-            not known before; None where it did.
+            "histogram", the name, a Tensor, and a bool array: True if the operator ran, for one in a branch or a
+            loop; None where it always runs.
 
     Returns:
         Callable that removes the listener.
@@ -126,22 +126,22 @@ def on_summary(listener):
     return remove
 
 
-def _seen(text, array, ran=None):
+def _notify_listeners(text, array, ran=None):
     kind, _, name = text.partition(":")
     for listen in list(_listeners):
         listen(kind, name, Tensor(array) if isinstance(array, np.ndarray) else box(array), ran)
 
 
-sown_values.on_sown(_seen)
+sown_values.on_sown(_notify_listeners)
 
 
 class _Summary(HostPrimitive):
-    """A value handed to the collectors of summaries, if there are any."""
+    """Passes a value to the collectors of summaries, if there are any."""
 
     kind = ""
 
     def _check_shape(self, shape):
-        """Raise ValueError if a value of `shape` is not of this kind."""
+        """Raise ValueError if `shape` does not fit this kind of summary."""
 
     def __call__(self, name, value):
         if not isinstance(name, str):
@@ -150,7 +150,7 @@ class _Summary(HostPrimitive):
             raise ValueError(f"For '{self.name}', 'name' should not be empty.")
         tensor_argument(self.name, "value", value)
         self._check_shape(value.shape)
-        guards.depend("whether summaries are collected", _listening)
+        guards.depend("whether summaries are collected", _has_listeners)
         if not _listeners:
             log.once(
                 f"{self.name}: nobody collects summaries; train with a SummaryCollector, or open a SummaryRecord, to "
@@ -224,7 +224,7 @@ class HistogramSummary(_Summary):
 
 @host_operator()
 class InsertGradientOf(HostPrimitive):
-    """A Tensor whose gradient passes through a function on the way back.
+    """Passes the gradient of a Tensor through a function in the backward pass.
 
     Args:
         f (Callable): Takes the gradient, returns another of the same shape and type.
@@ -252,15 +252,15 @@ class InsertGradientOf(HostPrimitive):
         tensor_argument("InsertGradientOf", "input_x", input_x)
 
         def back(cotangents):
-            found = self.f(cotangents[0])
-            return [cotangents[0] if found is None else found]
+            result = self.f(cotangents[0])
+            return [cotangents[0] if result is None else result]
 
         return with_backward_hook([input_x], back)[0]
 
 
 @host_operator()
 class HookBackward(HostPrimitive):
-    """Tensors whose gradient is shown to a function on the way back; what it returns takes the gradient's place.
+    """Passes the gradients of Tensors to a hook in the backward pass. The hook's result replaces the gradient.
 
     Args:
         hook_fn (function): Takes a tuple with the gradient, or (cell_id, grad_input, grad_output) if `cell_id` is
@@ -301,11 +301,11 @@ class HookBackward(HostPrimitive):
                 raise TypeError(f"For 'HookBackward', the inputs should be Tensors, but got {describe(value)}.")
 
         def back(cotangents):
-            given = tuple(cotangents)
-            found = self.hook_fn(self.cell_id, given, given) if self.cell_id else self.hook_fn(given)
-            if found is None:
+            gradients = tuple(cotangents)
+            result = self.hook_fn(self.cell_id, gradients, gradients) if self.cell_id else self.hook_fn(gradients)
+            if result is None:
                 return list(cotangents)
-            return list(found) if isinstance(found, (tuple, list)) else [found]
+            return list(result) if isinstance(result, (tuple, list)) else [result]
 
         outputs = with_backward_hook(list(inputs), back)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)

@@ -27,25 +27,25 @@ def _two_ints(value):
     return value
 
 
-FourFloats = Kind("a tuple of 4 floats", _four_floats)  # constants of a detector, the same for all its calls
+FourFloats = Kind("a tuple of 4 floats", _four_floats)  # constants of a detector, equal in all its calls
 ImageShape = Kind("a tuple of 2 ints, height and width", _two_ints)
 
 
-def _boxes(op, **named):
+def _check_boxes(op, **named):
     for argument, value in named.items():
         dtype_in(op, argument, value, NUMBER)
         if value.ndim != 2 or value.shape[1] != 4:
             raise ValueError(f"For '{op}', '{argument}' should have shape (N, 4), but got {value.shape}.")
 
 
-def _wide(x):
-    """`x` in at least float32."""
+def _to_float32(x):
+    """Return `x` in at least float32."""
     return x.astype(jnp.promote_types(x.dtype, jnp.float32) if x.dtype in FLOAT else jnp.float32)
 
 
-def _centres(boxes):
-    """Centre and size of boxes (x0, y0, x1, y1) whose corners are pixels that belong to them."""
-    x0, y0, x1, y1 = jnp.moveaxis(_wide(boxes), -1, 0)
+def _center_and_size(boxes):
+    """Return centre and size of boxes (x0, y0, x1, y1) whose corner pixels are inclusive."""
+    x0, y0, x1, y1 = jnp.moveaxis(_to_float32(boxes), -1, 0)
     return (x0 + x1) * 0.5, (y0 + y1) * 0.5, x1 - x0 + 1, y1 - y0 + 1
 
 
@@ -82,11 +82,11 @@ def BoundingBoxEncode(
         [[-1.          0.25        0.          0.40546513]]
     """
     op = "BoundingBoxEncode"
-    _boxes(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
+    _check_boxes(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     same_dtype(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     same_shape(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
-    ax, ay, aw, ah = _centres(anchor_box)
-    gx, gy, gw, gh = _centres(groundtruth_box)
+    ax, ay, aw, ah = _center_and_size(anchor_box)
+    gx, gy, gw, gh = _center_and_size(groundtruth_box)
     offsets = jnp.stack([(gx - ax) / aw, (gy - ay) / ah, jnp.log(gw / aw), jnp.log(gh / ah)], axis=-1)
     offsets = (offsets - jnp.asarray(means, offsets.dtype)) / jnp.asarray(stds, offsets.dtype)
     return offsets.astype(anchor_box.dtype)
@@ -133,15 +133,15 @@ def BoundingBoxDecode(
         [[4.194528  0.        0.        5.1945286]]
     """
     op = "BoundingBoxDecode"
-    _boxes(op, anchor_box=anchor_box, deltas=deltas)
+    _check_boxes(op, anchor_box=anchor_box, deltas=deltas)
     same_dtype(op, anchor_box=anchor_box, deltas=deltas)
     same_shape(op, anchor_box=anchor_box, deltas=deltas)
-    offsets = _wide(deltas)
+    offsets = _to_float32(deltas)
     offsets = offsets * jnp.asarray(stds, offsets.dtype) + jnp.asarray(means, offsets.dtype)
     dx, dy, dw, dh = jnp.moveaxis(offsets, -1, 0)
     limit = jnp.abs(jnp.log(wh_ratio_clip))
     dw, dh = jnp.clip(dw, -limit, limit), jnp.clip(dh, -limit, limit)
-    ax, ay, aw, ah = _centres(anchor_box)
+    ax, ay, aw, ah = _center_and_size(anchor_box)
     cx, cy, w, h = ax + aw * dx, ay + ah * dy, aw * jnp.exp(dw), ah * jnp.exp(dh)
     corners = [cx - w * 0.5 + 0.5, cy - h * 0.5 + 0.5, cx + w * 0.5 - 0.5, cy + h * 0.5 - 0.5]
     if max_shape is not None:
@@ -152,7 +152,7 @@ def BoundingBoxDecode(
 
 @operator(functional="check_valid")
 def CheckValid(bboxes, img_metas):
-    """Whether boxes lie within an image.
+    """Checks that boxes are inside an image.
 
     Inputs:
         - **bboxes** (Tensor) - Boxes (x0, y0, x1, y1), numbers of shape (N, 4).
@@ -173,7 +173,7 @@ def CheckValid(bboxes, img_metas):
         >>> print(ops.CheckValid()(boxes, Tensor([5, 8, 1], mindspore.float32)))
         [ True False]
     """
-    _boxes("CheckValid", bboxes=bboxes)
+    _check_boxes("CheckValid", bboxes=bboxes)
     dtype_in("CheckValid", "img_metas", img_metas, NUMBER)
     if img_metas.shape != (3,):
         raise ValueError(f"For 'CheckValid', 'img_metas' should have shape (3,), but got {img_metas.shape}.")
@@ -182,14 +182,14 @@ def CheckValid(bboxes, img_metas):
     return (x0 >= 0) & (y0 >= 0) & (x1 <= width * scale - 1) & (y1 <= height * scale - 1)
 
 
-def _mode(value):
+def _check_mode(value):
     if value not in ("iou", "iof"):
         raise KeyError(f"For 'IOU', 'mode' should be 'iou' or 'iof', but got {value!r}.")
     return value
 
 
 @operator(functional="iou")
-def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode, examples=("iou",)) = "iou"):
+def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _check_mode, examples=("iou",)) = "iou"):
     """Overlap of every pair of two sets of boxes.
 
     Args:
@@ -217,19 +217,21 @@ def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode, examples=
         [[1.  0.5]
          [0.5 1. ]]
     """
-    _boxes("IOU", anchor_boxes=anchor_boxes, gt_boxes=gt_boxes)
+    _check_boxes("IOU", anchor_boxes=anchor_boxes, gt_boxes=gt_boxes)
     dtype_in("IOU", "anchor_boxes", anchor_boxes, FLOAT)
     dtype_in("IOU", "gt_boxes", gt_boxes, FLOAT)
-    a, g = _wide(anchor_boxes), _wide(gt_boxes)[:, None]
+    a, g = _to_float32(anchor_boxes), _to_float32(gt_boxes)[:, None]
     width = jnp.maximum(jnp.minimum(a[..., 2], g[..., 2]) - jnp.maximum(a[..., 0], g[..., 0]) + 1, 0)
     height = jnp.maximum(jnp.minimum(a[..., 3], g[..., 3]) - jnp.maximum(a[..., 1], g[..., 1]) + 1, 0)
     shared = width * height
     area = [(b[..., 2] - b[..., 0] + 1) * (b[..., 3] - b[..., 1] + 1) for b in (a, g)]
-    whole = area[0] + area[1] - shared if mode == "iou" else area[1]
-    return (shared / whole).astype(anchor_boxes.dtype)
+    denominator = area[0] + area[1] - shared if mode == "iou" else area[1]
+    return (shared / denominator).astype(anchor_boxes.dtype)
 
 
-_CLASSES = [label(name, classes=lambda given: given["num_classes"], always=False) for name in ("labels", "predictions")]
+_CLASSES = [
+    label(name, classes=lambda inputs: inputs["num_classes"], always=False) for name in ("labels", "predictions")
+]
 
 
 @operator(checks=_CLASSES)
@@ -241,7 +243,7 @@ def ConfusionMatrix(
     num_classes: PositiveInt,
     dtype: OneOf("int32", "int64", "float16", "float32", "float64") = "int32",
 ):
-    """How often each class (rows) was predicted as each class (columns).
+    """Counts of the predictions (columns) for each true class (rows).
 
     Args:
         num_classes (int): Number of classes.
@@ -280,12 +282,12 @@ def ConfusionMatrix(
     dtype_in(op, "weights", weights, ANY)
     same_shape(op, labels=labels, weights=weights)
     counts = jnp.zeros((num_classes, num_classes), dtype)
-    place = labels.astype(jnp.int32), predictions.astype(jnp.int32)
-    return counts.at[place].add(weights.astype(dtype), mode="drop", wrap_negative_indices=False)
+    cells = labels.astype(jnp.int32), predictions.astype(jnp.int32)
+    return counts.at[cells].add(weights.astype(dtype), mode="drop", wrap_negative_indices=False)
 
 
 def _iou_matrix(boxes):
-    """Overlap of every pair of boxes (N, 4), with the widths counted as MindSpore's NMS does: x2 - x1."""
+    """Return the overlap of every pair of boxes (N, 4). Widths are x2 - x1, as in MindSpore's NMS."""
     x1, y1, x2, y2 = boxes.T
     area = (x2 - x1) * (y2 - y1)
     width = jnp.maximum(jnp.minimum(x2[:, None], x2) - jnp.maximum(x1[:, None], x1), 0)

@@ -1,4 +1,4 @@
-"""A face: the functional form of every operator that has one, as `mindspore.ops.functional`."""
+"""Re-export module: the functional form of every operator that has one, as `mindspore.ops.functional`."""
 
 from functools import partial
 

@@ -1,7 +1,7 @@
 """Tensor indexing and assignment: ``x[1, ..., 2:5]``, ``x[mask]``, ``x[i] = v``, with numpy's meaning.
 
-An index is split into a plan, which is static and names the kernel, and numbers that are passed to it: whole numbers
-and slice starts are traced scalars, so that ``x[i]`` in a loop runs one compiled kernel for every `i`.
+An index is split into a plan and numbers. The plan is static and selects the kernel. Integers and slice starts are
+traced scalars, so ``x[i]`` in a loop runs one compiled kernel for every `i`.
 """
 
 from typing import Any
@@ -46,8 +46,8 @@ def _TensorGetRow(x, index):
     return jax.lax.dynamic_index_in_dim(x, index, 0, keepdims=False)
 
 
-def _window(x, starts, plan):
-    """First index and length, in each dimension of `x`, of the block that a plan without arrays touches."""
+def _block_of(x, starts, plan):
+    """Return the first index and the length, per dimension of `x`, of the block that a plan without arrays covers."""
     starts = iter(starts)
     begins, lengths, dimension = [], [], 0
     for entry in plan:
@@ -68,7 +68,7 @@ def _window(x, starts, plan):
 
 
 def _numpy_index(tensors, plan):
-    """The index of a plan with arrays, for jnp; its slices are (start, stop, step)."""
+    """Return the index of a plan with arrays, for jnp. Its slices are (start, stop, step)."""
     arrays = iter(tensors)
     return tuple(
         wide(next(arrays))
@@ -82,12 +82,12 @@ def _numpy_index(tensors, plan):
     )
 
 
-def _index_ranges(given):
-    """Each index Tensor of a plan counts along its own dimension; plain numbers were looked at by `plan_of`."""
-    tensors, dimension = iter(given["tensors"]), 0
-    for entry in given["plan"]:
+def _index_ranges(inputs):
+    """Yield the valid range of each index Tensor, by its dimension. `plan_of` has checked plain numbers."""
+    tensors, dimension = iter(inputs["tensors"]), 0
+    for entry in inputs["plan"]:
         if entry == ARRAY:
-            values, length = next(tensors), given["x"].shape[dimension]
+            values, length = next(tensors), inputs["x"].shape[dimension]
             if not isinstance(values, int):
                 yield Range(values, length, -length)
         dimension += entry != NEW
@@ -104,7 +104,7 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
         - **x** (Tensor) - Of any shape.
         - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
         - **tensors** (tuple[Tensor]) - Index Tensors.
-        - **plan** (tuple) - What stands in each place of the index.
+        - **plan** (tuple) - The kind of each entry of the index.
 
     Outputs:
         Tensor of the element type of `x`.
@@ -115,7 +115,7 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
     if ARRAY in plan:
         return x.at[_numpy_index(tensors, plan)].get(mode="fill")
     if starts:
-        x = jax.lax.dynamic_slice(x, *_window(x, starts, plan))
+        x = jax.lax.dynamic_slice(x, *_block_of(x, starts, plan))
     rest = tuple(
         0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL else slice(None, None, entry[1])
         for entry in plan
@@ -123,8 +123,8 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
     return x[rest]
 
 
-def _fitted(value, shape, dtype):
-    """`value` broadcast to `shape` in `dtype`; leading dimensions of length 1 may be too many."""
+def _broadcast_value(value, shape, dtype):
+    """Broadcast `value` to `shape` in `dtype`. Leading dimensions of length 1 may be in excess."""
     value = cast_array(value, dtype)
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = value[0]
@@ -146,7 +146,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         - **value** (Union[Tensor, Number]) - Broadcasts to the part.
         - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
         - **tensors** (tuple[Tensor]) - Index Tensors.
-        - **plan** (tuple) - What stands in each place of the index.
+        - **plan** (tuple) - The kind of each entry of the index.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -157,8 +157,8 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
     if ARRAY in plan:
         index = _numpy_index(tensors, plan)
         part = jax.eval_shape(lambda a: a[index], x).shape
-        return x.at[index].set(_fitted(value, part, x.dtype), mode="drop")
-    begins, lengths = _window(x, starts, plan)
+        return x.at[index].set(_broadcast_value(value, part, x.dtype), mode="drop")
+    begins, lengths = _block_of(x, starts, plan)
     counts = [entry[0] if isinstance(entry, tuple) else None for entry in plan if entry != NEW]
     counts = [n if c is None else c for c, n in zip(counts, lengths, strict=True)]
     dimension, part = 0, []
@@ -169,7 +169,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         if entry != NUMBER:
             part.append(counts[dimension])
         dimension += 1
-    block = _fitted(value, part, x.dtype).reshape(counts)
+    block = _broadcast_value(value, part, x.dtype).reshape(counts)
     steps = [entry[1] if isinstance(entry, tuple) else 1 for entry in plan if entry != NEW]
     if all(step == 1 for step in steps):
         return jax.lax.dynamic_update_slice(x, block, begins)
@@ -201,18 +201,18 @@ def _TensorSetMask(x, mask, value):
         ``CPU`` ``GPU`` ``TPU``
     """
     rest = x.shape[mask.ndim :]
-    spread = mask.reshape(mask.shape + (1,) * len(rest))
+    expanded = mask.reshape(mask.shape + (1,) * len(rest))
     value = cast_array(value, x.dtype)
     if value.shape == x.shape:
-        return jnp.where(spread, value, x)
+        return jnp.where(expanded, value, x)
     if value.ndim == len(rest) + 1 and value.shape[0] != 1:
         # The n-th marked element takes the n-th value.
-        place = jnp.clip(jnp.cumsum(mask.reshape(-1)) - 1, 0, value.shape[0] - 1).reshape(mask.shape)
-        return jnp.where(spread, _fitted(value[place], x.shape, x.dtype), x)
+        position = jnp.clip(jnp.cumsum(mask.reshape(-1)) - 1, 0, value.shape[0] - 1).reshape(mask.shape)
+        return jnp.where(expanded, _broadcast_value(value[position], x.shape, x.dtype), x)
     if value.ndim > len(rest) and value.shape[:1] == (1,):
         value = value[0]
-    _fitted(value, rest, x.dtype)
-    return jnp.where(spread, value, x)
+    _broadcast_value(value, rest, x.dtype)
+    return jnp.where(expanded, value, x)
 
 
 _row = _TensorGetRow()
@@ -224,8 +224,8 @@ _thread = trace_state.thread
 _FEW = 64
 
 
-def _run(op, operands, numbers, tensors, plan):
-    """Run `op` on its Tensor operands and an index that is known to be in order: no check is repeated."""
+def _run_kernel(op, operands, numbers, tensors, plan):
+    """Run `op` on its Tensor operands and a checked index."""
     key = op.name, len(numbers), len(tensors), plan
     kernel = _kernels.get(key)
     if kernel is None:
@@ -260,12 +260,13 @@ def getitem(x, index):
             raise IndexError(f"The index {index} is out of range for dimension 0 of length {length}, shape {x.shape}.")
         return _row(x, index + length if index < 0 else index)
     numbers, tensors, plan = plan_of(index, x._array.shape)
-    return _run(_get, (x,), numbers, tensors, plan)
+    return _run_kernel(_get, (x,), numbers, tensors, plan)
 
 
 def _of_constant(array, index):
-    """A part of a few whole numbers that a graph knows, such as a shape: known as well, for what takes a shape of it.
-    None for all others."""
+    """Return a slice of a few integers that are constant in a graph, such as a shape, as a constant. None for all
+    others.
+    """
     if is_tracer(array) or array.dtype.kind not in "iu" or array.size > _FEW:
         return None
     if not all(type(i) in (int, slice) for i in (index if type(index) is tuple else (index,))):
@@ -299,7 +300,7 @@ def setitem(x, index, value):
     if isinstance(index, Tensor) and index._array.dtype == bool and index.ndim:
         return _assign_mask(x, index, value)
     numbers, tensors, plan = plan_of(index, x._array.shape)
-    return _run(_set, (x, value), numbers, tensors, plan)
+    return _run_kernel(_set, (x, value), numbers, tensors, plan)
 
 
 def _assign_mask(x, mask, value):
@@ -323,33 +324,33 @@ def _assign_mask(x, mask, value):
 
 @spelling(_TensorGetItem, method="__getitem__")
 def _getitem_of(self: Tensor, index: Any) -> Tensor:
-    """The part of the Tensor that an index names."""
+    """Return the elements that an index selects."""
     return view_of(self, index, getitem(self, index))
 
 
 @spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=1)
 def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
-    """Put `value` where an index points."""
+    """Write `value` to the elements that an index selects."""
     if base_of(self) is not None:
         log.once(
             "x[i] is a copy in MindSpore r1.1, and what is put into it is not put into x: x[i][j] = 0 is x[i, j] = 0 "
             "there. With --api 2 both reach x, as in MindSpore 2, and so they do in GRAPH mode."
         )
-    return _put(self, index, value)
+    return _write_item(self, index, value)
 
 
 @differs_in_api2("what is put into `x[i]` is put into `x`, too, in PYNATIVE mode")
 @spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=2)
-def _setitem_of_second(self: Tensor, index: Any, value: Any) -> Tensor:
-    """Put `value` where an index points, and where the Tensor is a part of others, into these."""
-    part = _put(self, index, value)
-    while found := base_of(part):
-        whole, place = found
-        part = _put(whole, place, part)
+def _setitem_api2(self: Tensor, index: Any, value: Any) -> Tensor:
+    """Write `value` to the elements that an index selects. If the Tensor is a view, write to its bases too."""
+    part = _write_item(self, index, value)
+    while view := base_of(part):
+        base, base_index = view
+        part = _write_item(base, base_index, part)
     return self
 
 
-def _put(x, index, value):
+def _write_item(x, index, value):
     new = setitem(x, index, value)
     x._assign(new._array)
     x._node = new._node

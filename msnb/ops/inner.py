@@ -1,4 +1,4 @@
-"""Operators that MindSpore keeps for its own tests and layers, under `mindspore.ops.operations._inner_ops`."""
+"""Operators of MindSpore's own tests and layers, under `mindspore.ops.operations._inner_ops`."""
 
 import jax.numpy as jnp
 
@@ -41,7 +41,7 @@ class ErrorOnDynamicShapeInput(HostPrimitive):
         `x` itself.
 
     Raises:
-        ValueError: If a shape is given that holds -1, which stands for a length that is not known.
+        ValueError: If a shape contains -1, an unknown length.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

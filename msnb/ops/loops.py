@@ -1,4 +1,4 @@
-"""Loops of functions, as operators: in a graph they are one loop where what decides about them is a Tensor of it."""
+"""Loops over functions as operators. A graph has one loop if a Tensor of the graph decides when it ends."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,24 +14,24 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._host import HostPrimitive, host_operator
 
 
-def _callable(op, name, value):
+def _check_callable(op, name, value):
     if not callable(value):
         raise TypeError(f"For '{op}', '{name}' should be a function, but got {describe(value)}.")
     return script.call(value) if trace_state.thread.frame is not None else value
 
 
-def _looped(op, test, body, start, unrolled=True):
-    """`body` of a value as long as `test` of it holds."""
-    held = [start]
+def _run_while(op, test, body, start, unrolled=True):
+    """Apply `body` to the value while `test` of the value is true."""
+    state = [start]
 
     def write(values):
-        (held[0],) = values
+        (state[0],) = values
 
     def step():
-        held[0] = body(held[0])
+        state[0] = body(state[0])
 
-    while_(lambda: test(held[0]), step, lambda: (held[0],), write, (op,), (op, 0), unrolled)
-    return held[0]
+    while_(lambda: test(state[0]), step, lambda: (state[0],), write, (op,), (op, 0), unrolled)
+    return state[0]
 
 
 @host_operator()
@@ -58,8 +58,11 @@ class WhileLoop(HostPrimitive):
     """
 
     def __call__(self, cond_func: Callable[[Any], Any], loop_func: Callable[[Any], Any], init_val: Any) -> Any:
-        test, body = _callable("WhileLoop", "cond_func", cond_func), _callable("WhileLoop", "loop_func", loop_func)
-        return _looped("WhileLoop", test, body, init_val)
+        test, body = (
+            _check_callable("WhileLoop", "cond_func", cond_func),
+            _check_callable("WhileLoop", "loop_func", loop_func),
+        )
+        return _run_while("WhileLoop", test, body, init_val)
 
 
 @host_operator()
@@ -78,7 +81,7 @@ class ForiLoop(HostPrimitive):
         The last value.
 
     Raises:
-        TypeError: If `loop_func` is no function, or what it returns has another shape or element type in one loop.
+        TypeError: If `loop_func` is no function, or its result changes shape or element type between iterations.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -96,31 +99,31 @@ class ForiLoop(HostPrimitive):
         init_val: Any,
         unroll: bool = True,
     ) -> Any:
-        body = _callable("ForiLoop", "loop_func", loop_func)
+        body = _check_callable("ForiLoop", "loop_func", loop_func)
         check(Bool, unroll, "unroll", "ForiLoop")
-        known = isinstance(lower, int) and isinstance(upper, int)
-        if known and (unroll or trace_state.thread.frame is None or lower >= upper):
+        is_static = isinstance(lower, int) and isinstance(upper, int)
+        if is_static and (unroll or trace_state.thread.frame is None or lower >= upper):
             for i in range(lower, upper):
                 init_val = body(i, init_val)
             return init_val
         end = to_tensor(upper)
         start = to_tensor(lower).astype(end.dtype)
-        found = _looped(
+        state = _run_while(
             "ForiLoop",
             lambda at: at[0] < end,
             lambda at: (at[0] + 1, body(at[0], at[1])),
             (start, init_val),
-            unrolled=unroll or not known,
+            unrolled=unroll or not is_static,
         )
-        return found[1]
+        return state[1]
 
 
 @host_operator()
 class Scan(HostPrimitive):
-    """Goes through a sequence with a value that each element changes, and keeps what is made of each.
+    """Loops over a sequence with a carried value and collects one result per element.
 
     Inputs:
-        - **loop_func** (function) - Of the value and an element: the next value, and what is kept.
+        - **loop_func** (function) - Of the value and an element: the next value, and a result to collect.
         - **init** (Any) - The first value.
         - **xs** (Union[tuple, list, None]) - The elements; None for as many as `length` says.
         - **length** (int) - How many elements. Default: None, as many as there are.
@@ -128,7 +131,7 @@ class Scan(HostPrimitive):
           one by one. Default: True.
 
     Outputs:
-        The last value, and a list of what was kept.
+        The last value, and the list of results.
 
     Raises:
         TypeError: If `loop_func` is no function, or `xs` no tuple or list.
@@ -150,7 +153,7 @@ class Scan(HostPrimitive):
         length: int | None = None,
         unroll: bool = True,
     ) -> tuple[Any, list[Any]]:
-        body = _callable("Scan", "loop_func", loop_func)
+        body = _check_callable("Scan", "loop_func", loop_func)
         check(Bool, unroll, "unroll", "Scan")
         stays = trace_state.thread.frame is not None and not unroll
         log.unused("Scan", "a sequence of Python's is gone through one by one", unroll=stays)
@@ -161,8 +164,8 @@ class Scan(HostPrimitive):
         items = [None] * int(length or 0) if xs is None else list(xs)
         if length is not None and len(items) != length:
             raise ValueError(f"For 'Scan', 'length' should be {len(items)}, as 'xs' has, but got {length}.")
-        kept = []
+        results = []
         for item in items:
             init, result = body(init, item)
-            kept.append(result)
-        return init, kept
+            results.append(result)
+        return init, results

@@ -1,4 +1,4 @@
-"""Descriptions of hand-written Ascend kernels: accepted, so that code which registers them imports; XLA needs none."""
+"""Descriptions of hand-written Ascend kernels. Code that registers them imports; XLA does not need them."""
 
 from msnb import log
 
@@ -31,7 +31,7 @@ class RegOp:
         self.op_name = op_name
         self.info = {"op_name": op_name, "inputs": [], "outputs": [], "attr": [], "dtype_format": []}
 
-    def _keep(self, key, value):
+    def _store(self, key, value):
         self.info[key] = value
         return self
 
@@ -81,14 +81,14 @@ class CpuRegOp(RegOp):
 
 
 class CustomRegOp(RegOp):
-    """Description of the function that `ops.Custom` is given."""
+    """Description of the function of an `ops.Custom`."""
 
     def __init__(self, op_name="Custom"):
         super().__init__(op_name)
 
     def target(self, target=None):
         """The device that it is for."""
-        return self._keep("target", target)
+        return self._store("target", target)
 
 
 def custom_info_register(*reg_info):
@@ -103,9 +103,9 @@ def custom_info_register(*reg_info):
     return lambda fn: fn
 
 
-def _setter(key):
+def _make_setter(key):
     def setter(self, value=None):
-        return self._keep(key, value)
+        return self._store(key, value)
 
     setter.__name__ = key
     setter.__doc__ = f"Set `{key}`."
@@ -130,8 +130,8 @@ for _key in (
     "need_check_supported",
     "is_dynamic_format",
 ):
-    setattr(TBERegOp, _key, _setter(_key))
-AiCPURegOp.fusion_type = RegOp.fusion_type = _setter("fusion_type")
+    setattr(TBERegOp, _key, _make_setter(_key))
+AiCPURegOp.fusion_type = RegOp.fusion_type = _make_setter("fusion_type")
 
 
 class DataType:

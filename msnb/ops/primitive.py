@@ -1,11 +1,11 @@
-"""A face: the bases of operators, as `mindspore.ops.primitive`, and `constexpr`, which belongs to no floor below."""
+"""Re-export module: the base classes of operators, as `mindspore.ops.primitive`. It also defines `constexpr`."""
 
 import functools
 
 from msnb.core.errors.messages import describe
 from msnb.core.operator.declare import spelling
 from msnb.core.operator.primitive import Primitive
-from msnb.core.operator.primitive import _rebuild as _rebuild  # pickles name it here
+from msnb.core.operator.primitive import _rebuild as _rebuild  # pickles refer to it here
 from msnb.core.operator.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 from msnb.core.tensor.tensor import Tensor
 
@@ -20,7 +20,7 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
         fn (Callable): The function; it runs as plain Python and is not converted. Default: None.
         get_instance (bool): Whether the result is the operator itself or a function that makes it. Default: True.
         name (str): Name of the operator. Default: None, that of the function.
-        reuse_result (bool): MindSpore 2's: whether what was computed once is kept. The function runs whenever a graph
+        reuse_result (bool): MindSpore 2's: True caches results. The function runs whenever a graph
             is made, whatever this says. Default: True.
         check (bool): MindSpore 2's: whether to warn of inputs that are no constants, which raise here. Default: True.
 
@@ -50,17 +50,17 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
     @functools.wraps(fn)
     def compute(*args, **kwargs):
         result = fn(*args, **kwargs)
-        return _detached(result)
+        return _detach_value(result)
 
     compute.name = name or fn.__name__
     return compute if get_instance else lambda: compute
 
 
-def _detached(value):
-    """A constant: no gradient flows into what a constexpr computes."""
+def _detach_value(value):
+    """Return `value` without gradient: the result of a constexpr is a constant."""
     if isinstance(value, Tensor) and value._node is not None:
         return Tensor(value)
     return value
 
 
-_primexpr = constexpr  # of MindSpore 2: one that may get what only the graph knows, which raises here
+_primexpr = constexpr  # MindSpore 2's constexpr for values that only a running graph has; those raise here

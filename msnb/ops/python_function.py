@@ -1,4 +1,4 @@
-"""`PyFunc`: a Python function over numpy arrays as an operator, with the types and shapes of what it returns."""
+"""`PyFunc`: a Python function over numpy arrays as an operator with declared result types and shapes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,16 +21,16 @@ from msnb.ops.custom import Custom
 class PyFunc(HostPrimitive):
     """An operator that calls a Python function with numpy arrays; it has no gradient.
 
-    Operator by operator the function runs once for each call. In a compiled program the program calls it, and may leave
-    out a call whose results nothing uses, or which has the inputs of another one.
+    In PYNATIVE mode the function runs once for each call. A compiled program may skip a call whose results are
+    unused, or that has the inputs of another call.
 
     Args:
         fn (Callable): The function: it takes a numpy array for each Tensor and returns one, or a tuple of them.
         in_types (list[mindspore.dtype]): Element types of its arguments.
         in_shapes (list[tuple]): Shapes of its arguments.
-        out_types (list[mindspore.dtype]): Element types of what it returns, which is converted to them.
-        out_shapes (list[tuple]): Shapes of what it returns.
-        stateful (bool): No effect: a function is called whether or not its results may differ. Default: True.
+        out_types (list[mindspore.dtype]): Element types of its results, which are converted to them.
+        out_shapes (list[tuple]): Shapes of its results.
+        stateful (bool): No effect: a function is called in both cases. Default: True.
 
     Inputs:
         - **input_x** (Union[tuple[Tensor], list[Tensor]]) - The arguments.
@@ -74,17 +74,17 @@ class PyFunc(HostPrimitive):
         self.given = list(zip(in_types, map(tuple, in_shapes), strict=True))
         self.promised = list(zip(out_types, map(tuple, out_shapes), strict=True))
 
-    def _results(self, *arrays):
-        """What the function returns, as arrays of the promised types."""
+    def _call_function(self, *arrays):
+        """Call the function and return its results as arrays of the declared types."""
         out = self.fn(*arrays)
         outs = out if isinstance(out, (tuple, list)) else (out,)
         if len(outs) != len(self.promised):
             raise ValueError(f"For 'PyFunc', the function should return {len(self.promised)} arrays, not {len(outs)}.")
-        found = [np.asarray(o, np_dtype(kind)) for o, (kind, _) in zip(outs, self.promised, strict=True)]
-        for i, (array, (_, shape)) in enumerate(zip(found, self.promised, strict=True)):
+        results = [np.asarray(o, np_dtype(kind)) for o, (kind, _) in zip(outs, self.promised, strict=True)]
+        for i, (array, (_, shape)) in enumerate(zip(results, self.promised, strict=True)):
             if array.shape != shape:
                 raise ValueError(f"For 'PyFunc', result {i} should have shape {shape}, but it has {array.shape}.")
-        return tuple(found)
+        return tuple(results)
 
     def __call__(self, input_x):
         if not isinstance(input_x, (tuple, list)) or len(input_x) != len(self.given):
@@ -98,6 +98,6 @@ class PyFunc(HostPrimitive):
             if x.shape != shape:
                 raise ValueError(f"For 'PyFunc', input {i} should have shape {shape}, but got {x.shape}.")
         if not any(is_tracer(x._array) for x in input_x):
-            return tuple(Tensor(array) for array in self._results(*[x.asnumpy() for x in input_x]))
+            return tuple(Tensor(array) for array in self._call_function(*[x.asnumpy() for x in input_x]))
         kinds, shapes = tuple(k for k, _ in self.promised), tuple(s for _, s in self.promised)
-        return Custom(self._results, shapes, kinds, "pyfunc")(*input_x)
+        return Custom(self._call_function, shapes, kinds, "pyfunc")(*input_x)

@@ -1,4 +1,4 @@
-"""Functions of values, types and shapes that run while a graph is built."""
+"""Functions of values, types and shapes that run while a graph is traced."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def dict_setitem(data: Any, key: Any, value: Any) -> Any:
 
 @spelling(generation=1)
 def tuple_div(x: Any, y: Any) -> Any:
-    """Quotients of the elements of two tuples of int, which must be whole.
+    """Quotients of the elements of two tuples of int; each must be an integer.
 
     Args:
         x (tuple): Dividends.
@@ -79,7 +79,7 @@ def tuple_div(x: Any, y: Any) -> Any:
         tuple of int.
 
     Raises:
-        ValueError: If the lengths differ or a quotient is not whole.
+        ValueError: If the lengths differ or a quotient is not an integer.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -125,7 +125,7 @@ def typeof(value: Any) -> Any:
 
 @spelling(generation=1)
 def hastype(value: Any, type_: Any) -> Any:
-    """Whether a value is of a mindspore type or of a family of types.
+    """Return True if a value is of a mindspore type or of a family of types.
 
     Args:
         value (Any): A Tensor, a Python value, or a type.
@@ -137,15 +137,15 @@ def hastype(value: Any, type_: Any) -> Any:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    found = value if isinstance(value, mstype.Type) else mstype.get_py_obj_dtype(value)
-    if isinstance(found, mstype.TensorType) and isinstance(type_, mstype.Number):
-        found = found.element
-    return mstype.issubclass_(found, type_)
+    dtype = value if isinstance(value, mstype.Type) else mstype.get_py_obj_dtype(value)
+    if isinstance(dtype, mstype.TensorType) and isinstance(type_, mstype.Number):
+        dtype = dtype.element
+    return mstype.issubclass_(dtype, type_)
 
 
 @spelling(generation=1)
 def isconstant(x: Any) -> Any:
-    """Whether a value is known before the program runs.
+    """Return True if a value is constant before the program runs.
 
     Args:
         x (Any): A Tensor or a Python value.
@@ -168,7 +168,7 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
         x (Any): A Tensor, a sequence of them, or anything else, which stays as it is.
 
     Returns:
-        What `x` is, with its floating point Tensors converted.
+        `x` with its floating point Tensors converted.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -213,7 +213,7 @@ def broadcast_gradient_args(x_shape: Any, y_shape: Any) -> Any:
 
 @spelling(generation=1)
 def reduced_shape(shape: Any, axis: int | tuple[int, ...] | list[int]) -> Any:
-    """A shape whose entries at some axes are 1.
+    """A shape with length 1 at some axes.
 
     Args:
         shape (tuple[int]): The shape.
@@ -271,7 +271,7 @@ def switch_layer(index: Any, layers: Any) -> Any:
     return layers[int(index)]
 
 
-def _internal(name):
+def _declare_internal(name):
     def form(*args):
         raise NotImplementedError(
             f"'{name}' is part of MindSpore's compiler and computes nothing by itself; "
@@ -299,4 +299,4 @@ for _name in (
     "J",
     "make_ref",
 ):
-    _internal(_name)
+    _declare_internal(_name)

@@ -92,7 +92,7 @@ def scalar_log(x: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_uadd(x: Any) -> Any:
-    """A number itself.
+    """Return a number unchanged.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -112,7 +112,7 @@ def scalar_usub(x: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_gt(x: Any, y: Any) -> Any:
-    """Whether the first number is larger.
+    """Return True if the first number is larger.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -122,7 +122,7 @@ def scalar_gt(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_lt(x: Any, y: Any) -> Any:
-    """Whether it is smaller.
+    """Return True if the first number is smaller.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -132,7 +132,7 @@ def scalar_lt(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_ge(x: Any, y: Any) -> Any:
-    """Whether the first number is not smaller.
+    """Return True if the first number is not smaller.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -142,7 +142,7 @@ def scalar_ge(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_le(x: Any, y: Any) -> Any:
-    """Whether the first number is not larger.
+    """Return True if the first number is not larger.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -152,7 +152,7 @@ def scalar_le(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_eq(x: Any, y: Any) -> Any:
-    """Whether two numbers are equal.
+    """Return True if two numbers are equal.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -162,7 +162,7 @@ def scalar_eq(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def scalar_ne(x: Any, y: Any) -> Any:
-    """Whether two numbers differ.
+    """Return True if two numbers differ.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -172,7 +172,7 @@ def scalar_ne(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def string_eq(x: Any, y: Any) -> Any:
-    """Whether two strings are equal.
+    """Return True if two strings are equal.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -202,7 +202,7 @@ def bool_not(x: Any) -> Any:
 
 @spelling(generation=1)
 def bool_eq(x: Any, y: Any) -> Any:
-    """Whether two bools are equal.
+    """Return True if two bools are equal.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -212,7 +212,7 @@ def bool_eq(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def bool_or(x: Any, y: Any) -> Any:
-    """Whether one of two bools is True.
+    """Return True if one of two bools is True.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -222,7 +222,7 @@ def bool_or(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def bool_and(x: Any, y: Any) -> Any:
-    """Whether both of two bools are True.
+    """Return True if both of two bools are True.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -232,7 +232,7 @@ def bool_and(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def is_(x: Any, y: Any) -> Any:
-    """Whether two values are one object.
+    """Return True if two values are one object.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -242,7 +242,7 @@ def is_(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def is_not(x: Any, y: Any) -> Any:
-    """Whether two values are different objects.
+    """Return True if two values are different objects.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -252,7 +252,7 @@ def is_not(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def in_dict(key: Any, d: Any) -> Any:
-    """Whether a dict has a key.
+    """Return True if a dict has a key.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -262,7 +262,7 @@ def in_dict(key: Any, d: Any) -> Any:
 
 @spelling(generation=1)
 def not_in_dict(key: Any, d: Any) -> Any:
-    """Whether a dict lacks a key.
+    """Return True if a dict lacks a key.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -322,7 +322,7 @@ def list_len(x: Any) -> Any:
 
 @spelling(generation=1)
 def tuple_equal(x: Any, y: Any) -> Any:
-    """Whether two tuples are equal.
+    """Return True if two tuples are equal.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -332,7 +332,7 @@ def tuple_equal(x: Any, y: Any) -> Any:
 
 @spelling(generation=1)
 def list_equal(x: Any, y: Any) -> Any:
-    """Whether two lists are equal.
+    """Return True if two lists are equal.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -1,13 +1,13 @@
-"""Signatures of operators that users write: `mindspore.ops.signature`.
+"""Signatures of user-written operators: `mindspore.ops.signature`.
 
-MindSpore's compiler reads them to convert arguments; here they are kept on the class for programs that look at them.
+MindSpore's compiler reads them to convert arguments. Here the class only stores them for programs that read them.
 """
 
 import enum
 
 
 class sig_rw(enum.Enum):  # noqa: N801 - MindSpore's own names
-    """Whether an argument is read or written."""
+    """Access of an argument: read or written."""
 
     RW_READ = 0
     RW_WRITE = 1
@@ -16,7 +16,7 @@ class sig_rw(enum.Enum):  # noqa: N801 - MindSpore's own names
 
 
 class sig_kind(enum.Enum):  # noqa: N801
-    """How an argument is passed."""
+    """The way an argument is passed."""
 
     KIND_POSITIONAL_KEYWORD = 0
     KIND_VAR_POSITIONAL = 1

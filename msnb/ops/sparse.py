@@ -51,7 +51,7 @@ def SparseToDense(indices, values, dense_shape: Shape):
     return zeros.at[tuple(indices.T)].set(values, mode="drop", wrap_negative_indices=False)
 
 
-def _part(kind, name, part):
+def _declare_getter(kind, name, part):
     def get(tensor):
         if not isinstance(tensor, kind):
             raise TypeError(f"For '{name}', the input should be a {kind.__name__}, but got {describe(tensor)}.")
@@ -62,7 +62,7 @@ def _part(kind, name, part):
     spelling(function=name, generation=1)(get)
 
 
-def _maker(kind, name):
+def _declare_constructor(kind, name):
     def make(indices, values, dense_shape):
         return kind(indices, values, dense_shape)
 
@@ -72,9 +72,9 @@ def _maker(kind, name):
 
 
 for _kind, _prefix in ((RowTensor, "row_tensor"), (SparseTensor, "sparse_tensor")):
-    _maker(_kind, f"make_{_prefix}")
+    _declare_constructor(_kind, f"make_{_prefix}")
     for _name in ("values", "indices", "dense_shape"):
-        _part(_kind, f"{_prefix}_get_{_name}", _name)
+        _declare_getter(_kind, f"{_prefix}_get_{_name}", _name)
 
 
 CASES = [

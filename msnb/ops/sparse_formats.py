@@ -1,4 +1,4 @@
-"""Functions of sparse matrices, as MindSpore 2 names them: ``coo_`` and ``csr_`` and what is done to the values."""
+"""Functions of sparse matrices with MindSpore 2's names: ``coo_``, ``csr_`` and elementwise functions of the values."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,37 +21,37 @@ from msnb.ops.nn.activation.relu import ReLU, ReLU6
 from msnb.ops.nn.activation.sigmoid import Sigmoid
 from msnb.ops.nn.activation.tanh import Softsign, Tanh
 
-# what is done to the values, whether it leaves a zero a zero or not
-_OF_VALUES = (
+# elementwise functions of the values, also those that do not map zero to zero
+_VALUE_OPERATORS = (
     *(Abs, ACos, Acosh, Asin, Asinh, Atan, Atanh, Ceil, Cos, Cosh, Exp, Expm1, Floor, IsFinite, IsInf, IsNan, Log),
     *(Log1p, Neg, ReLU, ReLU6, Reciprocal, Round, Sigmoid, Sin, Sinh, Softsign, Sqrt, Square, Tan, Tanh),
 )
-_PARTS = {"coo": ("indices", "values", "dense_shape"), "csr": ("indptr", "indices", "values", "dense_shape")}
+_COMPONENTS = {"coo": ("indices", "values", "dense_shape"), "csr": ("indptr", "indices", "values", "dense_shape")}
 
 
-def _checked(name, kind, value):
+def _check_format(name, kind, value):
     if not isinstance(value, kind):
         raise TypeError(f"For '{name}', the input should be a {kind.__name__}, but got {describe(value)}.")
     return value
 
 
-def _of_values(prefix, kind, operator):
+def _declare_value_function(prefix, kind, operator):
     what = "inv" if operator is Reciprocal else operator.__name__.lower()
     name, compute = f"{prefix}_{what}", operator.functional
 
     def change(x):
-        return _checked(name, kind, x)._with(compute(x.values))
+        return _check_format(name, kind, x)._with_values(compute(x.values))
 
     change.__name__ = change.__qualname__ = name
     change.__doc__ = f"`{operator.__name__}` of the values of a {kind.__name__}; its zeros stay zeros."
     spelling(function=name)(change)
 
 
-def _part(prefix, kind, part):
+def _declare_getter(prefix, kind, part):
     name = f"{prefix}_tensor_get_{part}"
 
     def get(tensor):
-        return getattr(_checked(name, kind, tensor), part)
+        return getattr(_check_format(name, kind, tensor), part)
 
     get.__name__ = get.__qualname__ = name
     get.__doc__ = f"The {part.replace('_', ' ')} of a {kind.__name__}."
@@ -59,36 +59,24 @@ def _part(prefix, kind, part):
 
 
 for _prefix, _kind in (("coo", COOTensor), ("csr", CSRTensor)):
-    for _operator in _OF_VALUES:
-        _of_values(_prefix, _kind, _operator)
-    for _name in _PARTS[_prefix]:
-        _part(_prefix, _kind, _name)
+    for _operator in _VALUE_OPERATORS:
+        _declare_value_function(_prefix, _kind, _operator)
+    for _name in _COMPONENTS[_prefix]:
+        _declare_getter(_prefix, _kind, _name)
 
 
 @spelling()
 def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor) -> COOTensor:
-    """The sum of two COOTensors, without what is smaller than `thresh`; see `COOTensor.add`."""
-    return _checked("coo_add", COOTensor, x1).add(x2, thresh)
+    """Return the sum of two COOTensors without values below `thresh`; see `COOTensor.add`."""
+    return _check_format("coo_add", COOTensor, x1).add(x2, thresh)
 
 
 @spelling()
 def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
-    """COOTensors behind one another along an axis.
-
-    Args:
-        sp_input (tuple[COOTensor]): They, whose shapes differ along that axis alone.
-        concat_dim (int): The axis. Default: 0.
-
-    Returns:
-        COOTensor.
-
-    Raises:
-        TypeError: If one of them is no COOTensor.
-        ValueError: If the shapes do not fit.
-    """
-    first = _checked("coo_concat", COOTensor, sp_input[0])
+    """COOTensors concatenated along an axis."""
+    first = _check_format("coo_concat", COOTensor, sp_input[0])
     axis = range(first.ndim)[concat_dim]
-    rest = [tuple(np.delete(_checked("coo_concat", COOTensor, t).shape, axis)) for t in sp_input]
+    rest = [tuple(np.delete(_check_format("coo_concat", COOTensor, t).shape, axis)) for t in sp_input]
     if len(set(rest)) > 1:
         raise ValueError(f"For 'coo_concat', shapes may differ along axis {axis} alone: {[t.shape for t in sp_input]}.")
     begins = np.cumsum([0, *(t.shape[axis] for t in sp_input)]).tolist()
@@ -101,61 +89,61 @@ def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
 @spelling()
 def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
     """The elements of a Tensor that are not zero, as a COOTensor; not in a graph, as their number depends on values."""
-    return dense_to_coo(_checked("dense_to_sparse_coo", Tensor, tensor))
+    return dense_to_coo(_check_format("dense_to_sparse_coo", Tensor, tensor))
 
 
 @spelling()
 def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
     """The elements of a matrix that are not zero, as a CSRTensor; not in a graph, as their number depends on values."""
-    return dense_to_csr(_checked("dense_to_sparse_csr", Tensor, tensor))
+    return dense_to_csr(_check_format("dense_to_sparse_csr", Tensor, tensor))
 
 
 @spelling()
 def csr_to_coo(tensor: CSRTensor) -> COOTensor:
     """A CSRTensor by coordinates."""
-    return _checked("csr_to_coo", CSRTensor, tensor).to_coo()
+    return _check_format("csr_to_coo", CSRTensor, tensor).to_coo()
 
 
 @spelling()
 def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
     """The dense matrix of a CSRTensor."""
-    return _checked("csr_to_dense", CSRTensor, csr_tensor).to_dense()
+    return _check_format("csr_to_dense", CSRTensor, csr_tensor).to_dense()
 
 
 @spelling()
 def csr2coo(indptr: Tensor, nnz: int) -> Tensor:
-    """The row of each of `nnz` values, from where the rows begin."""
+    """The row of each of `nnz` values, from the first position of each row."""
     return rows_of(indptr, nnz)
 
 
 @spelling()
 def coo2csr(row_indices: Tensor, height: int) -> Tensor:
-    """Where each of `height` rows begins, from the row of each value, which ascend."""
+    """Return the first position of each of `height` rows, from the ascending rows of the values."""
     return starts_of(row_indices, height)
 
 
 @spelling()
 def csr_add(a: CSRTensor, b: CSRTensor, alpha: Tensor, beta: Tensor) -> CSRTensor:
     """``alpha * a + beta * b``; see `CSRTensor.add`."""
-    return _checked("csr_add", CSRTensor, a).add(b, alpha, beta)
+    return _check_format("csr_add", CSRTensor, a).add(b, alpha, beta)
 
 
 @spelling()
 def csr_mul(x: CSRTensor, y: Tensor) -> Tensor:
     """The values of a CSRTensor times the elements of a Tensor at their places."""
-    return (_checked("csr_mul", CSRTensor, x) * y).values
+    return (_check_format("csr_mul", CSRTensor, x) * y).values
 
 
 @spelling()
 def csr_div(x: CSRTensor, y: Tensor) -> Tensor:
     """The values of a CSRTensor over the elements of a Tensor at their places."""
-    return (_checked("csr_div", CSRTensor, x) / y).values
+    return (_check_format("csr_div", CSRTensor, x) / y).values
 
 
 @spelling()
 def csr_mv(csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
     """The product of a CSRTensor with a column."""
-    return _checked("csr_mv", CSRTensor, csr_tensor).mv(dense)
+    return _check_format("csr_mv", CSRTensor, csr_tensor).mv(dense)
 
 
 @spelling()
@@ -167,7 +155,7 @@ def csr_mm(
     adjoint_a: bool = False,
     adjoint_b: bool = False,
 ) -> CSRTensor:
-    """The product of two CSRTensors; not in a graph, as what is zero in it depends on values.
+    """Return the product of two CSRTensors. Not in a graph: its nonzero elements depend on values.
 
     Args:
         a (CSRTensor): The one.
@@ -185,7 +173,7 @@ def csr_mm(
     """
 
     def turned(matrix, trans, adjoint):
-        dense = _checked("csr_mm", CSRTensor, matrix).to_dense()
+        dense = _check_format("csr_mm", CSRTensor, matrix).to_dense()
         return dense.T if trans or adjoint else dense
 
     return dense_to_csr(MatMul()(turned(a, trans_a, adjoint_a), turned(b, trans_b, adjoint_b)))
@@ -194,31 +182,33 @@ def csr_mm(
 @spelling()
 def csr_reduce_sum(csr_tensor: CSRTensor, axis: int) -> Tensor:
     """Sums of the rows (axis 1) or columns (axis 0) of a CSRTensor."""
-    return _checked("csr_reduce_sum", CSRTensor, csr_tensor).sum(axis)
+    return _check_format("csr_reduce_sum", CSRTensor, csr_tensor).sum(axis)
 
 
 @spelling()
 def csr_gather(indptr: Tensor, indices: Tensor, dense: Tensor, sparse_shape: tuple[int, ...]) -> Tensor:
     """The elements of a dense Tensor at the places of a CSRTensor of `indptr`, `indices` and `sparse_shape`."""
-    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._beside(dense, "read")
+    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._elements_of(dense, "read")
 
 
 @spelling()
 def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
     """Softmax of the values of each row of a CSRTensor, of type `dtype`."""
-    values, rows = _checked("csr_softmax", CSRTensor, logits).values.astype(dtype), logits._rows()
+    values, rows = _check_format("csr_softmax", CSRTensor, logits).values.astype(dtype), logits._value_rows()
     most = UnsortedSegmentMax.functional(values, rows, logits.shape[0])
     risen = Exp.functional(values - Gather.functional(most, rows, 0))
-    return logits._with(risen / Gather.functional(UnsortedSegmentSum.functional(risen, rows, logits.shape[0]), rows, 0))
+    return logits._with_values(
+        risen / Gather.functional(UnsortedSegmentSum.functional(risen, rows, logits.shape[0]), rows, 0)
+    )
 
 
 @spelling(method="to_coo")
 def _to_coo_of(self: Tensor) -> COOTensor:
-    """The elements that are not 0, as a COOTensor; not in a graph, as their number depends on values."""
+    """Return the nonzero elements as a COOTensor. Not in a graph: their number depends on values."""
     return dense_to_coo(self)
 
 
 @spelling(method="to_csr")
 def _to_csr_of(self: Tensor) -> CSRTensor:
-    """The elements that are not 0, as a CSRTensor; not in a graph, as their number depends on values."""
+    """Return the nonzero elements as a CSRTensor. Not in a graph: their number depends on values."""
     return dense_to_csr(self)

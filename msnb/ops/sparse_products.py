@@ -1,4 +1,4 @@
-"""Sparse Tensors in three parts, coordinates, values and shape, beside dense ones."""
+"""Products and sums of dense Tensors and sparse ones, which are three Tensors: coordinates, values and shape."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +13,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
 
 
-def _parts(op, indices, values, shape, dense):
+def _check_sparse(op, indices, values, shape, dense):
     dtype_in(op, "indices", indices, INDEX)
     dtype_in(op, "values", values, NUMBER)
     same_dtype(op, values=values, dense=dense)
@@ -49,7 +49,7 @@ def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
         [[1. 2.]
          [3. 1.]]
     """
-    _parts("SparseTensorDenseAdd", x1_indices, x1_values, x1_shape, x2)
+    _check_sparse("SparseTensorDenseAdd", x1_indices, x1_values, x1_shape, x2)
     if tuple(x2.shape) != tuple(x1_shape):
         raise ValueError(f"For 'SparseTensorDenseAdd', 'x2' should have shape {tuple(x1_shape)}, but got {x2.shape}.")
     return x2.at[tuple(x1_indices.T)].add(x1_values, mode="drop", wrap_negative_indices=False)
@@ -90,7 +90,7 @@ def SparseTensorDenseMatmul(
          [6.]]
     """
     op = "SparseTensorDenseMatmul"
-    _parts(op, indices, values, sparse_shape, dense)
+    _check_sparse(op, indices, values, sparse_shape, dense)
     dense = dense.conj().T if adjoint_dt else dense
     rows, columns = indices.T
     height, width = sparse_shape
@@ -103,8 +103,8 @@ def SparseTensorDenseMatmul(
     return jnp.zeros((height, dense.shape[1]), terms.dtype).at[rows].add(terms, mode="drop")
 
 
-def _coordinates(op, indices, values, shape):
-    """The parts of a sparse Tensor as numpy arrays, its coordinates as columns of (N, R)."""
+def _check_ranks(op, indices, values, shape):
+    """Raise an error if a component of a sparse Tensor is no Tensor or has another rank."""
     for name, x, rank in (("indices", indices, 2), ("values", values, 1), ("shape", shape, 1)):
         if tensor_argument(op, name, x).ndim != rank:
             raise ValueError(f"For '{op}', '{name}' should have {rank} dimensions, but got shape {x.shape}.")
@@ -112,8 +112,8 @@ def _coordinates(op, indices, values, shape):
 
 @host_operator(functional="coalesce")
 class Coalesce(HostPrimitive):
-    """A sparse Tensor whose coordinates are in order and each there once: values with the same ones are added. Never in
-    a compiled graph: how many there are depends on values.
+    """Sorts the coordinates of a sparse Tensor and adds the values of equal ones. Not in a compiled graph: the
+    number of coordinates depends on values.
 
     Inputs:
         - **x_indices** (Tensor) - Coordinates, int64 of shape (R, N): a column for each value.
@@ -137,15 +137,15 @@ class Coalesce(HostPrimitive):
     """
 
     def __call__(self, x_indices: Tensor, x_values: Tensor, x_shape: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        _coordinates("Coalesce", x_indices, x_values, x_shape)
-        places, values, shape = self.values_of(x_indices, x_values, x_shape)
-        if places.shape != (len(shape), len(values)):
+        _check_ranks("Coalesce", x_indices, x_values, x_shape)
+        columns, values, shape = self.values_of(x_indices, x_values, x_shape)
+        if columns.shape != (len(shape), len(values)):
             raise ValueError(
-                f"For 'Coalesce', 'x_indices' should have shape {(len(shape), len(values))}, but got {places.shape}."
+                f"For 'Coalesce', 'x_indices' should have shape {(len(shape), len(values))}, but got {columns.shape}."
             )
-        if places.size and ((places < 0) | (places >= shape[:, None])).any():
+        if columns.size and ((columns < 0) | (columns >= shape[:, None])).any():
             raise ValueError(f"For 'Coalesce', 'x_indices' should lie within the shape {tuple(shape.tolist())}.")
-        once, back = np.unique(places, axis=1, return_inverse=True)
+        once, back = np.unique(columns, axis=1, return_inverse=True)
         summed = np.zeros(once.shape[1], values.dtype)
         np.add.at(summed, back.reshape(-1), values)
         return Tensor(once), Tensor(summed), Tensor(shape)
@@ -183,26 +183,27 @@ class SparseSlice(HostPrimitive):
     def __call__(
         self, indices: Tensor, values: Tensor, shape: Tensor, start: Tensor, size: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        _coordinates("SparseSlice", indices, values, shape)
-        places, whole, begin, long = self.values_of(indices, shape, start, size)
-        if places.shape != (values.shape[0], len(whole)) or not len(whole) == len(begin) == len(long):
+        _check_ranks("SparseSlice", indices, values, shape)
+        coordinates, full_shape, begin, long = self.values_of(indices, shape, start, size)
+        if coordinates.shape != (values.shape[0], len(full_shape)) or not len(full_shape) == len(begin) == len(long):
             raise ValueError(
                 f"For 'SparseSlice', 'indices', 'shape', 'start' and 'size' should be of {values.shape[0]} values and "
-                f"{len(whole)} dimensions, but got shapes {places.shape}, {whole.shape}, {begin.shape}, {long.shape}."
+                f"{len(full_shape)} dimensions, but got shapes {coordinates.shape}, {full_shape.shape}, "
+                f"{begin.shape}, {long.shape}."
             )
-        long = np.clip(np.minimum(begin + long, whole) - begin, 0, None)
-        inside = ((places >= begin) & (places < begin + long)).all(1)
-        return Tensor(places[inside] - begin), values[Tensor(np.flatnonzero(inside))], Tensor(long)
+        long = np.clip(np.minimum(begin + long, full_shape) - begin, 0, None)
+        selected = ((coordinates >= begin) & (coordinates < begin + long)).all(1)
+        return Tensor(coordinates[selected] - begin), values[Tensor(np.flatnonzero(selected))], Tensor(long)
 
 
-_PLACES, _SHAPE = Values([[0, 1], [2, 0], [0, 1], [1, 3]], "int64"), Values([3, 4], "int64")
+_INDICES, _SHAPE = Values([[0, 1], [2, 0], [0, 1], [1, 3]], "int64"), Values([3, 4], "int64")
 _BY_VALUES = "its shapes depend on values"
 CASES = [
-    case(SparseTensorDenseAdd, _PLACES, F(4), (3, 4), F(3, 4)).without(
+    case(SparseTensorDenseAdd, _INDICES, F(4), (3, 4), F(3, 4)).without(
         "mindspore", "it takes the shape as a Tensor alone"
     ),
-    case(SparseTensorDenseMatmul, _PLACES, F(4), (3, 4), F(4, 2)),
-    case(SparseTensorDenseMatmul, _PLACES, F(4), (3, 4), F(2, 3), adjoint_st=True, adjoint_dt=True),
+    case(SparseTensorDenseMatmul, _INDICES, F(4), (3, 4), F(4, 2)),
+    case(SparseTensorDenseMatmul, _INDICES, F(4), (3, 4), F(2, 3), adjoint_st=True, adjoint_dt=True),
     case(Coalesce, Values([[0, 2, 0, 1], [1, 0, 1, 3]], "int64"), F(4), _SHAPE)
     .without("graph", _BY_VALUES)
     .without("gradient", "it is left out of what is compiled"),
@@ -215,7 +216,7 @@ CASES = [
     )
     .without("graph", _BY_VALUES)
     .without("gradient", "2.7.1 has none"),
-    refused(ValueError, SparseTensorDenseAdd, _PLACES, F(4), (3, 4), F(3, 3)),
-    refused(ValueError, SparseTensorDenseMatmul, _PLACES, F(4), (3, 4), F(3, 3)),
+    refused(ValueError, SparseTensorDenseAdd, _INDICES, F(4), (3, 4), F(3, 3)),
+    refused(ValueError, SparseTensorDenseMatmul, _INDICES, F(4), (3, 4), F(3, 3)),
     refused(ValueError, Coalesce, Values([[0, 5]], "int64"), F(2), Values([3], "int64")),
 ]

@@ -1,5 +1,8 @@
-"""Boxes chosen one after another, each leaving out those that it overlaps too much. How many are left depends on
-values, so that no graph can hold them; `NMSWithMask` marks them instead."""
+"""Non-maximum suppression: boxes are selected by score, and each removes those that overlap it too much.
+
+The number of selected boxes depends on values, so these operators do not run in graphs. `NMSWithMask` returns a mask
+and does.
+"""
 
 import numpy as np
 
@@ -11,40 +14,42 @@ from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 
 
-def _number(op, name, value, low=None, high=None):
-    """A number, or the element of a Tensor of one, between bounds that belong to it."""
-    found = value.asnumpy().reshape(-1).tolist() if isinstance(value, Tensor) else [value]
-    if len(found) != 1 or isinstance(found[0], bool) or not isinstance(found[0], (int, float)):
+def _read_number(op, name, value, low=None, high=None):
+    """Return a number, or the element of a one-element Tensor, checked against inclusive bounds."""
+    values = value.asnumpy().reshape(-1).tolist() if isinstance(value, Tensor) else [value]
+    if len(values) != 1 or isinstance(values[0], bool) or not isinstance(values[0], (int, float)):
         raise TypeError(f"For '{op}', '{name}' should be a number, or a Tensor of one, but got {describe(value)}.")
-    if (low is not None and found[0] < low) or (high is not None and found[0] > high):
-        raise ValueError(f"For '{op}', '{name}' should be in [{low}, {high}], but got {found[0]}.")
-    return found[0]
+    if (low is not None and values[0] < low) or (high is not None and values[0] > high):
+        raise ValueError(f"For '{op}', '{name}' should be in [{low}, {high}], but got {values[0]}.")
+    return values[0]
 
 
-def _overlap(box, boxes):
-    """Intersection over union of a box and others, given by any two opposite corners."""
+def _compute_iou(box, boxes):
+    """Intersection over union of a box and others, each as two opposite corners."""
     low, high = (pick(box[:2], box[2:]) for pick in (np.minimum, np.maximum))
     lows, highs = (pick(boxes[:, :2], boxes[:, 2:]) for pick in (np.minimum, np.maximum))
     shared = np.clip(np.minimum(high, highs) - np.maximum(low, lows), 0, None).prod(1)
-    whole = (high - low).prod() + (highs - lows).prod(1) - shared
-    return np.where(whole > 0, shared / np.where(whole > 0, whole, 1), 0)
+    union = (high - low).prod() + (highs - lows).prod(1) - shared
+    return np.where(union > 0, shared / np.where(union > 0, union, 1), 0)
 
 
-def _chosen(scores, overlaps, most, limit, least):
-    """Places of at most `most` boxes of a score above `least`, the highest first, that overlap none chosen before by
-    more than `limit`; `overlaps(i)` gives the overlaps of box i with all."""
-    kept = []
+def _select_boxes(scores, overlaps, most, limit, least):
+    """Return the indices of at most `most` boxes with a score above `least`, highest first.
+
+    A box is skipped if it overlaps an earlier one by more than `limit`. `overlaps(i)` is the overlap of box i with all.
+    """
+    indices = []
     left = scores > least
     for i in np.argsort(-scores, kind="stable"):
-        if len(kept) == most:
+        if len(indices) == most:
             break
         if left[i]:
-            kept.append(i)
+            indices.append(i)
             left = left & ~(overlaps(i) > limit)
-    return np.array(kept, np.int32)
+    return np.array(indices, np.int32)
 
 
-def _rows(op, name, x, columns, scores):
+def _check_rows(op, name, x, columns, scores):
     tensor_argument(op, name, x)
     tensor_argument(op, "scores", scores)
     if scores.ndim != 1 or x.shape != (scores.shape[0], columns or scores.shape[0]):
@@ -90,17 +95,18 @@ class NonMaxSuppressionV3(HostPrimitive):
         score_threshold: float | Tensor,
     ) -> Tensor:
         op = "NonMaxSuppressionV3"
-        _rows(op, "boxes", boxes, 4, scores)
+        _check_rows(op, "boxes", boxes, 4, scores)
         corners, numbers = self.values_of(boxes, scores)
-        most = _number(op, "max_output_size", max_output_size, 0)
-        limit = _number(op, "iou_threshold", iou_threshold, 0, 1)
-        least = _number(op, "score_threshold", score_threshold)
-        return Tensor(_chosen(numbers, lambda i: _overlap(corners[i], corners), most, limit, least))
+        most = _read_number(op, "max_output_size", max_output_size, 0)
+        limit = _read_number(op, "iou_threshold", iou_threshold, 0, 1)
+        least = _read_number(op, "score_threshold", score_threshold)
+        return Tensor(_select_boxes(numbers, lambda i: _compute_iou(corners[i], corners), most, limit, least))
 
 
 @host_operator()
 class NonMaxSuppressionWithOverlaps(HostPrimitive):
-    """Places of boxes in the order of their scores, without those that overlap an earlier one, by overlaps as given.
+    """Indices of boxes in the order of their scores, without those that overlap an earlier one, by a matrix of
+    overlaps.
 
     Inputs:
         - **overlaps** (Tensor) - How much the box of a row overlaps that of a column, of shape (N, N).
@@ -135,17 +141,17 @@ class NonMaxSuppressionWithOverlaps(HostPrimitive):
         score_threshold: float | Tensor,
     ) -> Tensor:
         op = "NonMaxSuppressionWithOverlaps"
-        _rows(op, "overlaps", overlaps, None, scores)
+        _check_rows(op, "overlaps", overlaps, None, scores)
         table, numbers = self.values_of(overlaps, scores)
-        most = _number(op, "max_output_size", max_output_size, 0)
-        limit = _number(op, "overlap_threshold", overlap_threshold)
-        least = _number(op, "score_threshold", score_threshold)
-        return Tensor(_chosen(numbers, lambda i: table[:, i], most, limit, least))
+        most = _read_number(op, "max_output_size", max_output_size, 0)
+        limit = _read_number(op, "overlap_threshold", overlap_threshold)
+        least = _read_number(op, "score_threshold", score_threshold)
+        return Tensor(_select_boxes(numbers, lambda i: table[:, i], most, limit, least))
 
 
 @host_operator()
 class CombinedNonMaxSuppression(HostPrimitive):
-    """Boxes of several classes, chosen in each class by itself, and the best of all.
+    """Non-maximum suppression for each class separately; the boxes with the best scores of all classes remain.
 
     Args:
         pad_per_class (bool): Whether the results are as long as all classes may need, where that is less than
@@ -205,29 +211,30 @@ class CombinedNonMaxSuppression(HostPrimitive):
             )
         if shape[2] not in (1, scores.shape[2]):
             raise ValueError(f"For '{op}', 'boxes' should be of 1 or of {scores.shape[2]} classes, not of {shape[2]}.")
-        each = _number(op, "max_output_size_per_class", max_output_size_per_class, 1)
-        total = _number(op, "max_total_size", max_total_size, 1)
-        limit = _number(op, "iou_threshold", iou_threshold, 0, 1)
-        least = _number(op, "score_threshold", score_threshold)
+        each = _read_number(op, "max_output_size_per_class", max_output_size_per_class, 1)
+        total = _read_number(op, "max_total_size", max_total_size, 1)
+        limit = _read_number(op, "iou_threshold", iou_threshold, 0, 1)
+        least = _read_number(op, "score_threshold", score_threshold)
         length = min(total, each * scores.shape[2]) if self.pad_per_class else total
-        found = [
-            self._of_one(b, s, each, length, limit, least) for b, s in zip(*self.values_of(boxes, scores), strict=True)
+        results = [
+            self._suppress_image(b, s, each, length, limit, least)
+            for b, s in zip(*self.values_of(boxes, scores), strict=True)
         ]
-        chosen, best, classes = (Tensor(np.stack(part)) for part in list(zip(*found, strict=True))[:3])
-        return chosen, best, classes, Tensor(np.array([one[3] for one in found], np.int32))
+        chosen, best, classes = (Tensor(np.stack(part)) for part in list(zip(*results, strict=True))[:3])
+        return chosen, best, classes, Tensor(np.array([one[3] for one in results], np.int32))
 
-    def _of_one(self, boxes, scores, each, length, limit, least):
-        """Boxes, scores, classes and how many they are, for one image."""
-        kept = []
+    def _suppress_image(self, boxes, scores, each, length, limit, least):
+        """Return boxes, scores, classes and their number for one image."""
+        detections = []
         for c in range(scores.shape[1]):
             corners = boxes[:, min(c, boxes.shape[1] - 1)]
-            places = _chosen(scores[:, c], lambda i, b=corners: _overlap(b[i], b), each, limit, least)
-            kept += [(scores[i, c], c, corners[i]) for i in places]
-        kept = sorted(kept, key=lambda one: -one[0])[:length]
+            indices = _select_boxes(scores[:, c], lambda i, b=corners: _compute_iou(b[i], b), each, limit, least)
+            detections += [(scores[i, c], c, corners[i]) for i in indices]
+        detections = sorted(detections, key=lambda one: -one[0])[:length]
         out = np.zeros((length, 4), np.float32), np.zeros(length, np.float32), np.zeros(length, np.float32)
-        for i, (score, c, box) in enumerate(kept):
+        for i, (score, c, box) in enumerate(detections):
             out[0][i], out[1][i], out[2][i] = np.clip(box, 0, 1) if self.clip_boxes else box, score, c
-        return (*out, len(kept))
+        return (*out, len(detections))
 
 
 _SIZE, _HALF, _LEAST = Values(4, "int32"), Values(0.3, "float32"), Values(0.2, "float32")

@@ -1,6 +1,6 @@
 """Derivatives of any order along a curve, and a function's linear part, under MindSpore 2's names.
 
-They are pushed forward once for each order (`jvp` of `jvp`), which every operator with a derivative allows.
+Each order is one more forward pass (`jvp` of `jvp`), so every operator with a derivative supports them.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,14 +17,14 @@ from msnb.ops.array.create import OnesLike
 from msnb.ops.array.join import Stack
 
 
-def _real(op, name, value):
+def _real_tensors(op, name, value):
     values = value if isinstance(value, (tuple, list)) else (value,)
-    found = [tensor_argument(op, name, v) for v in values]
-    return [x.astype(mstype.float32) if x._array.dtype.kind in "biu" else x for x in found]
+    tensors = [tensor_argument(op, name, v) for v in values]
+    return [x.astype(mstype.float32) if x._array.dtype.kind in "biu" else x for x in tensors]
 
 
-def _along(fn, primals, series, order):
-    """The value of `fn` and its derivatives up to `order` at 0 of the curve with these derivatives."""
+def _derivatives_along(fn, primals, series, order):
+    """Return the value of `fn` and its derivatives up to `order` at 0 of the curve with derivatives `series`."""
 
     def at(time):
         moved = []
@@ -41,26 +41,26 @@ def _along(fn, primals, series, order):
         return lambda time: jvp(curve, time, one)[1]
 
     one = OnesLike()(Tensor(0.0, mstype.float32))
-    found, curve = [at(one * 0)], at
+    derivatives, curve = [at(one * 0)], at
     for _ in range(order):
         curve = pushed(curve)
-        found.append(curve(one * 0))
-    return found
+        derivatives.append(curve(one * 0))
+    return derivatives
 
 
-def _several(found):
-    """For each output of the function: its value and its derivatives."""
-    several = isinstance(found[0], (tuple, list)) and len(found[0]) > 1
-    return several, [list(one) for one in zip(*found, strict=True)] if several else [found]
+def _split_outputs(derivatives):
+    """Return True if there are several outputs, and the value and derivatives of each output."""
+    several = isinstance(derivatives[0], (tuple, list)) and len(derivatives[0]) > 1
+    return several, [list(one) for one in zip(*derivatives, strict=True)] if several else [derivatives]
 
 
 @spelling()
 def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], order: int) -> tuple[Any, Any]:
-    """The value of a function and its derivative of an order, where all inputs grow alike.
+    """The value of a function and its derivative of an order, with respect to an equal change of all inputs.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        primals (Union[Tensor, tuple[Tensor]]): Where; whole numbers count as float32.
+        primals (Union[Tensor, tuple[Tensor]]): The point; integers are converted to float32.
         order (int): The order.
 
     Returns:
@@ -79,9 +79,9 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
         [ 6. 12.]
     """
     check(PositiveInt, order, "order", "derivative")
-    inputs = _real("derivative", "primals", primals)
-    several, found = _several(_along(fn, inputs, [[OnesLike()(x)] for x in inputs], order))
-    values, last = [one[0] for one in found], [one[-1] for one in found]
+    inputs = _real_tensors("derivative", "primals", primals)
+    several, outputs = _split_outputs(_derivatives_along(fn, inputs, [[OnesLike()(x)] for x in inputs], order))
+    values, last = [one[0] for one in outputs], [one[-1] for one in outputs]
     return (values, last) if several else (values[0], last[0])
 
 
@@ -89,11 +89,11 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
 def jet(
     fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], series: Tensor | tuple[Tensor, ...]
 ) -> tuple[Any, Any]:
-    """The value of a function and its derivatives along a curve, from the first order to the last that is given.
+    """The value of a function and its derivatives along a curve, from the first order to the last of `series`.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        primals (Union[Tensor, tuple[Tensor]]): Where the curve is at 0; whole numbers count as float32.
+        primals (Union[Tensor, tuple[Tensor]]): The point of the curve at 0; integers are converted to float32.
         series (Union[Tensor, tuple[Tensor]]): The derivatives of the curve, one order behind another along the first
             axis, for each of `primals`.
 
@@ -114,14 +114,16 @@ def jet(
         [[ 3. 12.]
          [ 6. 12.]]
     """
-    inputs, terms = _real("jet", "primals", primals), _real("jet", "series", series)
+    inputs, terms = _real_tensors("jet", "primals", primals), _real_tensors("jet", "series", series)
     lengths = {term.shape[:1] for term in terms}
     if len(inputs) != len(terms) or len(lengths) != 1 or any(t.shape[1:] != x.shape for x, t in zip(inputs, terms)):
         shapes = [x.shape for x in inputs], [t.shape for t in terms]
         raise ValueError(f"For 'jet', 'series' should have the shapes (orders, *shape) of 'primals', but got {shapes}.")
     order = terms[0].shape[0]
-    several, found = _several(_along(fn, inputs, [[t[k] for k in range(order)] for t in terms], order))
-    values, rest = [one[0] for one in found], [Stack()(one[1:]) for one in found]
+    several, outputs = _split_outputs(
+        _derivatives_along(fn, inputs, [[t[k] for k in range(order)] for t in terms], order)
+    )
+    values, rest = [one[0] for one in outputs], [Stack()(one[1:]) for one in outputs]
     return (values, rest) if several else (values[0], rest[0])
 
 

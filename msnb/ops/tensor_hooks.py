@@ -12,11 +12,11 @@ from msnb.core.transforms import gradient_hooks
 @spelling(method="register_hook")
 @keyword_aliases(hook_fn="hook")
 def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
-    """Call `hook(gradient)` in every backward pass that computes the gradient by this Tensor. What it returns, unless
-    that is None, is the gradient instead, for all that the Tensor was computed of. Several hooks follow each other.
+    """Call `hook(gradient)` in every backward pass that computes the gradient with respect to this Tensor. A result
+    other than None replaces the gradient, also for the inputs of the Tensor. Several hooks run in order.
 
-    In GRAPH mode the hook is traced once, so it has to be a pure function; a Tensor that comes from outside a graph has
-    to be a Parameter, or to be hooked in construct.
+    In GRAPH mode the hook is traced once, so it must be a pure function. A Tensor from outside a graph must be a
+    Parameter, or get its hook in construct.
 
     Args:
         hook (Callable): The hook.
@@ -32,5 +32,5 @@ def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> 
 
 @spelling(method="hooks")
 def _hooks_of(self: Tensor) -> list[Any]:
-    """The hooks that `register_hook` has registered."""
-    return gradient_hooks.hooks_of(self)
+    """Return the hooks registered with `register_hook`."""
+    return gradient_hooks.of(self)

@@ -9,7 +9,7 @@ from msnb.exchange.mindir.operators import NotExpressible, dtype_of_id, forms, r
 from msnb.ops import operations as P
 from msnb.ops.math.division import _TrueDiv
 from msnb.ops.math.matmul import _MatMulBroadcast
-from msnb.ops.nn.recurrent.lstm import matrix_places, on_cpu
+from msnb.ops.nn.recurrent.lstm import matrix_offsets, on_cpu
 
 
 def io_names(inputs, outputs):
@@ -323,7 +323,7 @@ def _pack_weights(writer, node, args):
             "Add", [slice_weights(start, gates), slice_weights(start + gates, gates)], kind.dtype, (gates, 1, 1)
         )
 
-    offsets = matrix_places(sizes, args["hidden_size"], inputs_first)
+    offsets = matrix_offsets(sizes, args["hidden_size"], inputs_first)
     cell_weights = [
         [slice_weights(input_offset, gates * n), slice_weights(hidden_offset, hidden)]
         for input_offset, hidden_offset, n in zip(*offsets, sizes, strict=True)

@@ -1,3 +1,3 @@
-"""A face: the gradients that users register for operators of their own."""
+"""Re-export module: the gradients that users register for operators of their own."""
 
 from msnb.core.operator.bprop_registry import bprop_getters as bprop_getters

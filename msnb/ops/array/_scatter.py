@@ -1,4 +1,4 @@
-"""What operators share that write at indices."""
+"""Shared code of operators that write at indices."""
 
 import jax
 import jax.numpy as jnp
@@ -10,29 +10,29 @@ from msnb.ops._upcast import in_float32
 DROP = {"mode": "drop", "wrap_negative_indices": False}  # a negative index is out of range too
 
 
-def _times(x, factors, index):
+def _multiply_at(x, factors, index):
     return x.at[index].multiply(factors, **DROP)
 
 
 @jax.custom_vjp
-def multiplied(x, factors, index):
-    """`x` with the slices at `index` (a tuple of arrays) multiplied by `factors`, one after another.
+def multiply_slices(x, factors, index):
+    """Multiply the slices of `x` at `index` (a tuple of arrays) by `factors`, one after another.
 
-    JAX differentiates this only for indices that are all different; here they need not be.
+    JAX differentiates this only for distinct indices; here they may repeat.
     """
-    return _times(x, factors, index)
+    return _multiply_at(x, factors, index)
 
 
-def _multiplied_forward(x, factors, index):
-    return multiplied(x, factors, index), (x, factors, index)
+def _multiply_forward(x, factors, index):
+    return multiply_slices(x, factors, index), (x, factors, index)
 
 
-def _multiplied_backward(saved, cotangent):
+def _multiply_backward(saved, cotangent):
     x, factors, index = saved
-    # The product of the other factors of a place: all that are not 0, unless another one is 0.
+    # The product of the other factors of an element: all nonzero ones, unless another one is 0.
     zero = factors == 0
     zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), **DROP)
-    others = multiplied(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
+    others = multiply_slices(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
 
     def at(array):
         return array.at[index].get(mode="fill", fill_value=0, wrap_negative_indices=False)
@@ -41,35 +41,35 @@ def _multiplied_backward(saved, cotangent):
     return cotangent * others * (zeros == 0), at(cotangent * x) * share, None
 
 
-multiplied.defvjp(_multiplied_forward, _multiplied_backward)
+multiply_slices.defvjp(_multiply_forward, _multiply_backward)
 
 
 @in_float32
-def divided(x, divisors, index):
+def divide_slices(x, divisors, index):
     if jnp.issubdtype(x.dtype, jnp.inexact):
-        return multiplied(x, 1 / divisors, index)
+        return multiply_slices(x, 1 / divisors, index)
     return x.at[index].divide(divisors, **DROP)
 
 
 def position_of(op, x, indices, updates):
-    """Index tuple of a position per last entry of `indices`, after checking shapes."""
+    """Return an index tuple, one position for each last entry of `indices`, after a check of shapes."""
     depth = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or depth > x.ndim:
         raise ValueError(
             f"For '{op}', the last dimension of 'indices' should be at most {x.ndim}, the number of "
             f"dimensions of the Tensor, but the shape is {indices.shape}."
         )
-    wanted = indices.shape[:-1] + x.shape[depth:]
-    if updates.shape != wanted:
+    expected = indices.shape[:-1] + x.shape[depth:]
+    if updates.shape != expected:
         raise ValueError(
-            f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+            f"For '{op}', 'updates' should have shape {expected}, from indices of shape {indices.shape} and "
             f"a Tensor of shape {x.shape}, but got {updates.shape}."
         )
     return tuple(jnp.moveaxis(indices, -1, 0))
 
 
-def in_type_of(op, x, updates):
-    """`updates` in the element type of what is written, which is never widened."""
+def cast_updates(op, x, updates):
+    """Cast `updates` to the element type of the written Tensor, which is never widened."""
     if result_type(x, updates, op) != x.dtype:
         same_dtype(op, input_x=x, updates=updates)
     return updates.astype(x.dtype)

@@ -1,4 +1,4 @@
-"""Functions of a user applied to vectors, axes and places of a Tensor."""
+"""User functions applied to vectors, axes and pieces of a Tensor."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ from msnb.ops.array.where import numpy_select
 
 @spelling(numpy="apply_along_axis")
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Tensor:
-    """What a function gives for each vector along an axis.
+    """Apply a function to each vector along an axis.
 
     Args:
         func1d (Callable): Called as ``func1d(vector, *args, **kwargs)``; it returns Tensors or numbers of one shape.
@@ -45,7 +45,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     vectors = arr.moveaxis(axis, -1)
     if 0 in lengths:
         raise ValueError(f"For 'apply_along_axis', 'arr' of shape {arr.shape} has no vector along axis {axis}.")
-    results = [func1d(vectors[place] if place else vectors, *args, **kwargs) for place in np.ndindex(lengths)]
+    results = [func1d(vectors[index] if index else vectors, *args, **kwargs) for index in np.ndindex(lengths)]
     joined = Stack.functional(in_one_type("apply_along_axis", results, "func1d"))
     shape = joined.shape[1:]
     joined = joined.reshape((*lengths, *shape))
@@ -54,7 +54,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
 
 @spelling(numpy="apply_over_axes")
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[int, ...] | list[int]) -> Tensor:
-    """What a function gives that is called for one axis after another.
+    """Apply a function over several axes, one after another.
 
     Args:
         func (Callable): Called as ``func(a, axis=axis)``, again with its result. Where it leaves the axis out, that
@@ -89,7 +89,7 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[in
 
 @spelling(numpy="piecewise")
 def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw: Any) -> Tensor:
-    """A function that is given piece by piece.
+    """Evaluate a piecewise function.
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Where it is evaluated. Each function gets all of `x`.
@@ -115,7 +115,7 @@ def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw
         [2. 1. 0. 1. 4.]
     """
     x = as_tensor(x, "piecewise", "x")
-    if not isinstance(condlist, (list, tuple)) or not _several(condlist, x):
+    if not isinstance(condlist, (list, tuple)) or not _has_several_conditions(condlist, x):
         condlist = [condlist]
     pieces = [f(x, *args, **kw) if callable(f) else f for f in funclist]
     if len(pieces) - len(condlist) not in (0, 1):
@@ -127,6 +127,6 @@ def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw
     return numpy_select(condlist, pieces, default)
 
 
-def _several(condlist, x):
-    """Whether a list holds several conditions, and is no condition itself."""
+def _has_several_conditions(condlist, x):
+    """Return True if `condlist` is a list of conditions rather than one condition."""
     return not x.ndim or isinstance(condlist[0], (list, tuple, Tensor))

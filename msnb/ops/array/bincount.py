@@ -1,4 +1,4 @@
-"""How often each of the numbers from 0 occurs in a vector."""
+"""Counts of nonnegative integers in a vector."""
 
 import jax.numpy as jnp
 
@@ -10,19 +10,19 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INT, dtype_in, rank, same_shape
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
-from msnb.ops.array.nonzero import known
+from msnb.ops.array.nonzero import concrete_array
 
 
 @operator
 def _BinCount(x, weights=None, *, length: NonNegInt):
-    """How often each of the numbers from 0 to `length` - 1 occurs, or the sum of the weights of its occurrences.
+    """Counts of the numbers from 0 to `length` - 1, or sums of their weights.
 
     Args:
         length (int): How many numbers are counted; larger ones are left out.
 
     Inputs:
-        - **x** (Tensor) - Integers, a vector; what is below 0 counts as 0.
-        - **weights** (Tensor) - What each element counts, of the shape of `x`. Default: None, 1.
+        - **x** (Tensor) - Integers, a vector; negative numbers count as 0.
+        - **weights** (Tensor) - Weight of each element, of the shape of `x`. Default: None, 1.
 
     Outputs:
         Tensor of float32, of shape (length,).
@@ -41,11 +41,11 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
 
 @spelling(_BinCount, function="bincount", method="bincount")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each of the numbers from 0 occurs in a vector. Never in a compiled graph: the length depends on values.
+    """Counts of nonnegative integers in a vector. Not in a compiled graph: the length depends on values.
 
     Args:
         input (Tensor): Integers, not negative, a vector.
-        weights (Tensor): What each element counts, of the shape of `input`. Default: None, 1.
+        weights (Tensor): Weight of each element, of the shape of `input`. Default: None, 1.
         minlength (int): The result has at least this length. Default: 0.
 
     Returns:
@@ -58,7 +58,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    values = known("bincount", input)
+    values = concrete_array("bincount", input)
     dtype_in("bincount", "input", values, INT)
     if values.size and values.min() < 0:
         raise ValueError(f"For 'bincount', 'input' should not be negative, but got {values.min()}.")
@@ -70,11 +70,11 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 def _bincount_of_numpy(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: NonNegInt = 0, length: NonNegInt | None = None
 ) -> Tensor:
-    """How often each of the numbers from 0 occurs in a vector. In a graph it needs `length`.
+    """Counts of nonnegative integers in a vector. In a graph it needs `length`.
 
     Args:
-        x (Union[Tensor, list, tuple]): Integers, a vector; what is below 0 counts as 0.
-        weights (Union[Tensor, list, tuple]): What each element counts, of the shape of `x`. Default: None, 1.
+        x (Union[Tensor, list, tuple]): Integers, a vector; negative numbers count as 0.
+        weights (Union[Tensor, list, tuple]): Weight of each element, of the shape of `x`. Default: None, 1.
         minlength (int): The result has at least this length. Default: 0.
         length (int): The length of the result; larger numbers are left out. Default: None, as long as the largest
             number wants, which only PYNATIVE mode knows.
@@ -97,20 +97,20 @@ def _bincount_of_numpy(
     if length is None:
         if is_tracer(x._array):
             raise DataDependentShape("bincount", "the length of the result", "give it 'length'")
-        values = known("bincount", x)
-        wanted = max(int(values.max()), 0) + 1 if values.size else 0
-        length = max(check(NonNegInt, minlength, "minlength", "bincount"), wanted)
+        values = concrete_array("bincount", x)
+        needed = max(int(values.max()), 0) + 1 if values.size else 0
+        length = max(check(NonNegInt, minlength, "minlength", "bincount"), needed)
     return _BinCount(length)(x, None if weights is None else as_tensor(weights, "bincount", "weights"))
 
 
 @operator(generation=2)
 def Bincount(array, size: NonNegInt, weights):
-    """How often each of the numbers from 0 to `size` - 1 occurs, or the sum of the weights of its occurrences.
+    """Counts of the numbers from 0 to `size` - 1, or sums of their weights.
 
     Inputs:
         - **array** (Tensor) - int32, not negative; numbers from `size` on are left out.
         - **size** (Union[Tensor, int]) - How many numbers are counted.
-        - **weights** (Tensor) - What each element counts, of the shape of `array`; an empty one for 1.
+        - **weights** (Tensor) - Weight of each element, of the shape of `array`; an empty one for 1.
 
     Outputs:
         Tensor of the element type of `weights`, of shape (size,).

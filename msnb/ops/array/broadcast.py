@@ -1,4 +1,4 @@
-"""Tensors repeated along dimensions of length 1, tiled, or spread over a grid."""
+"""Tensors broadcast, tiled, or expanded to a grid."""
 
 from typing import Any
 
@@ -116,13 +116,13 @@ def broadcast_arrays(*args: ArrayLike) -> list[Tensor]:
 @spelling(BroadcastTo, method="expand_as")
 @keyword_aliases(other="x")
 def _expand_as_of(self: Tensor, x: Tensor) -> Tensor:
-    """The Tensor broadcast to the shape of another."""
+    """Broadcast the Tensor to the shape of another."""
     return BroadcastTo.functional(self, x.shape)
 
 
 @spelling(BroadcastTo, method="expand")
 def _expand_of(self: Tensor, *size: Any) -> Tensor:
-    """The Tensor broadcast to a shape, in which -1 keeps a length."""
+    """Broadcast the Tensor to a shape. -1 keeps a length."""
     return BroadcastTo.functional(self, tuple(size[0] if isinstance(size[0], (tuple, list, Tensor)) else size))
 
 
@@ -167,7 +167,7 @@ _SHORT_TILE = "fewer multiples than dimensions are those of the last ones"
 @differs_in_api2(_SHORT_TILE)
 @spelling(Tile, function="tile")
 @keyword_aliases(input_x="input", x="input", repeats="dims", reps="dims", multiples="dims")
-def _tile_in_second(input: Tensor, dims: Ints) -> Tensor:
+def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
     """A Tensor repeated along its dimensions.
 
     Args:
@@ -194,15 +194,15 @@ def _tile_in_second(input: Tensor, dims: Ints) -> Tensor:
     return Tile.functional(input, (1,) * (tensor_argument("tile", "input", input).ndim - len(dims)) + dims)
 
 
-called_as(Tile, _tile_in_second, _SHORT_TILE)
+called_as(Tile, _tile_api2, _SHORT_TILE)
 
 
 @spelling(Tile, method="tile")
 @keyword_aliases(reps="dims", repeats="dims")
 def _tile_of(self: Tensor, *several: Any, dims: Any = None) -> Tensor:
-    """The Tensor repeated along its dimensions, as a tuple or several ints say."""
+    """Repeat the Tensor along its dimensions, by a tuple or several ints."""
     first = several[0] if several else dims
-    return _tile_in_second(self, first if len(several) < 2 and not isinstance(first, int) else several or (dims,))
+    return _tile_api2(self, first if len(several) < 2 and not isinstance(first, int) else several or (dims,))
 
 
 @spelling(Tile, numpy="tile")
@@ -232,7 +232,7 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
     reps = (1,) * (a.ndim - len(reps)) + reps
     if any(n < 0 for n in reps):
         raise ValueError(f"For 'tile', 'reps' should not have negative entries, but got {reps}.")
-    if 0 in reps:  # nothing is left, whatever is repeated
+    if 0 in reps:  # an empty result
         empty = (1,) * (len(reps) - a.ndim) + a.shape
         return a.new_zeros(tuple(n * r for n, r in zip(empty, reps, strict=True)))
     return Tile.functional(a, reps) if reps else a
@@ -315,7 +315,7 @@ def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") 
     """Coordinate grids of vectors.
 
     Args:
-        xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; what is no vector is flattened.
+        xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; Tensors of other ranks are flattened.
         sparse (bool): Whether a grid has length 1 in the dimensions that it does not depend on. Default: False.
         indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
 
@@ -385,7 +385,7 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 @operator(generation=2)
 def Expand(x, shape: Shape):
-    """A Tensor repeated to a shape; older name of what BroadcastTo does.
+    """A Tensor broadcast to a shape. BroadcastTo is the newer name.
 
     Inputs:
         - **x** (Tensor) - Any Tensor.
@@ -403,10 +403,10 @@ def Expand(x, shape: Shape):
     """
     tensor_only("Expand", "x", x)
     behind = (1,) * (len(shape) - x.ndim) + x.shape
-    wanted = tuple(old if new == -1 else new for new, old in zip(shape, behind))
-    if len(shape) < x.ndim or any(old not in (1, new) for new, old in zip(wanted, behind)):
+    target = tuple(old if new == -1 else new for new, old in zip(shape, behind))
+    if len(shape) < x.ndim or any(old not in (1, new) for new, old in zip(target, behind)):
         raise ValueError(f"For 'Expand', 'x' should broadcast to {shape}, but its shape is {x.shape}.")
-    return jnp.broadcast_to(x, wanted)
+    return jnp.broadcast_to(x, target)
 
 
 CASES = [

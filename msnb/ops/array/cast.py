@@ -18,38 +18,40 @@ from msnb.ops._upcast import widened
 _DEVICES = ("CPU", "GPU", "CUDA", "TPU", "NPU", "ASCEND")
 
 
-def _cut(x, kind):
-    """Floats as int32 or int64 without their fractions; the smallest integer for what is none of that type."""
+def _truncate(x, kind):
+    """Truncate floats to int32 or int64. Values out of range become the smallest integer."""
     least = jnp.iinfo(kind).min
     return jnp.where((x >= float(least)) & (x < -float(least)), x.astype(kind), least)
 
 
-def _integers(x, target):
-    """Floats as integers, as MindSpore converts them on a CPU: by way of 32 bits, or of 64 for the wide types."""
+def _float_to_integer(x, target):
+    """Convert floats to integers as MindSpore does on a CPU: through int32, or through int64 for wide types."""
     x = widened(x)
     if target == jnp.uint64:
         above = x >= 2.0**63
-        below = _cut(jnp.where(above, x - 2.0**63, x), jnp.int64).astype(target)
+        below = _truncate(jnp.where(above, x - 2.0**63, x), jnp.int64).astype(target)
         return jnp.where(above, below + jnp.asarray(2**63, target), below)
-    return _cut(x, jnp.int64 if target in (jnp.int64, jnp.uint32) else jnp.int32).astype(target)
+    return _truncate(x, jnp.int64 if target in (jnp.int64, jnp.uint32) else jnp.int32).astype(target)
 
 
 def cast_array(x, target):
-    """`x` as numpy dtype `target`: fractions are cut, and what is out of range wraps around as in C."""
+    """Cast `x` to numpy dtype `target`. Fractions are truncated, and values out of range wrap around as in C."""
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
-        return _integers(x, target)
+        return _float_to_integer(x, target)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
         x = x.real
     return x.astype(target)
 
 
-def _uncut(type):
-    """What is differentiated where numbers become whole: their gradient passes."""
+def _cast_for_gradient(type):
+    """Return the cast to differentiate if `type` is an integer: to float64, so that the gradient passes. Otherwise
+    None.
+    """
     target = np_dtype(type)
     return (lambda x: x.astype(jnp.float64)) if jnp.issubdtype(target, jnp.integer) else None
 
 
-@operator(functional="cast", called=(("input", "input_x"), "dtype"), real=_uncut)
+@operator(functional="cast", called=(("input", "input_x"), "dtype"), real=_cast_for_gradient)
 def Cast(x, type: DType):
     """A Tensor with another element type.
 
@@ -75,10 +77,10 @@ def Cast(x, type: DType):
 
 def _dtype_of(dtype):
     if isinstance(dtype, str):
-        found = getattr(mstype, {"bool": "bool_", "int": "int32", "float": "float32"}.get(dtype, dtype), None)
-        if not mstype.is_array_type(found):
+        element_type = getattr(mstype, {"bool": "bool_", "int": "int32", "float": "float32"}.get(dtype, dtype), None)
+        if not mstype.is_array_type(element_type):
             raise TypeError(f"For 'astype', there is no element type {dtype!r}.")
-        return found
+        return element_type
     return dtype if isinstance(dtype, mstype.Type) else check(DType, dtype, "dtype", "astype")
 
 
@@ -109,15 +111,15 @@ def _to_of(
     non_blocking: bool = False,
     copy: bool = False,
 ) -> Tensor:
-    """The Tensor with another element type; it stays on the device where it is.
+    """The Tensor with another element type, on the same device.
 
     Args:
         dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor that has it; a device such as "CPU" or
-            "GPU:0" may stand before it or alone. Default: None.
+            "GPU:0" may precede it or be used alone. Default: None.
         device (str): A device, without effect. Default: None.
         other (Tensor): A Tensor that has the element type. Default: None.
-        non_blocking (bool): Whether the call may return before all is done, which it may here. Default: False.
-        copy (bool): Whether the result is another Tensor where nothing changes. Default: False.
+        non_blocking (bool): Return before the copy is done. Here the call always may. Default: False.
+        copy (bool): Return a copy even if nothing changes. Default: False.
 
     Returns:
         Tensor.
@@ -139,7 +141,7 @@ def _to_of(
 
 @spelling(Cast, method="type")
 def _type_of(self: Tensor, dtype: DType | str | None = None) -> Tensor | str:
-    """The name of the element type, or the Tensor with another one."""
+    """Return the name of the element type, or the Tensor with another one."""
     return str(self.dtype) if dtype is None else astype(self, dtype)
 
 
@@ -205,7 +207,7 @@ def _to_bfloat16(self: Tensor) -> Tensor:
 
 @spelling(function="is_floating_point")
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements of a Tensor are real floating-point numbers.
+    """Return True if the elements of a Tensor are real floating-point numbers.
 
     Args:
         input (Tensor): Any.

@@ -74,8 +74,8 @@ def _Combinations(input, r: NonNegInt = 2, with_replacement: Bool = False):
     """
     rank("combinations", "input", input, 1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = np.array(list(choose(range(input.shape[0]), r)), np.int32).reshape(-1, r)
-    return input[places]
+    indices = np.array(list(choose(range(input.shape[0]), r)), np.int32).reshape(-1, r)
+    return input[indices]
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Copies of a Tensor, and constants in derivatives."""
+"""Copies of Tensors, and `stop_gradient`."""
 
 from typing import Any
 
@@ -88,7 +88,7 @@ def StopGradient(x):
 
 @spelling(Identity, numpy="positive")
 def _numpy_positive(a: ArrayLike, dtype: Any = None) -> Tensor:
-    """The elements as they are.
+    """Return the elements unchanged.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -127,7 +127,7 @@ def positive(input: Tensor) -> Tensor:
 
 @spelling(Identity, method="copy_")
 def _copy_into(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Take over the values of another Tensor, broadcast, in this one's element type; returns the Tensor."""
+    """Copy another Tensor into this one, broadcast and cast to its element type; return this one."""
     log.unused("Tensor.copy_", "JAX copies when somebody needs the values", non_blocking=non_blocking)
     return take_over("copy_", self, BroadcastTo(self.shape)(tensor_argument("copy_", "src", src)))
 

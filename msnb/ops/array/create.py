@@ -1,4 +1,4 @@
-"""Tensors of given values: constants, and copies of a shape."""
+"""Constant Tensors, by shape or like another Tensor."""
 
 import jax.numpy as jnp
 
@@ -39,12 +39,12 @@ def Fill(type: DType, shape: Shape, value):
         [[1. 1.]
          [1. 1.]]
     """
-    _creatable("Fill", shape)
+    _check_lengths("Fill", shape)
     rank("Fill", "value", value, 0)
     return jnp.full(shape, cast_array(value, np_dtype(type)))
 
 
-def _creatable(op, shape):
+def _check_lengths(op, shape):
     if any(n < 0 for n in shape):
         raise ValueError(f"For '{op}', 'shape' should not have negative entries, but got {shape}.")
 
@@ -72,8 +72,8 @@ def fill(type: DType, shape: tuple[int, ...], value: Tensor | float | bool) -> T
     return Fill.functional(type, shape, value)
 
 
-def _natural(value):
-    """Element type of a Python number or Tensor."""
+def _default_dtype(value):
+    """Return the element type of a Python number or Tensor."""
     if isinstance(value, Tensor):
         return value.dtype
     return mstype.bool_ if isinstance(value, bool) else mstype.int64 if isinstance(value, int) else mstype.float32
@@ -94,7 +94,7 @@ def full(size: int | tuple[int, ...] | list[int], fill_value: Tensor | float, *,
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Fill.functional(_natural(fill_value) if dtype is None else dtype, size, fill_value)
+    return Fill.functional(_default_dtype(fill_value) if dtype is None else dtype, size, fill_value)
 
 
 @spelling(Fill)
@@ -117,7 +117,7 @@ def full_like(input: Tensor, fill_value: Tensor | float, *, dtype: DType | None 
 
 @spelling(Fill, numpy="full")
 def _numpy_full(shape: Shape, fill_value: ArrayLike, dtype: DType | str | None = None) -> Tensor:
-    """A Tensor with one value in every place, or with values that broadcast to its shape.
+    """A Tensor filled with one value, or with values that broadcast to its shape.
 
     Args:
         shape (Union[int, tuple[int], list[int]]): Shape of the result.
@@ -148,8 +148,8 @@ def _numpy_full(shape: Shape, fill_value: ArrayLike, dtype: DType | str | None =
     return BroadcastTo.functional(values, shape)
 
 
-def _prototype(function, a, dtype, shape):
-    """Shape and element type of what is made like `a`, an argument of `function`."""
+def _shape_and_dtype_like(function, a, dtype, shape):
+    """Return shape and element type of a new Tensor like `a`, an argument of `function`."""
     a = as_tensor(a, function, "a")
     return a.shape if shape is None else shape, a.dtype if dtype is None else element_type(dtype, function)
 
@@ -158,7 +158,7 @@ def _prototype(function, a, dtype, shape):
 def _numpy_full_like(
     a: ArrayLike, fill_value: ArrayLike, dtype: DType | str | None = None, shape: Shape | None = None
 ) -> Tensor:
-    """A Tensor with one value in every place, of the shape and element type of another.
+    """A Tensor filled with one value, of the shape and element type of another.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Gives shape and type.
@@ -172,13 +172,13 @@ def _numpy_full_like(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    shape, dtype = _prototype("full_like", a, dtype, shape)
+    shape, dtype = _shape_and_dtype_like("full_like", a, dtype, shape)
     return _numpy_full(shape, fill_value, dtype)
 
 
 @spelling(Fill, method="fill", generation=1)
 def _fill_of(self: Tensor, value: Tensor | float | bool) -> Tensor:
-    """A Tensor of the same shape and type with one value in every place."""
+    """Return a Tensor of the same shape and type, filled with one value."""
     return full_like(self, value)
 
 
@@ -186,7 +186,7 @@ def _fill_of(self: Tensor, value: Tensor | float | bool) -> Tensor:
 def _new_full_of(
     self: Tensor, size: int | tuple[int, ...] | list[int], fill_value: float, *, dtype: DType | None = None
 ) -> Tensor:
-    """A Tensor with one value, of another shape, of the same element type unless given."""
+    """Return a Tensor of another shape filled with one value, of this Tensor's element type unless `dtype` is set."""
     return full(size, fill_value, dtype=dtype or self.dtype)
 
 
@@ -212,7 +212,7 @@ def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
         >>> print(ops.Ones()((2,), mindspore.float32))
         [1. 1.]
     """
-    _creatable("Ones", shape)
+    _check_lengths("Ones", shape)
     return jnp.ones(shape, np_dtype(type or mstype.float32))
 
 
@@ -252,12 +252,12 @@ def _numpy_ones_like(a: ArrayLike, dtype: DType | str | None = None, shape: Shap
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Ones.functional(*_prototype("ones_like", a, dtype, shape))
+    return Ones.functional(*_shape_and_dtype_like("ones_like", a, dtype, shape))
 
 
 @spelling(Ones, method="new_ones")
 def _new_ones_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
-    """A Tensor of ones of another shape, of the same element type unless given."""
+    """Return a Tensor of ones of another shape, of this Tensor's element type unless `dtype` is set."""
     return Ones.functional(size, dtype or self.dtype)
 
 
@@ -283,7 +283,7 @@ def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
         >>> print(ops.Zeros()((2,), mindspore.float32))
         [0. 0.]
     """
-    _creatable("Zeros", shape)
+    _check_lengths("Zeros", shape)
     return jnp.zeros(shape, np_dtype(type or mstype.float32))
 
 
@@ -323,12 +323,12 @@ def _numpy_zeros_like(a: ArrayLike, dtype: DType | str | None = None, shape: Sha
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Zeros.functional(*_prototype("zeros_like", a, dtype, shape))
+    return Zeros.functional(*_shape_and_dtype_like("zeros_like", a, dtype, shape))
 
 
 @spelling(Zeros, method="new_zeros")
 def _new_zeros_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
-    """A Tensor of zeros of another shape, of the same element type unless given."""
+    """Return a Tensor of zeros of another shape, of this Tensor's element type unless `dtype` is set."""
     return Zeros.functional(size, dtype or self.dtype)
 
 
@@ -484,7 +484,7 @@ def FillV2(shape: Shape, value):
     """
     tensor_only("FillV2", "value", value)
     rank("FillV2", "value", value, 0)
-    _creatable("FillV2", shape)
+    _check_lengths("FillV2", shape)
     return jnp.full(shape, value)
 
 
@@ -513,7 +513,7 @@ def Fills(x, value):
 
 @spelling(Fill, method="fill_")
 def _fill_into(self: Tensor, value: Tensor | float) -> Tensor:
-    """Put one number in every place, and return the Tensor."""
+    """Fill the Tensor with one number and return it."""
     return take_over("fill_", self, full_like(self, value))
 
 

@@ -1,4 +1,4 @@
-"""Diagonals that become matrices, are put into them, and matrices put on a diagonal."""
+"""Diagonals: embedded in matrices, written into them, and block diagonal matrices."""
 
 import math
 
@@ -13,16 +13,16 @@ from msnb.ops._check import ANY, NUMBER, axis_in, dtype_in, tensor_only
 from msnb.ops._in_place import take_over
 
 
-def _plane(op, ndim, dim1, dim2):
-    """Two dimensions, counted from the front."""
+def _normalize_plane(op, ndim, dim1, dim2):
+    """Return two different dimensions counted from the front."""
     first, second = axis_in(op, dim1, ndim, "dim1"), axis_in(op, dim2, ndim, "dim2")
     if first == second:
         raise ValueError(f"For '{op}', 'dim1' and 'dim2' should be two dimensions, but got {dim1} and {dim2}.")
     return first, second
 
 
-def _places(offset, count):
-    """Row and column of the elements of a diagonal."""
+def _diagonal_indices(offset, count):
+    """Return row and column of the elements of a diagonal."""
     along = jnp.arange(count)
     return along + max(-offset, 0), along + max(offset, 0)
 
@@ -55,20 +55,20 @@ def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
     dtype_in("diag_embed", "input", input, ANY)
     if not input.ndim:
         raise ValueError("For 'diag_embed', 'input' should have at least 1 dimension, but got shape ().")
-    first, second = _plane("diag_embed", input.ndim + 1, dim1, dim2)
+    first, second = _normalize_plane("diag_embed", input.ndim + 1, dim1, dim2)
     side = input.shape[-1] + abs(offset)
     matrices = jnp.zeros((*input.shape[:-1], side, side), input.dtype)
-    rows, columns = _places(offset, input.shape[-1])
+    rows, columns = _diagonal_indices(offset, input.shape[-1])
     return jnp.moveaxis(matrices.at[..., rows, columns].set(input), (-2, -1), (first, second))
 
 
 @operator(functional="diagonal_scatter", methods=("diagonal_scatter",), generation=2)
 def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
-    """A Tensor with another one in place of a diagonal of two of its dimensions.
+    """A Tensor with a diagonal of two dimensions replaced.
 
     Inputs:
         - **input** (Tensor) - Of at least 2 dimensions.
-        - **src** (Tensor) - What goes there, of the shape of that diagonal, which is the last dimension.
+        - **src** (Tensor) - New values, of the shape of that diagonal, which is the last dimension.
         - **offset** (int) - Which diagonal, counted upwards from the main one. Default: 0.
         - **dim1** (int) - The dimension of the rows. Default: 0.
         - **dim2** (int) - The dimension of the columns. Default: 1.
@@ -85,12 +85,12 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     """
     tensor_only("diagonal_scatter", "input", input)
     tensor_only("diagonal_scatter", "src", src)
-    first, second = _plane("diagonal_scatter", input.ndim, dim1, dim2)
-    wanted = jnp.diagonal(input, offset, first, second).shape
-    if src.shape != wanted:
-        raise ValueError(f"For 'diagonal_scatter', 'src' should have shape {wanted}, but got {src.shape}.")
+    first, second = _normalize_plane("diagonal_scatter", input.ndim, dim1, dim2)
+    expected = jnp.diagonal(input, offset, first, second).shape
+    if src.shape != expected:
+        raise ValueError(f"For 'diagonal_scatter', 'src' should have shape {expected}, but got {src.shape}.")
     matrices = jnp.moveaxis(input, (first, second), (-2, -1))
-    rows, columns = _places(offset, wanted[-1])
+    rows, columns = _diagonal_indices(offset, expected[-1])
     written = matrices.at[..., rows, columns].set(src.astype(input.dtype))
     return jnp.moveaxis(written, (-2, -1), (first, second))
 
@@ -101,7 +101,7 @@ def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
 
     Args:
         fill_value (float): The number.
-        wrap (bool): Whether the diagonal of a tall matrix begins again below its end. Default: False.
+        wrap (bool): Repeat the diagonal below the end of a tall matrix. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 2 dimensions; of more, all have one length.
@@ -135,13 +135,13 @@ def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
 
 @spelling(FillDiagonal, method="fill_diagonal")
 def _fill_diagonal_of(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """A copy with one number on the main diagonal."""
+    """Return a copy with one number on the main diagonal."""
     return FillDiagonal(float(fill_value), wrap)(self)
 
 
 @spelling(FillDiagonal, method="fill_diagonal_")
 def _fill_diagonal_into(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
-    """Put one number on the main diagonal, and return the Tensor."""
+    """Write one number to the main diagonal and return the Tensor."""
     return take_over("fill_diagonal_", self, FillDiagonal(float(fill_value), wrap)(self))
 
 

@@ -15,8 +15,8 @@ from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
 _UNBOUNDED = np.iinfo(np.int32).max
 
 
-def _dense(indices, values, shape, out_shape):
-    """Sequences as rows (groups, length) in the order of their symbols, and how long each is."""
+def _to_dense_rows(indices, values, shape, out_shape):
+    """Return the sequences as rows (groups, length), in the order of their symbols, and their lengths."""
     groups, length = math.prod(out_shape), max(int(shape[-1]), 1)
     row = jnp.zeros(indices.shape[0], jnp.int64)
     for d, n in enumerate(out_shape):
@@ -27,8 +27,8 @@ def _dense(indices, values, shape, out_shape):
     return rows, jnp.zeros(groups, jnp.int64).at[row].add(1)
 
 
-def _levenshtein(a, length_a, b, length_b):
-    """Edits that turn a[:length_a] into b[:length_b], by dynamic programming over the rows of the table."""
+def _edit_distance(a, length_a, b, length_b):
+    """Return the number of edits that turn a[:length_a] into b[:length_b], by dynamic programming over table rows."""
     start = jnp.arange(b.shape[0] + 1, dtype=jnp.float32)
 
     def next_row(row, item):
@@ -46,20 +46,21 @@ def _levenshtein(a, length_a, b, length_b):
     return row[length_b]
 
 
-def _in_a_group(name):
-    """A check of coordinates: each symbol belongs to a sequence that one of the shapes has room for; where in the
-    sequence it stands only orders it."""
+def _group_check(name):
+    """Return a check that each symbol belongs to a sequence within one of the shapes. Its position in the sequence only
+    orders it.
+    """
 
-    def ranges(given):
-        shapes = given["hypothesis_shape"], given["truth_shape"]
-        fits = len({len(s) for s in shapes}) == 1 and np.shape(given[name])[1:] == np.shape(shapes[0])
+    def ranges(inputs):
+        shapes = inputs["hypothesis_shape"], inputs["truth_shape"]
+        fits = len({len(s) for s in shapes}) == 1 and np.shape(inputs[name])[1:] == np.shape(shapes[0])
         room = tuple(map(max, *[s[:-1] for s in shapes]))
-        return [Range(given[name], (*room, _UNBOUNDED))] if fits and room else ()
+        return [Range(inputs[name], (*room, _UNBOUNDED))] if fits and room else ()
 
     return Check(name, ranges)
 
 
-@operator(checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")])
+@operator(checks=[_group_check("hypothesis_indices"), _group_check("truth_indices")])
 def EditDistance(
     hypothesis_indices,
     hypothesis_values,
@@ -126,9 +127,9 @@ def EditDistance(
             f"For '{op}', the two shapes should have one length, but got {hypothesis_shape} and {truth_shape}."
         )
     out_shape = tuple(map(max, hypothesis_shape[:-1], truth_shape[:-1]))
-    a, length_a = _dense(hypothesis_indices, hypothesis_values, hypothesis_shape, out_shape)
-    b, length_b = _dense(truth_indices, truth_values, truth_shape, out_shape)
-    distance = jax.vmap(_levenshtein)(a, length_a, b, length_b)
+    a, length_a = _to_dense_rows(hypothesis_indices, hypothesis_values, hypothesis_shape, out_shape)
+    b, length_b = _to_dense_rows(truth_indices, truth_values, truth_shape, out_shape)
+    distance = jax.vmap(_edit_distance)(a, length_a, b, length_b)
     if normalize:
         distance = jnp.where(
             length_b == 0, jnp.where(length_a == 0, 0.0, jnp.inf), distance / jnp.maximum(length_b, 1)

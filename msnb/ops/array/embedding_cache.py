@@ -1,8 +1,8 @@
-"""The table of a cache of embeddings: which rows of a large table lie in the cache, and where.
+"""The table of an embedding cache: the rows of a large table that are in the cache, and their cache rows.
 
-It is a Parameter of integers with a row (key, value, step, tag) for each entry, found by linear probing: `key` is a row
-of the large table, `value` its row in the cache, `step` when it was last asked for, and `tag` how many places were
-looked at until it was found, 0 for an empty entry.
+The table is an integer Parameter with a row (key, value, step, tag) for each entry, found by linear probing. `key` is a
+row of the large table, `value` its row in the cache, and `step` the step of its last lookup. `tag` is the number of
+probes that find it, 0 for an empty entry.
 """
 
 import jax
@@ -19,7 +19,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 _KEY, _VALUE, _STEP, _TAG = range(4)
 _MULTIPLIER = 0.6180339
-# Two keys that begin at entry 1 of a table of 10, the second one place further, and one at entry 8.
+# Two keys that begin at entry 1 of a table of 10, the second one entry further, and one key at entry 8.
 _TABLE = (
     (0, 0, 0, 0),
     (10, 5, -5, 1),
@@ -40,22 +40,24 @@ def _check_table(op, hashmap, **keys):
         raise ValueError(f"For '{op}', 'hashmap' should have rows of 4 numbers, but got shape {hashmap.shape}.")
 
 
-def _first_place(key, length):
-    """Where the search for `key` begins in a table of `length` entries."""
+def _first_entry(key, length):
+    """Return the entry at which the search for `key` begins in a table of `length` entries."""
     part = _MULTIPLIER * key.astype(jnp.float64)
     return ((part - jnp.floor(part)) * length).astype(key.dtype)
 
 
-def _look(stops, place):
-    """The first entry from `place` on where `stops(entry)` holds, and the number of those looked at; all of them if
-    there is none."""
+def _probe(stops, start):
+    """Return the first entry from `start` on that satisfies the predicate, and the number of probes.
+
+    `stops` is a pair of the table's length and the predicate. The number is `length` if there is no such entry.
+    """
     length, holds = stops
 
     def further(state):
         entry, count = state
         return ~holds(entry) & (count < length)
 
-    return lax.while_loop(further, lambda s: ((s[0] + 1) % length, s[1] + 1), (place % length, jnp.ones_like(place)))
+    return lax.while_loop(further, lambda s: ((s[0] + 1) % length, s[1] + 1), (start % length, jnp.ones_like(start)))
 
 
 @operator(writes=("hashmap",))
@@ -67,12 +69,12 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
           found is written.
         - **indices** (Tensor) - The rows asked for, of the type of `hashmap`.
         - **step** (int) - The step of the training.
-        - **emb_max_num** (int) - A row that is not looked for, and stands at `cache_max_num`.
+        - **emb_max_num** (int) - A row that is not searched. Its cache row is `cache_max_num`.
         - **cache_max_num** (int) - How many rows the cache has.
 
     Outputs:
         Tuple of three Tensors of the shape of `indices`: rows in the cache, -1 where there is none; places in
-        `indices` of what is missing, -1 for the others; and the missing rows themselves, -1 for the others.
+        missing `indices`, -1 for the others; and the missing rows themselves, -1 for the others.
 
     Raises:
         TypeError: If the types are not int32 or int64, or not the same.
@@ -86,15 +88,15 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
     keys, tags = hashmap[:, _KEY], hashmap[:, _TAG]
 
     def search(key):
-        place, _ = _look((length, lambda e: (tags[e] == 0) | (keys[e] == key)), _first_place(key, length))
+        place, _ = _probe((length, lambda e: (tags[e] == 0) | (keys[e] == key)), _first_entry(key, length))
         return place, (tags[place] != 0) & (keys[place] == key) & (key != emb_max_num)
 
     flat = indices.reshape(-1)
-    places, found = jax.vmap(search)(flat)
-    hashmap = hashmap.at[jnp.where(found, places, length), _STEP].set(step, mode="drop")
-    left_out = flat == emb_max_num
-    missing = ~found & ~left_out
-    cached = jnp.where(left_out, cache_max_num, jnp.where(found, hashmap[places, _VALUE], -1))
+    entries, is_cached = jax.vmap(search)(flat)
+    hashmap = hashmap.at[jnp.where(is_cached, entries, length), _STEP].set(step, mode="drop")
+    is_ignored = flat == emb_max_num
+    missing = ~is_cached & ~is_ignored
+    cached = jnp.where(is_ignored, cache_max_num, jnp.where(is_cached, hashmap[entries, _VALUE], -1))
     results = cached, jnp.where(missing, jnp.arange(flat.size), -1), jnp.where(missing, flat, -1)
     return hashmap, *[r.astype(kind).reshape(indices.shape) for r in results]
 
@@ -124,13 +126,13 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
     flat = miss_emb_idx.reshape(-1)
 
     def swap(table, key):
-        free, tag = _look((length, lambda e: table[e, _TAG] == 0), _first_place(key, length))
+        free, tag = _probe((length, lambda e: table[e, _TAG] == 0), _first_entry(key, length))
         table = table.at[free].set(jnp.stack([key, table[free, _VALUE], jnp.asarray(step, kind), tag]))
         unused = lambda e: (table[e, _TAG] != 0) & (table[e, _STEP] < step - 1)  # noqa: E731
-        old, _ = _look((length, unused), free + 1)
+        old, _ = _probe((length, unused), free + 1)
         gone, value = table[old, _KEY], table[old, _VALUE]
         table = table.at[free, _VALUE].set(value).at[old, _TAG].set(0)
-        return _closed(table, old), (value, gone)
+        return _close_gap(table, old), (value, gone)
 
     def step_of(table, key):
         none = jnp.full_like(key, -1)
@@ -140,8 +142,8 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
     return hashmap, *[r.reshape(miss_emb_idx.shape) for r in results]
 
 
-def _closed(table, hole):
-    """The table after an entry has become empty: entries that a search would not find any more move up."""
+def _close_gap(table, hole):
+    """Return the table after an entry was emptied. Entries that a search would miss move up."""
     length = table.shape[0]
 
     def goes_on(state):
@@ -190,12 +192,12 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
 
 @host_operator()
 class SubAndFilter(HostPrimitive):
-    """What lies in [offset, offset + max_num), less `offset`. Never in a compiled graph: how much that is depends on
+    """The numbers in [offset, offset + max_num), minus `offset`. Not in a compiled graph: their count depends on
     values.
 
     Inputs:
         - **input_x** (Tensor) - Whole numbers.
-        - **max_num** (int) - How many numbers lie in the range.
+        - **max_num** (int) - Length of the range.
         - **offset** (int) - The first of them.
 
     Outputs:
@@ -218,8 +220,8 @@ class SubAndFilter(HostPrimitive):
         )
         (numbers,) = self.values_of(tensor_argument("SubAndFilter", "input_x", input_x))
         less = numbers - numbers.dtype.type(offset)
-        places = np.flatnonzero((less >= 0) & (less < max_num))
-        return Tensor(less[places]), Tensor(places.astype(numbers.dtype))
+        indices = np.flatnonzero((less >= 0) & (less < max_num))
+        return Tensor(less[indices]), Tensor(indices.astype(numbers.dtype))
 
 
 CASES = [

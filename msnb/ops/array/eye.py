@@ -1,4 +1,4 @@
-"""Matrices of ones and zeros: the identity and triangles."""
+"""The identity matrix, and triangular matrices of ones."""
 
 import jax.numpy as jnp
 
@@ -76,7 +76,7 @@ def _EyeAt(n: NonNegInt, m: NonNegInt, k: Int, type: DType):
 
 
 def _size_and_diagonal(function, n, m, k):
-    """The arguments N, M and k of numpy's functions, checked."""
+    """Check the arguments N, M and k of numpy's functions."""
     rows = check(NonNegInt, n, "N", function)
     return rows, rows if m is None else check(NonNegInt, m, "M", function), check(Int, k, "k", function)
 

@@ -1,4 +1,4 @@
-"""Places of a Tensor counted through all elements, and along each dimension."""
+"""Conversion between flat indices and indices per dimension."""
 
 import math
 
@@ -14,14 +14,16 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 from msnb.ops._shapes import shapes
 
 
-def _order(function, order):
+def _check_order(function, order):
     if order not in ("C", "F"):
         raise ValueError(f"For '{function}', 'order' should be 'C' or 'F', but got {order!r}.")
     return order
 
 
-def _steps(shape, order):
-    """How many elements lie between one place and the next along each dimension; the last is the nearest for "C"."""
+def _element_strides(shape, order):
+    """Return the stride of each dimension in elements. The last dimension has stride 1 for order "C", the first for
+    "F".
+    """
     along = shape if order == "C" else shape[::-1]
     steps = [math.prod(along[d + 1 :]) for d in range(len(along))]
     return steps if order == "C" else steps[::-1]
@@ -32,7 +34,7 @@ def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
     """Places along each dimension, of places that are counted through all elements.
 
     Args:
-        shape (tuple[int]): The shape of what they are places in.
+        shape (tuple[int]): The shape that they index.
         order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
 
     Inputs:
@@ -47,7 +49,7 @@ def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
     dtype_in("unravel_index", "indices", indices, INT)
     size = math.prod(shape)
     flat = jnp.clip(wide(indices), -size, size - 1) % size
-    return tuple(flat // step % n for step, n in zip(_steps(shape, order), shape, strict=True))
+    return tuple(flat // step % n for step, n in zip(_element_strides(shape, order), shape, strict=True))
 
 
 @spelling(_UnravelIndexOf, numpy="unravel_index")
@@ -57,7 +59,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
     Args:
         indices (Union[Tensor, list, tuple, int]): Integers; negative ones count from the end, and those out of range
             are the first or the last place.
-        shape (Union[int, tuple[int], list[int]]): The shape of what they are places in.
+        shape (Union[int, tuple[int], list[int]]): The shape that they index.
         order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
 
     Returns:
@@ -75,10 +77,10 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
         [3 6 6]
     """
     shape = check(Shape, shape, "shape", "unravel_index")
-    found = _UnravelIndexOf.functional(
-        as_tensor(indices, "unravel_index", "indices"), shape, _order("unravel_index", order)
+    coordinates = _UnravelIndexOf.functional(
+        as_tensor(indices, "unravel_index", "indices"), shape, _check_order("unravel_index", order)
     )
-    return found if isinstance(found, tuple) else (found,)
+    return coordinates if isinstance(coordinates, tuple) else (coordinates,)
 
 
 @operator
@@ -89,8 +91,8 @@ def _RavelMultiIndex(
     """Places that are counted through all elements, of places along each dimension.
 
     Args:
-        shape (tuple[int]): The shape of what they are places in.
-        mode (str): What a place out of range means: "clip" the first or the last one, "wrap" counts around. Default:
+        shape (tuple[int]): The shape that they index.
+        mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
             "clip".
         order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
 
@@ -105,8 +107,8 @@ def _RavelMultiIndex(
     """
     for i, x in enumerate(places):
         dtype_in("ravel_multi_index", f"multi_index[{i}]", x, INT)
-    inside = [wide(x) % n if mode == "wrap" else jnp.clip(wide(x), 0, n - 1) for x, n in zip(places, shape)]
-    return sum(x * step for x, step in zip(inside, _steps(shape, order)))
+    wrapped = [wide(x) % n if mode == "wrap" else jnp.clip(wide(x), 0, n - 1) for x, n in zip(places, shape)]
+    return sum(x * step for x, step in zip(wrapped, _element_strides(shape, order)))
 
 
 @spelling(_RavelMultiIndex, numpy="ravel_multi_index")
@@ -115,9 +117,9 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
 
     Args:
         multi_index (Union[tuple, list, Tensor]): Integers along each dimension: Tensors, lists or numbers. A Tensor
-            stands for its slices.
-        dims (Union[int, tuple[int], list[int]]): The shape of what they are places in.
-        mode (str): What a place out of range means: "clip" the first or the last one, "wrap" counts around. Default:
+            means its slices.
+        dims (Union[int, tuple[int], list[int]]): The shape that they index.
+        mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
             "clip".
         order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
 
@@ -138,10 +140,12 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
     op, dims = "ravel_multi_index", check(Shape, dims, "dims", "ravel_multi_index")
     if not isinstance(multi_index, (tuple, list)):
         multi_index = tuple(as_tensor(multi_index, op, "multi_index"))
-    places = [as_tensor(x, op, f"multi_index[{i}]") for i, x in enumerate(multi_index)]
-    if len(places) != len(dims):
-        raise ValueError(f"For '{op}', 'multi_index' should have {len(dims)} parts, as 'dims', but got {len(places)}.")
-    flat = _RavelMultiIndex.functional(common_type(*places), dims, mode, _order(op, order))
+    coordinates = [as_tensor(x, op, f"multi_index[{i}]") for i, x in enumerate(multi_index)]
+    if len(coordinates) != len(dims):
+        raise ValueError(
+            f"For '{op}', 'multi_index' should have {len(dims)} parts, as 'dims', but got {len(coordinates)}."
+        )
+    flat = _RavelMultiIndex.functional(common_type(*coordinates), dims, mode, _check_order(op, order))
     return flat.astype(mstype.float32)
 
 
@@ -151,7 +155,7 @@ def UnravelIndex(indices, dims: Shape):
 
     Inputs:
         - **indices** (Tensor) - int32 or int64, a scalar or a vector; they have to be in range.
-        - **dims** (Union[Tensor, tuple[int]]) - The shape of what they are places in.
+        - **dims** (Union[Tensor, tuple[int]]) - The shape that they index.
 
     Outputs:
         Tensor of shape (len(dims), len(indices)), or (len(dims),) for a scalar, of the element type of `indices`.
@@ -165,7 +169,7 @@ def UnravelIndex(indices, dims: Shape):
     """
     dtype_in("UnravelIndex", "indices", indices, INDEX)
     rank("UnravelIndex", "indices", indices, 0, 1)
-    return jnp.stack([indices // step % n for step, n in zip(_steps(dims, "C"), dims, strict=True)])
+    return jnp.stack([indices // step % n for step, n in zip(_element_strides(dims, "C"), dims, strict=True)])
 
 
 CASES = [

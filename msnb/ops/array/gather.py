@@ -1,7 +1,7 @@
-"""Elements picked by indices.
+"""Elements selected by indices.
 
-An index out of range raises where it is checked (see `core.checks`); elsewhere it gives NaN, in integers the smallest
-number of the type, in unsigned ones the largest.
+An index out of range raises an error where it is checked (see `core.checks`). Otherwise it gives NaN, the smallest
+number of a signed integer type, or the largest of an unsigned one.
 """
 
 import jax
@@ -23,7 +23,7 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops._shapes import shapes
 
 
-def _gather(op, params, indices, axis):
+def _take_slices(op, params, indices, axis):
     tensor_only(op, "params", params)
     dtype_in(op, "indices", indices, INT)
     axis = axis_in(op, axis, params.ndim)
@@ -76,7 +76,7 @@ def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
         )
 
     def gather(params, indices):
-        return _gather("Gather", params, indices, axis - batch)
+        return _take_slices("Gather", params, indices, axis - batch)
 
     for _ in range(batch):
         gather = jax.vmap(gather)
@@ -105,7 +105,7 @@ spelling(Gather, method="index_select")(keyword_aliases(dim="axis")(index_select
 
 
 def _rows_from(first):
-    """How the gradient of a table whose first row has the number `first` falls into rows."""
+    """Return a row gradient rule for a table whose first row has the number `first`."""
 
     def rows(table, indices, cotangent):
         return indices.reshape(-1) - first, cotangent.reshape(-1, *table.shape[1:])
@@ -138,7 +138,7 @@ def SparseGatherV2(params, indices, axis: Int):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _gather("SparseGatherV2", params, indices, axis)
+    return _take_slices("SparseGatherV2", params, indices, axis)
 
 
 @operator(functional="gather_d", checks=[index("index", of="x", axis="dim")])
@@ -181,21 +181,21 @@ def GatherD(x, dim: Int, index):
     return jnp.take_along_axis(x, index, dim, mode="fill")
 
 
-def _along_dim(given):
-    dim, shape = given["dim"], given["shape"]
-    return [Range(given["index"], shape[dim], -shape[dim])] if -len(shape) <= dim < len(shape) else ()
+def _index_range(inputs):
+    dim, shape = inputs["dim"], inputs["shape"]
+    return [Range(inputs["index"], shape[dim], -shape[dim])] if -len(shape) <= dim < len(shape) else ()
 
 
-@operator(checks=[Check("index", _along_dim)])
+@operator(checks=[Check("index", _index_range)])
 def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
     """Gradient of GatherD with respect to its input, of shape `shape`."""
     dim = axis_in("GatherDGrad", dim, len(shape), "dim")
     dtype_in("GatherDGrad", "index", index, INT)
     rank("GatherDGrad", "index", index, len(shape))
     same_shape("GatherDGrad", index=index, grad=grad)
-    place = list(jnp.indices(index.shape, sparse=True))
-    place[dim] = index
-    return jnp.zeros(shape, grad.dtype).at[tuple(place)].add(grad)
+    position = list(jnp.indices(index.shape, sparse=True))
+    position[dim] = index
+    return jnp.zeros(shape, grad.dtype).at[tuple(position)].add(grad)
 
 
 @spelling(GatherD, function="gather_elements", method="gather_elements")
@@ -216,15 +216,15 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return GatherD.functional(input, dim, index)
 
 
-def _of_each(args, kwargs):
-    """The keyword arguments of `_gather_of` for gather(dim=, index=), which takes one element for each index."""
+def _gather_element_arguments(args, kwargs):
+    """Return the keyword arguments of `_gather_of` for gather(dim=, index=), which takes one element for each index."""
     return {("axis" if key == "index" else "input_indices" if key == "dim" else key): v for key, v in kwargs.items()}
 
 
 @spelling(Gather, GatherD, method="gather")
-@keyword_aliases(_of_each, dim="input_indices", index="axis")
+@keyword_aliases(_gather_element_arguments, dim="input_indices", index="axis")
 def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
-    """Slices along an axis, as `ops.gather`."""
+    """Return slices along an axis, as `ops.gather`."""
     if isinstance(input_indices, int):  # gather(dim, index)
         return GatherD.functional(self, input_indices, axis)
     return Gather.functional(self, input_indices, axis, batch_dims)
@@ -263,8 +263,8 @@ def GatherNd(input_x, indices):
         )
     if indices.size:
         some("GatherNd", "input_x", input_x, *range(indices.shape[-1]))
-    place = tuple(jnp.moveaxis(wide(indices), -1, 0))
-    return input_x.at[place].get(mode="fill", wrap_negative_indices=False)
+    position = tuple(jnp.moveaxis(wide(indices), -1, 0))
+    return input_x.at[position].get(mode="fill", wrap_negative_indices=False)
 
 
 @operator(rows=_rows_from)
@@ -298,8 +298,8 @@ def EmbeddingLookup(params, indices, offset: Int):
     rank("EmbeddingLookup", "params", params, 1, 2)
     if indices.size:
         some("EmbeddingLookup", "params", params, 0)
-    place = indices.astype(jnp.int64) - offset
-    return jnp.take(params, jnp.where(place < 0, params.shape[0], place), 0, mode="fill", fill_value=0)
+    row = indices.astype(jnp.int64) - offset
+    return jnp.take(params, jnp.where(row < 0, params.shape[0], row), 0, mode="fill", fill_value=0)
 
 
 @operator
@@ -332,7 +332,7 @@ def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | Non
     Args:
         indices (Tensor): Integers.
         axis (int): The axis; the flattened Tensor for None. Default: None.
-        mode (str): "clip" or "wrap": what an index out of range means. Default: "clip".
+        mode (str): "clip" or "wrap": treatment of an index out of range. Default: "clip".
 
     Returns:
         Tensor.
@@ -353,7 +353,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
         a (Union[Tensor, list, tuple]): Any Tensor.
         indices (Union[Tensor, list, tuple, int]): Integers.
         axis (int): The axis; the flattened Tensor for None. Default: None.
-        mode (str): What an index out of range means: "clip" takes the first or the last element, and the first for
+        mode (str): Treatment of an index out of range: "clip" takes the first or the last element, and the first for
             every negative index; "wrap" counts around. Default: "clip".
 
     Returns:
@@ -380,7 +380,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
 
 @operator(checks=[index("indices", of="arr", axis="axis")])
 def _TakeAlongAxis(arr, indices, axis: Int):
-    """The element at an index along an axis, for each place of the indices; other dimensions broadcast.
+    """The element at an index along an axis, for each element of the indices; other dimensions broadcast.
 
     Inputs:
         - **arr** (Tensor) - Any Tensor.
@@ -457,7 +457,7 @@ def IndexFill(x, axis: Int, index, value):
 
 @spelling(Take, function="take")
 def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
-    """Elements of a Tensor by their number in the order of all.
+    """Elements of a Tensor by their flat index.
 
     Args:
         input (Tensor): Any Tensor.
@@ -477,7 +477,7 @@ def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
 
 @spelling(IndexFill, method="index_fill_")
 def _index_fill_into(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
-    """Put one number in the slices that indices along a dimension name, and return the Tensor."""
+    """Fill slices along a dimension with one number and return the Tensor."""
     return take_over("index_fill_", self, IndexFill.functional(self, dim, index, value))
 
 

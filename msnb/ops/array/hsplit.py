@@ -1,4 +1,4 @@
-"""Tensors cut into rows, columns and layers."""
+"""Tensors split into rows, columns and layers."""
 
 from msnb.common.kinds import IntOrTuple
 from msnb.core.operator.cases import F, case, refused
@@ -9,14 +9,14 @@ from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.split import array_split, numpy_split
 
 
-def _split(function, x, indices_or_sections, axis, least):
+def _split_numpy(function, x, indices_or_sections, axis, least):
     x = as_tensor(x, function, "x")
     if x.ndim < least:
         raise ValueError(f"For '{function}', 'x' should have at least {least} dimensions, but got shape {x.shape}.")
     return numpy_split(x, indices_or_sections, axis)
 
 
-def _pieces(function, x, indices_or_sections, dims):
+def _split_tensor(function, x, indices_or_sections, dims):
     if tensor_argument(function, "input", x).ndim < dims:
         raise ValueError(f"For '{function}', 'input' should have at least {dims} dimensions, but got shape {x.shape}.")
     return array_split(x, indices_or_sections, dims - 1)
@@ -41,7 +41,7 @@ def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
         ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "hsplit", "x")
-    return _split("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
+    return _split_numpy("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
 
 
 @spelling(numpy="dsplit")
@@ -62,7 +62,7 @@ def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _split("dsplit", x, indices_or_sections, 2, 3)
+    return _split_numpy("dsplit", x, indices_or_sections, 2, 3)
 
 
 @spelling(function="hsplit", method="hsplit")
@@ -83,7 +83,7 @@ def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _pieces("hsplit", input, indices_or_sections, 2)
+    return _split_tensor("hsplit", input, indices_or_sections, 2)
 
 
 @spelling(function="dsplit", method="dsplit")
@@ -104,7 +104,7 @@ def dsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _pieces("dsplit", input, indices_or_sections, 3)
+    return _split_tensor("dsplit", input, indices_or_sections, 3)
 
 
 CASES = [

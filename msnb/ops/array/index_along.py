@@ -1,4 +1,4 @@
-"""Slices of a Tensor along an axis that are increased, replaced or filled, and elements put at places."""
+"""Slices along an axis that are increased, replaced or filled, and `index_put`."""
 
 from msnb.common.kinds import Int, OneOf, Tensors
 from msnb.core.errors.messages import describe
@@ -14,21 +14,21 @@ from msnb.ops.array.sequence import arange
 from msnb.ops.index import getitem, setitem
 
 
-def _places(op, x, axis, indices, updates=None):
-    """What `indices` name along an axis, where `updates` fit."""
+def _slices_at(op, x, axis, indices, updates=None):
+    """Return the reference `x.at[...]` of the slices at `indices` along an axis. Check the shape of `updates`."""
     dtype_in(op, "indices", indices, INDEX)
     rank(op, "indices", indices, 0, 1)
     axis = axis_in(op, axis, x.ndim)
-    wanted = (*x.shape[:axis], indices.size, *x.shape[axis + 1 :])
-    if updates is not None and updates.shape != wanted:
-        raise ValueError(f"For '{op}', what is put there should have shape {wanted}, but got {updates.shape}.")
+    expected = (*x.shape[:axis], indices.size, *x.shape[axis + 1 :])
+    if updates is not None and updates.shape != expected:
+        raise ValueError(f"For '{op}', what is put there should have shape {expected}, but got {updates.shape}.")
     return x.at[(slice(None),) * axis + (indices.reshape(-1),)]
 
 
 def _sum_along(op, x, indices, y, axis):
     dtype_in(op, "x", x, NUMBER)
     same_dtype(op, x=x, y=y)
-    return _places(op, x, axis, indices, y).add(y, mode="drop")
+    return _slices_at(op, x, axis, indices, y).add(y, mode="drop")
 
 
 @operator(writes=("x",), checks=[of_axis("indices", of="x", axis="axis")])
@@ -49,12 +49,12 @@ def IndexAdd(
         check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
 
     Inputs:
-        - **x** (Parameter) - What is written.
+        - **x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - A vector of int32 or int64.
-        - **y** (Tensor) - What is added, of the element type of `x` and its shape but along the axis.
+        - **y** (Tensor) - Addend, of the element type of `x` and its shape but along the axis.
 
     Outputs:
-        Tensor, what the Parameter holds then.
+        Tensor, the new value of the Parameter.
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
@@ -79,9 +79,9 @@ def index_add(
     """A Tensor increased at indices along an axis; a Parameter is written.
 
     Args:
-        x (Union[Parameter, Tensor]): What is increased.
+        x (Union[Parameter, Tensor]): Tensor to increase.
         indices (Tensor): A vector of int32 or int64.
-        y (Tensor): What is added, of the element type of `x` and its shape but along the axis.
+        y (Tensor): Addend, of the element type of `x` and its shape but along the axis.
         axis (int): The axis.
         use_lock (bool): No effect: updates here never interleave. Default: True.
         check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
@@ -104,7 +104,7 @@ def index_add(
     if isinstance(x, Parameter):
         return IndexAdd(axis, use_lock, check_index_bound)(x, indices, y)
     if not (use_lock and check_index_bound):
-        IndexAdd(axis, use_lock, check_index_bound)  # says what has no effect
+        IndexAdd(axis, use_lock, check_index_bound)  # reports arguments without effect
     return _IndexAdded(axis)(x, indices, y)
 
 
@@ -113,13 +113,13 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
     """A Parameter increased at indices along an axis.
 
     Args:
-        var (Parameter): What is written.
+        var (Parameter): Tensor to update.
         indices (Tensor): A vector of int32 or int64.
-        updates (Tensor): What is added, of the element type of `var` and its shape but along the axis.
+        updates (Tensor): Addend, of the element type of `var` and its shape but along the axis.
         axis (int): The axis.
 
     Returns:
-        Tensor, what the Parameter holds then.
+        Tensor, the new value of the Parameter.
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
@@ -136,7 +136,7 @@ def _index_add_of(
     self: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
     """A copy increased at indices along an axis, see `ops.index_add`."""
-    IndexAdd(axis, use_lock, check_index_bound)  # says what has no effect
+    IndexAdd(axis, use_lock, check_index_bound)  # reports arguments without effect
     return _IndexAdded(axis)(self, indices, y)
 
 
@@ -152,18 +152,18 @@ def _IndexCopied(x, index, source, *, dim: Int):
     """A copy of a Tensor with slices of another at indices along a dimension."""
     dtype_in("index_copy_", "self", x, ANY)
     same_dtype("index_copy_", self=x, tensor=source)
-    return _places("index_copy_", x, dim, index, source).set(source, mode="drop")
+    return _slices_at("index_copy_", x, dim, index, source).set(source, mode="drop")
 
 
 @spelling(_IndexCopied, method="index_copy_")
 def _index_copy_into(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:
-    """Put the slices of another Tensor at indices along a dimension, and return the Tensor."""
+    """Write the slices of another Tensor at indices along a dimension, and return the Tensor."""
     return take_over("index_copy_", self, _IndexCopied(dim)(self, index, tensor))
 
 
 @spelling(method="index")
 def _index_of(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """The elements that Tensors of indices name, one for each dimension, as ``x[indices]``."""
+    """Return the elements at Tensors of indices, one Tensor for each dimension, as ``x[indices]``."""
     return getitem(self, tuple(indices))
 
 
@@ -171,23 +171,23 @@ def _index_of(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tenso
 def _index_put_of(
     self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """A copy with values at the places that Tensors of indices name, one for each dimension; or added to what is there.
+    """A copy with values written or added at Tensors of indices, one Tensor for each dimension.
 
     Args:
         indices (Union[tuple[Tensor], list[Tensor]]): Integers or bool, as in ``x[indices]``.
         values (Tensor): Of a shape that broadcasts to the places.
-        accumulate (bool): Whether the values are added. Default: False.
+        accumulate (bool): Add the values instead of replacing elements. Default: False.
 
     Returns:
         Tensor.
     """
     if not isinstance(indices, (tuple, list)):
         raise TypeError(f"For 'index_put', 'indices' should be a tuple or list, but got {describe(indices)}.")
-    places = tuple(indices)
+    index = tuple(indices)
     if not accumulate:
-        return setitem(self, places, values)
+        return setitem(self, index, values)
     numbers = arange(self.size).reshape(self.shape)
-    flat = getitem(numbers, places)
+    flat = getitem(numbers, index)
     added = BroadcastTo(flat.shape)(tensor_argument("index_put", "values", values)).reshape(-1)
     return _IndexAdded(0)(self.reshape(-1), flat.reshape(-1), added).reshape(self.shape)
 
@@ -196,7 +196,7 @@ def _index_put_of(
 def _index_put_into(
     self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Put values at the places that Tensors of indices name, or add them, and return the Tensor."""
+    """Write or add values at Tensors of indices, and return the Tensor."""
     return take_over("index_put_", self, _index_put_of(self, indices, values, accumulate))
 
 
@@ -211,12 +211,12 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
         axis (int): The axis.
 
     Inputs:
-        - **var** (Parameter) - What is written.
+        - **var** (Parameter) - Parameter to update.
         - **indices** (Tensor) - A vector of int32.
-        - **updates** (Tensor) - What is added, of the element type of `var` and its shape but along the axis.
+        - **updates** (Tensor) - Addend, of the element type of `var` and its shape but along the axis.
 
     Outputs:
-        Tensor, what the Parameter holds then.
+        Tensor, the new value of the Parameter.
 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
@@ -233,7 +233,7 @@ def IndexPut(x1, x2, indices: Tensors, *, accumulate: OneOf(0, 1) = 0):
     """A copy of a Tensor with values at the places that Tensors of indices name.
 
     Args:
-        accumulate (int): 1 where the values are added to what is there. Default: 0.
+        accumulate (int): 1 to add the values to the elements. Default: 0.
 
     Inputs:
         - **x1** (Tensor) - Any Tensor.

@@ -1,4 +1,4 @@
-"""Tensors joined along an axis that they have, or along a new one."""
+"""Tensors joined along an existing axis or a new one."""
 
 import jax.numpy as jnp
 
@@ -17,7 +17,7 @@ from msnb.ops._check import (
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 
 
-def _several(op, xs, least=1):
+def _check_tensors(op, xs, least=1):
     if len(xs) < least:
         raise ValueError(f"For '{op}', there should be at least {least} Tensor, but got {len(xs)}.")
     for i, x in enumerate(xs):
@@ -52,7 +52,7 @@ def Concat(input_x: Tensors, *, axis: Int = 0):
         [[0. 1. 0. 1.]
          [2. 1. 2. 1.]]
     """
-    _several("Concat", input_x)
+    _check_tensors("Concat", input_x)
     first = input_x[0]
     axis = axis_in("Concat", axis, first.ndim)
     for i, x in enumerate(input_x):
@@ -107,7 +107,7 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
 @operator
 def ParallelConcat(values: Tensors):
-    """Tensors whose first dimension is 1, put one after another along it.
+    """Tensors whose first dimension is 1, concatenated along it.
 
     Inputs:
         - **values** (Union[tuple[Tensor], list[Tensor]]) - Tensors of one shape (1, ...) and element type.
@@ -128,7 +128,7 @@ def ParallelConcat(values: Tensors):
         [[0 1]
          [0 1]]
     """
-    _several("ParallelConcat", values)
+    _check_tensors("ParallelConcat", values)
     same_shape("ParallelConcat", **{f"values[{i}]": x for i, x in enumerate(values)})
     if not values[0].ndim or values[0].shape[0] != 1:
         raise ValueError(
@@ -162,7 +162,7 @@ def Stack(input_x: Tensors, *, axis: Int = 0):
         [[0 1]
          [2 3]]
     """
-    _several("Stack", input_x)
+    _check_tensors("Stack", input_x)
     same_shape("Stack", **{f"input_x[{i}]": x for i, x in enumerate(input_x)})
     return jnp.stack(input_x, axis_in("Stack", axis, input_x[0].ndim + 1))
 
@@ -191,12 +191,7 @@ def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
 
 def in_one_type(function: str, arrays: ArrayLike, argument: str) -> list[Tensor]:
-    """The Tensors of a sequence in the element type in which all of them meet.
-
-    Raises:
-        TypeError: If `arrays`, an argument of `function`, is no sequence.
-        ValueError: If it is empty.
-    """
+    """Return the Tensors of a sequence in their common element type."""
     if not isinstance(arrays, (Tensor, tuple, list)):
         raise TypeError(
             f"For '{function}', '{argument}' should be a Tensor, or a tuple or list of Tensors, but got "
@@ -209,7 +204,7 @@ def in_one_type(function: str, arrays: ArrayLike, argument: str) -> list[Tensor]
 
 @operator
 def _JoinSlices(x, *, axis: Int):
-    """The slices of a Tensor along its first dimension, put one after another along an axis of theirs.
+    """The slices of a Tensor along its first dimension, concatenated along one of their axes.
 
     Args:
         axis (int): The axis of the slices.
@@ -237,7 +232,7 @@ def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
 
     Args:
         arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along `axis` only; a Tensor
-            stands for its slices along the first dimension.
+            means its slices along the first dimension.
         axis (int): The axis; the flattened Tensors for None, and for 32 and more. Default: 0.
 
     Returns:
@@ -254,7 +249,7 @@ def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
         >>> print(mindspore.numpy.concatenate(([[1, 2]], [[3.5]]), axis=1))
         [[1.  2.  3.5]]
     """
-    flat = axis is None or check(Int, axis, "axis", "concatenate") >= 32  # numpy has no more dimensions
+    flat = axis is None or check(Int, axis, "axis", "concatenate") >= 32  # numpy has at most 32 dimensions
     if isinstance(arrays, Tensor):
         return arrays.ravel() if flat else _JoinSlices.functional(arrays, axis)
     tensors = in_one_type("concatenate", arrays, "arrays")
@@ -266,10 +261,10 @@ def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
 
 @spelling(Stack, numpy="stack")
 def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
-    """Tensors of one shape put side by side along a new axis, in the element type in which they meet.
+    """Tensors of one shape stacked along a new axis, in their common element type.
 
     Args:
-        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape; a Tensor stands for its slices along
+        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape; a Tensor means its slices along
             the first dimension.
         axis (int): Where the new axis goes. Default: 0.
 
@@ -288,18 +283,18 @@ def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
     return Stack.functional(in_one_type("stack", arrays, "arrays"), axis)
 
 
-def _rows(x):
-    """A Tensor of at least 2 dimensions: a vector is a row."""
+def _at_least_2d(x):
+    """Return `x` with at least 2 dimensions. A vector becomes a row."""
     return x if x.ndim > 1 else x.reshape((1, -1))
 
 
 @spelling(Concat, numpy="vstack")
 def _numpy_vstack(tup: ArrayLike) -> Tensor:
-    """Tensors put below each other: along the first axis, vectors as rows.
+    """Tensors stacked along the first axis; vectors are rows.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
-            stands for its slices along the first dimension.
+            means its slices along the first dimension.
 
     Returns:
         Tensor, in the element type in which they meet.
@@ -316,7 +311,7 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
         [[1 2 3]
          [4 5 6]]
     """
-    return concatenate([_rows(x) for x in in_one_type("vstack", tup, "tup")], 0)
+    return concatenate([_at_least_2d(x) for x in in_one_type("vstack", tup, "tup")], 0)
 
 
 @spelling(Concat, function="vstack")
@@ -338,12 +333,12 @@ def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     """
     if not isinstance(inputs, (tuple, list)):
         raise TypeError(f"For 'vstack', 'inputs' should be a tuple or list of Tensors, but got {describe(inputs)}.")
-    return Concat(0)([_rows(tensor_argument("vstack", "inputs", x)) for x in inputs])
+    return Concat(0)([_at_least_2d(tensor_argument("vstack", "inputs", x)) for x in inputs])
 
 
 @spelling(Concat, function="row_stack")
 def row_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors put below each other; see `vstack`."""
+    """Tensors stacked as rows; see `vstack`."""
     return vstack(tensors)
 
 

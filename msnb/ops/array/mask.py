@@ -1,4 +1,4 @@
-"""Masks: elements filled in or taken out where one is True, and masks that say how long something is."""
+"""Masks: elements filled or selected where a mask is True, and masks of sequence lengths."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +12,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._in_place import take_over
 from msnb.ops._shapes import shapes
 from msnb.ops.array.broadcast import BroadcastTo
-from msnb.ops.array.nonzero import known
+from msnb.ops.array.nonzero import concrete_array
 
 
 @operator(functional="masked_fill", methods=("masked_fill",))
@@ -65,7 +65,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         [1 3]
     """
     tensor_argument("masked_select", "input", input)
-    chosen = known("masked_select", mask)
+    chosen = concrete_array("masked_select", mask)
     shape = np.broadcast_shapes(input.shape, chosen.shape)
     if input.shape != shape:
         input = BroadcastTo.functional(input, shape)
@@ -119,13 +119,13 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
          [ True  True  True]]
     """
     if maxlen is None:
-        maxlen = int(known("sequence_mask", lengths).max())
+        maxlen = int(concrete_array("sequence_mask", lengths).max())
     return SequenceMask.functional(lengths, maxlen)
 
 
 @spelling(MaskedFill, method="masked_fill_")
 def _masked_fill_into(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
-    """Replace what `mask` marks, in place, and return the Tensor."""
+    """Fill the elements where `mask` is True, in place, and return the Tensor."""
     return take_over("masked_fill_", self, MaskedFill.functional(self, mask, value))
 
 
@@ -158,7 +158,7 @@ def MaskedScatter(input, mask, source):
     """A copy of a Tensor into which the elements of another go, one after another, where a mask is True.
 
     Inputs:
-        - **input** (Tensor) - What is copied.
+        - **input** (Tensor) - Any Tensor.
         - **mask** (Tensor) - Of bool, of a shape that broadcasts with that of `input`.
         - **source** (Tensor) - Of the element type of `input`, of at least as many elements as the mask has True.
 
@@ -184,7 +184,7 @@ def MaskedScatter(input, mask, source):
 
 @spelling(MaskedScatter, method="masked_scatter_")
 def _masked_scatter_into(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Put the elements of `source`, one after another, where `mask` is True, in place; returns the Tensor."""
+    """Write the elements of `source`, in order, where `mask` is True, in place; return the Tensor."""
     return take_over("masked_scatter_", self, MaskedScatter.functional(self, mask, source))
 
 

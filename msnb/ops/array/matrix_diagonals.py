@@ -1,7 +1,7 @@
-"""Matrices by their diagonals: bands kept, diagonals put in, taken out and replaced.
+"""Diagonals of matrices: bands selected, diagonals written, read and replaced.
 
-Several diagonals stand as rows of one Tensor, the uppermost first; `align` says at which end of a row a shorter one is
-filled up: "RIGHT_LEFT" puts those above the main one to the right and those below to the left.
+Several diagonals are the rows of one Tensor, the uppermost first. `align` selects the end of a row at which a shorter
+diagonal is padded: "RIGHT_LEFT" aligns those above the main one to the right and those below to the left.
 """
 
 import jax.numpy as jnp
@@ -23,26 +23,27 @@ def _is_matrix(op, x):
         raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
 
 
-def _bounds(op, k, rows, columns):
-    """The lowest and the uppermost diagonal that `k` names."""
+def _diagonal_range(op, k, rows, columns):
+    """Return the lowest and the uppermost diagonal of `k`."""
     low, high = (k, k) if isinstance(k, int) else (k * 2)[:2] if len(k) == 1 else k
     if low > high or low <= -rows or high >= columns:
         raise ValueError(f"For '{op}', 'k' should be diagonals of {rows} rows and {columns} columns, but got {k}.")
     return low, high
 
 
-def _places(low, high, rows, columns, align):
-    """For each diagonal from `high` down to `low`, and each place of its row: the row and the column of the matrix, and
-    whether there is one."""
+def _diagonal_indices(low, high, rows, columns, align):
+    """Return arrays of rows, columns and validity, for each diagonal from `high` down to `low` and each position in
+    its row.
+    """
     longest = min(rows + min(high, 0), columns - max(low, 0))
-    offset, place = np.arange(high, low - 1, -1)[:, None], np.arange(longest)
+    offset, position = np.arange(high, low - 1, -1)[:, None], np.arange(longest)
     length = np.minimum(rows + np.minimum(offset, 0), columns - np.maximum(offset, 0))
     above, below = align.split("_")
     right = np.where(offset >= 0, above == "RIGHT", below == "RIGHT")
-    place = place - np.where(right, longest - length, 0)
-    there = (place >= 0) & (place < length)
-    row, column = place - np.minimum(offset, 0), place + np.maximum(offset, 0)
-    return np.where(there, row, 0), np.where(there, column, 0), there
+    position = position - np.where(right, longest - length, 0)
+    is_valid = (position >= 0) & (position < length)
+    row, column = position - np.minimum(offset, 0), position + np.maximum(offset, 0)
+    return np.where(is_valid, row, 0), np.where(is_valid, column, 0), is_valid
 
 
 def _checked_diagonals(op, diagonals, low, high, rows, columns):
@@ -54,9 +55,9 @@ def _checked_diagonals(op, diagonals, low, high, rows, columns):
 
 
 def _with_diagonals(x, diagonals, low, high, align):
-    row, column, there = _places(low, high, *x.shape[-2:], align)
-    kept = tuple(np.nonzero(there))
-    return x.at[..., row[kept], column[kept]].set(diagonals[(..., *kept)])
+    row, column, is_valid = _diagonal_indices(low, high, *x.shape[-2:], align)
+    positions = tuple(np.nonzero(is_valid))
+    return x.at[..., row[positions], column[positions]].set(diagonals[(..., *positions)])
 
 
 @operator(functional="matrix_band_part", generation=2)
@@ -97,7 +98,7 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
         - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
         - **num_rows** (Union[int, Tensor]) - Rows of the matrices, -1 for as many as there have to be.
         - **num_cols** (Union[int, Tensor]) - Columns of the matrices, -1 for as many as there have to be.
-        - **padding_value** (Union[int, float, Tensor]) - What stands outside of the diagonals.
+        - **padding_value** (Union[int, float, Tensor]) - Value outside of the diagonals.
 
     Outputs:
         Tensor of shape (*, num_rows, num_cols) and the element type of `x`.
@@ -117,10 +118,10 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
     if num_rows == num_cols == -1:
         num_rows = num_cols = max(least_rows, least_columns)
     num_rows, num_cols = (least if n == -1 else n for n, least in ((num_rows, least_rows), (num_cols, least_columns)))
-    low, high = _bounds(op, k, num_rows, num_cols)
+    low, high = _diagonal_range(op, k, num_rows, num_cols)
     diagonals = _checked_diagonals(op, x, low, high, num_rows, num_cols)
-    whole = jnp.full((*diagonals.shape[:-2], num_rows, num_cols), padding_value.astype(x.dtype))
-    return _with_diagonals(whole, diagonals, low, high, align)
+    matrices = jnp.full((*diagonals.shape[:-2], num_rows, num_cols), padding_value.astype(x.dtype))
+    return _with_diagonals(matrices, diagonals, low, high, align)
 
 
 @spelling(MatrixDiagV3)
@@ -139,7 +140,7 @@ def matrix_diag(
         k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one. Default: 0.
         num_rows (Union[int, Tensor]): Rows of the matrices, -1 for as many as there have to be. Default: -1.
         num_cols (Union[int, Tensor]): Columns of the matrices, -1 for as many as there have to be. Default: -1.
-        padding_value (Union[int, float, Tensor]): What stands outside of the diagonals. Default: 0.
+        padding_value (Union[int, float, Tensor]): Value outside of the diagonals. Default: 0.
         align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
 
     Returns:
@@ -166,7 +167,7 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
         - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
-        - **padding_value** (Union[int, float, Tensor]) - What shorter diagonals are filled up with.
+        - **padding_value** (Union[int, float, Tensor]) - Padding of shorter diagonals.
 
     Outputs:
         Tensor of shape (*, length), or (*, number, length) for several.
@@ -179,10 +180,10 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
         ``CPU`` ``GPU`` ``TPU``
     """
     _is_matrix("MatrixDiagPartV3", x)
-    low, high = _bounds("MatrixDiagPartV3", k, *x.shape[-2:])
-    row, column, there = _places(low, high, *x.shape[-2:], align)
-    found = jnp.where(there, x[..., row, column], padding_value.astype(x.dtype))
-    return found[..., 0, :] if low == high else found
+    low, high = _diagonal_range("MatrixDiagPartV3", k, *x.shape[-2:])
+    row, column, is_valid = _diagonal_indices(low, high, *x.shape[-2:], align)
+    diagonals = jnp.where(is_valid, x[..., row, column], padding_value.astype(x.dtype))
+    return diagonals[..., 0, :] if low == high else diagonals
 
 
 @spelling(MatrixDiagPartV3)
@@ -192,7 +193,7 @@ def matrix_diag_part(x: Tensor, k: Tensor | int, padding_value: Tensor | float, 
     Args:
         x (Tensor): Of at least 2 dimensions.
         k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one.
-        padding_value (Union[int, float, Tensor]): What shorter diagonals are filled up with.
+        padding_value (Union[int, float, Tensor]): Padding of shorter diagonals.
         align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
 
     Returns:
@@ -232,7 +233,7 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
     """
     op = "MatrixSetDiagV3"
     _is_matrix(op, x)
-    low, high = _bounds(op, k, *x.shape[-2:])
+    low, high = _diagonal_range(op, k, *x.shape[-2:])
     return _with_diagonals(x, _checked_diagonals(op, diagonal, low, high, *x.shape[-2:]), low, high, align)
 
 
@@ -262,8 +263,10 @@ _BAND, _ONE = Values([-1, 1]), Values(1)
 _EVERY = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-def _across(assist):
-    """The axis in which a diagonal lies across matrices like `assist`: the longer one, the rows of square ones."""
+def _broadcast_axis(assist):
+    """Return the axis along which a diagonal is broadcast to matrices like `assist`: the longer one, rows of square
+    ones.
+    """
     return -1 if assist.shape[-2] < assist.shape[-1] else -2
 
 
@@ -315,7 +318,7 @@ def MatrixDiagPart(x, assist):
     """
     same_dtype("MatrixDiagPart", x=x, assist=assist)
     same_shape("MatrixDiagPart", x=x, assist=assist)
-    return jnp.sum(x * assist, _across(assist), dtype=x.dtype)
+    return jnp.sum(x * assist, _broadcast_axis(assist), dtype=x.dtype)
 
 
 @operator
@@ -340,12 +343,12 @@ def MatrixSetDiag(x, diagonal, assist):
     """
     same_dtype("MatrixSetDiag", x=x, diagonal=diagonal, assist=assist)
     same_shape("MatrixSetDiag", x=x, assist=assist)
-    spread = jnp.expand_dims(diagonal, _across(assist))
-    if spread.ndim != x.ndim or any(n not in (1, m) for n, m in zip(spread.shape, x.shape)):
+    expanded = jnp.expand_dims(diagonal, _broadcast_axis(assist))
+    if expanded.ndim != x.ndim or any(n not in (1, m) for n, m in zip(expanded.shape, x.shape)):
         raise ValueError(
             f"For 'MatrixSetDiag', 'diagonal' of shape {diagonal.shape} does not fit 'x' of shape {x.shape}."
         )
-    return x * (1 - assist) + spread * assist
+    return x * (1 - assist) + expanded * assist
 
 
 CASES = [

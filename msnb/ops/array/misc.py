@@ -1,4 +1,4 @@
-"""Small operators of MindSpore 2 over the elements of Tensors: checks, products, bits, layouts."""
+"""Small elementwise operators of MindSpore 2: checks, products, bits, layouts."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -35,7 +35,7 @@ def IdentityN(x: Tensors):
 
 @operator
 def MulNoNan(x, y):
-    """Products, which are 0 wherever the second operand is 0, whatever the first one is.
+    """Products that are 0 where the second operand is 0, even if the first one is NaN or infinite.
 
     Inputs:
         - **x** (Union[Tensor, Number]) - The first operand.
@@ -79,8 +79,8 @@ class CheckNumerics(HostPrimitive):
         if not x.is_floating_point():
             raise TypeError(f"For 'CheckNumerics', 'x' should be floating point, but got {x.dtype}.")
         if not is_tracer(x._array):
-            given = np.asarray(x._array)
-            for bad, word in ((np.isnan(given), "nan"), (np.isinf(given), "an infinite one")):
+            values = np.asarray(x._array)
+            for bad, word in ((np.isnan(values), "nan"), (np.isinf(values), "an infinite one")):
                 if bad.any():
                     raise RuntimeError(f"For 'CheckNumerics', all elements should be finite, but there is {word}.")
         return box(x._array) if x._node is None else x
@@ -89,7 +89,7 @@ class CheckNumerics(HostPrimitive):
 @operator
 @shapes("threshold: () | 1")
 def CompareAndBitpack(x, threshold):
-    """Whether elements are above a threshold, eight in one byte, the first in its highest bit.
+    """Comparison of elements with a threshold, eight bits to a byte, the first one in the highest bit.
 
     Inputs:
         - **x** (Tensor) - Numbers or bool, whose last dimension is a multiple of 8.
@@ -111,7 +111,7 @@ def CompareAndBitpack(x, threshold):
     return jnp.packbits(x > threshold, -1)
 
 
-def _layout(value):
+def _check_layout(value):
     if not isinstance(value, str):
         raise TypeError
     if value not in ("NHWC", "NCHW"):
@@ -119,7 +119,7 @@ def _layout(value):
     return value
 
 
-Layout = Kind("'NHWC' or 'NCHW'", _layout, python=str, examples=("NHWC", "NCHW"))
+Layout = Kind("'NHWC' or 'NCHW'", _check_layout, python=str, examples=("NHWC", "NCHW"))
 
 
 @operator

@@ -1,4 +1,4 @@
-"""Places of the elements that are not 0. How many there are depends on values, so that no graph can hold them."""
+"""Indices of nonzero elements. Their number depends on values, so these functions do not run in graphs."""
 
 import numpy as np
 
@@ -11,8 +11,8 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._numpy import ArrayLike, as_tensor
 
 
-def known(op, x):
-    """The numpy array of a Tensor whose values decide about the shape of the result.
+def concrete_array(op, x):
+    """Return the numpy array of a Tensor whose values determine the shape of the result.
 
     Raises:
         TypeError: If `x` is no Tensor.
@@ -27,7 +27,7 @@ def known(op, x):
 
 @host_operator()
 class NonZero(HostPrimitive):
-    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
 
     Inputs:
         - **input** (Tensor) - Numbers or bool.
@@ -53,7 +53,7 @@ class NonZero(HostPrimitive):
 
 @spelling(function="nonzero", method="nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -66,10 +66,10 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    places = np.nonzero(known("nonzero", input))
+    indices = np.nonzero(concrete_array("nonzero", input))
     if as_tuple:
-        return tuple(Tensor(p.astype(np.int64)) for p in places)
-    return Tensor(np.stack(places, axis=1).astype(np.int64) if places else np.zeros((0, 0), np.int64))
+        return tuple(Tensor(p.astype(np.int64)) for p in indices)
+    return Tensor(np.stack(indices, axis=1).astype(np.int64) if indices else np.zeros((0, 0), np.int64))
 
 
 @spelling(function="argwhere", method="argwhere")
@@ -90,7 +90,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 @spelling(numpy="argwhere")
 def _numpy_argwhere(a: ArrayLike) -> Tensor:
-    """Places of the elements that are not 0. Never in a compiled graph: how many there are depends on values.
+    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers or bool.

@@ -1,4 +1,4 @@
-"""What a Tensor is, read off as Python values: its shape, size and type, and whether a type is of a family."""
+"""Properties of a Tensor as Python values: shape, size and type; tests of types."""
 
 from typing import Any
 
@@ -200,7 +200,7 @@ class SameTypeShape(HostPrimitive):
 
 @host_operator("issubclass_")
 class IsSubClass(HostPrimitive):
-    """Whether a type is another or belongs to its family.
+    """Return True if a type is another one or belongs to its family.
 
     Inputs:
         - **sub_type** (mindspore.dtype) - The type in question.
@@ -231,7 +231,7 @@ class IsSubClass(HostPrimitive):
 
 @host_operator("isinstance_")
 class IsInstance(HostPrimitive):
-    """Whether a value is of a type or of a family of types.
+    """Return True if a value is of a type or of a family of types.
 
     Inputs:
         - **inst** (Any) - The value in question.
@@ -322,7 +322,7 @@ def dyn_shape(input_x: Tensor) -> Tensor:
 
 @spelling()
 def is_tensor(obj: Any) -> bool:
-    """Whether an object is a Tensor.
+    """Return True if an object is a Tensor.
 
     Args:
         obj (Any): Any object.
@@ -338,7 +338,7 @@ def is_tensor(obj: Any) -> bool:
 
 @spelling()
 def is_complex(input: Tensor) -> bool:
-    """Whether the elements of a Tensor are complex numbers.
+    """Return True if the elements of a Tensor are complex numbers.
 
     Args:
         input (Tensor): Any Tensor.
@@ -357,7 +357,7 @@ def is_complex(input: Tensor) -> bool:
 
 @spelling()
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the one element of a Tensor is not 0.
+    """Return True if the only element of a Tensor is not 0.
 
     Args:
         input (Tensor): A Tensor with one element.
@@ -380,7 +380,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 @spelling(method="is_signed")
 def _is_signed_of(self: Tensor) -> bool:
-    """Whether the elements may be negative."""
+    """Return True if the element type has negative values."""
     return self._array.dtype.kind not in "bu"
 
 

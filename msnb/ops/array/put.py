@@ -1,4 +1,4 @@
-"""Elements of a Tensor replaced, by their number in the order of all."""
+"""Elements replaced by their flat index."""
 
 from msnb.common.kinds import Bool
 from msnb.core.operator.cases import F, Values, case, refused
@@ -8,15 +8,15 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, dtype_in, same_dtype, tensor_only
 from msnb.ops._in_place import take_over
 
-_INSIDE = Check("index", lambda given: [Range(given["index"], given["input"].size, low=-given["input"].size)])
+_INSIDE = Check("index", lambda inputs: [Range(inputs["index"], inputs["input"].size, low=-inputs["input"].size)])
 
 
 @operator(checks=[_INSIDE])
 def _Put(input, index, source, *, accumulate: Bool = False):
-    """A copy of a Tensor with elements replaced, by their number in the order of all.
+    """A copy of a Tensor with elements replaced by their flat index.
 
     Args:
-        accumulate (bool): Whether they are added. Default: False.
+        accumulate (bool): Add the values instead of replacing elements. Default: False.
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
@@ -53,7 +53,7 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
         input (Tensor): It is written.
         index (Tensor): int32 or int64; negative ones count from the end.
         source (Tensor): Of the element type of `input` and as many elements as `index`.
-        accumulate (bool): Whether they are added. Default: False.
+        accumulate (bool): Add the values instead of replacing elements. Default: False.
 
     Returns:
         Tensor, `input` itself.

@@ -1,4 +1,4 @@
-"""Rows of different lengths, behind one another."""
+"""Rows of different lengths, stored one after another."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class RaggedRange(HostPrimitive):
 
     Inputs:
         - **starts** (Tensor) - Where the ranges begin, of shape () or (N,).
-        - **limits** (Tensor) - What they do not reach, of the shape and element type of `starts`.
+        - **limits** (Tensor) - Exclusive ends, of the shape and element type of `starts`.
         - **deltas** (Tensor) - Their steps, not 0, of the shape and element type of `starts`.
 
     Outputs:

@@ -1,4 +1,4 @@
-"""Elements repeated, rolled, reversed or turned."""
+"""Elements repeated, rolled, reversed or rotated."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -65,12 +65,12 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
 def _repeat_interleave_of(
     self: Tensor, repeats: int | Sequence[int] | Tensor, axis: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each element several times, one after another; `output_size` is how many come along the axis, if it is told."""
-    found = _RepeatInterleave.functional(self, repeats, () if axis is None else axis)
-    length = found.shape[0 if axis is None else axis]
+    """Repeat each element. `output_size`, if set, is the length along the axis."""
+    repeated = _RepeatInterleave.functional(self, repeats, () if axis is None else axis)
+    length = repeated.shape[0 if axis is None else axis]
     if output_size is not None and output_size != length:
         raise ValueError(f"For 'repeat_interleave', 'output_size' should be {length}, but got {output_size}.")
-    return found
+    return repeated
 
 
 @spelling(_RepeatInterleave)
@@ -158,7 +158,7 @@ def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int |
 
 @operator(functional="roll", methods=("roll",))
 def Roll(input, *, shifts: IntOrTuple, dims: Axis = ()):
-    """A Tensor whose elements move along dimensions; what leaves at the end comes in at the beginning.
+    """A Tensor rolled along dimensions: elements past the end return at the beginning.
 
     Args:
         input (Tensor): Any Tensor.
@@ -185,7 +185,7 @@ def Roll(input, *, shifts: IntOrTuple, dims: Axis = ()):
 def _numpy_roll(
     a: ArrayLike, shift: int | tuple[int, ...] | list[int], axis: int | tuple[int, ...] | list[int] | None = None
 ) -> Tensor:
-    """A Tensor whose elements move along axes; what leaves at the end comes in at the beginning.
+    """A Tensor rolled along axes: elements past the end return at the beginning.
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
@@ -259,8 +259,8 @@ def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (
         ``CPU`` ``GPU`` ``TPU``
     """
     a, axes = as_tensor(a, "rot90", "a"), check(Ints, axes, "axes", "rot90")
-    places = {axis_in("rot90", d, a.ndim, "axes") for d in axes}
-    if len(axes) != 2 or len(places) != 2:
+    plane = {axis_in("rot90", d, a.ndim, "axes") for d in axes}
+    if len(axes) != 2 or len(plane) != 2:
         raise ValueError(f"For 'rot90', 'axes' should be two different axes, but got {axes}.")
     return _Rot90.functional(a, k, axes)
 
@@ -297,7 +297,7 @@ def ReverseV2(x, *, axis: Axis):
 
 @spelling(ReverseV2, method="flip")
 def _flip_of(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """The order of the elements reversed along axes, which are given as a tuple or several ints."""
+    """Reverse the elements along axes, a tuple or several ints."""
     axes = axes if dims is None else (dims,)
     return ReverseV2.functional(self, axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
 
@@ -365,9 +365,9 @@ def _numpy_fliplr(m: ArrayLike) -> Tensor:
     return ReverseV2.functional(m, (axis_in("fliplr", 1, m.ndim),))
 
 
-def _sequence_lengths(given):
-    x, seq = given["x"], given["seq_dim"]
-    return [Range(given["seq_lengths"], x.shape[seq] + 1)] if -np.ndim(x) <= seq < np.ndim(x) else ()
+def _sequence_lengths(inputs):
+    x, seq = inputs["x"], inputs["seq_dim"]
+    return [Range(inputs["seq_lengths"], x.shape[seq] + 1)] if -np.ndim(x) <= seq < np.ndim(x) else ()
 
 
 @operator(functional="reverse_sequence", checks=[Check("seq_lengths", _sequence_lengths)])
@@ -409,9 +409,9 @@ def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
         raise ValueError(
             f"For '{op}', 'seq_lengths' should have shape {(x.shape[batch],)}, but got {seq_lengths.shape}."
         )
-    place = jnp.arange(x.shape[seq]).reshape([-1 if i == seq else 1 for i in range(x.ndim)])
+    position = jnp.arange(x.shape[seq]).reshape([-1 if i == seq else 1 for i in range(x.ndim)])
     length = seq_lengths.reshape([-1 if i == batch else 1 for i in range(x.ndim)])
-    return jnp.take_along_axis(x, jnp.where(place < length, length - 1 - place, place), seq)
+    return jnp.take_along_axis(x, jnp.where(position < length, length - 1 - position, position), seq)
 
 
 @spelling(ReverseV2, function="reverse", method="reverse")
@@ -477,7 +477,7 @@ def fliplr(input: Tensor) -> Tensor:
 
 @spelling(ReverseSequence, method="reverse_sequence")
 def _reverse_sequence_of(self: Tensor, seq_lengths: Tensor, seq_dim: int = 0, batch_dim: int = 0) -> Tensor:
-    """The first `seq_lengths` elements along `seq_dim` in reverse order, for each along `batch_dim`."""
+    """Reverse the first `seq_lengths` elements along `seq_dim`, for each index along `batch_dim`."""
     return ReverseSequence(seq_dim, batch_dim)(self, seq_lengths)
 
 

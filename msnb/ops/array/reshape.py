@@ -1,4 +1,4 @@
-"""The elements of a Tensor, in their order, in another shape."""
+"""The elements of a Tensor in order, with another shape."""
 
 import math
 from typing import Any
@@ -23,17 +23,17 @@ from msnb.ops.array.join import Concat
 
 
 def resolve_shape(op, size, shape):
-    """`shape` with its -1 replaced by what is left of `size` elements."""
+    """Return `shape` with -1 replaced by the length that makes `size` elements."""
     if any(n < -1 for n in shape) or shape.count(-1) > 1:
         raise ValueError(
             f"For '{op}', 'shape' should have at most one -1 and no other negative number, but got {shape}."
         )
-    known = math.prod(n for n in shape if n != -1)
+    product = math.prod(n for n in shape if n != -1)
     if -1 not in shape:
-        fits = known == size
+        fits = product == size
     else:
-        fits = known != 0 and size % known == 0
-        shape = tuple(size // known if n == -1 else n for n in shape) if fits else shape
+        fits = product != 0 and size % product == 0
+        shape = tuple(size // product if n == -1 else n for n in shape) if fits else shape
     if not fits:
         raise ValueError(f"For '{op}', a Tensor of {size} elements cannot take the shape {shape}.")
     return shape
@@ -152,7 +152,7 @@ _LONG_AXES_STAY = "an axis whose length is not 1 stays as it is"
 
 @differs_in_api2(_LONG_AXES_STAY)
 @spelling(Squeeze, function="squeeze", method="squeeze")
-def _squeeze_of_second(input: Tensor, axis: Axis = ()) -> Tensor:
+def _squeeze_api2(input: Tensor, axis: Axis = ()) -> Tensor:
     """A Tensor without its dimensions of length 1, or without those among some axes.
 
     Args:
@@ -180,7 +180,7 @@ def _squeeze_of_second(input: Tensor, axis: Axis = ()) -> Tensor:
     return Squeeze.functional(input, axis=axes) if axes else input
 
 
-called_as(Squeeze, _squeeze_of_second, _LONG_AXES_STAY)
+called_as(Squeeze, _squeeze_api2, _LONG_AXES_STAY)
 
 
 @operator(functional="padding")
@@ -216,8 +216,8 @@ def Padding(x, *, pad_dim_size: PositiveInt = 8):
     return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, pad_dim_size - 1)])
 
 
-def _spread(shape):
-    """A shape given as one tuple or as several ints."""
+def _shape_argument(shape):
+    """Return a shape passed as one tuple or as several ints."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tensor)):
         return shape[0]
     return shape
@@ -225,8 +225,8 @@ def _spread(shape):
 
 @spelling(Reshape, method="reshape", generation=1)
 def _reshape_of(self: Tensor, *shape: Any) -> Tensor:
-    """The elements in another shape, given as a tuple or as several ints; one may be -1."""
-    return Reshape.functional(self, _spread(shape))
+    """Return the elements with another shape, a tuple or several ints; one may be -1."""
+    return Reshape.functional(self, _shape_argument(shape))
 
 
 @spelling(Reshape, method="view", generation=1)
@@ -244,12 +244,12 @@ def _view_of(self: Tensor, *shape: Any) -> Tensor:
         )
     if isinstance(shape[0], list):
         raise TypeError("For 'view', the shape should be a tuple or several ints, but got a list.")
-    return Reshape.functional(self, _spread(shape))
+    return Reshape.functional(self, _shape_argument(shape))
 
 
 @spelling(Reshape, method=("view_as", "reshape_as"))
 def _view_as_of(self: Tensor, other: Tensor) -> Tensor:
-    """The elements in the shape of another Tensor."""
+    """Return the elements with the shape of another Tensor."""
     return Reshape.functional(self, other.shape)
 
 
@@ -291,8 +291,8 @@ spelling(ExpandDims, method="unsqueeze")(keyword_aliases(axis="dim")(unsqueeze))
 
 @spelling(Reshape, Concat, Zeros, method="resize")
 def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
-    """The elements in another shape, cut or filled up with zeros."""
-    new_shape = tuple(_spread(new_shape))
+    """Return the elements with another shape, truncated or padded with zeros."""
+    new_shape = tuple(_shape_argument(new_shape))
     count = int(np.prod(new_shape)) if new_shape else 1
     flat = ravel(self)
     if count <= flat.size:
@@ -345,7 +345,7 @@ def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) ->
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        axis (Union[int, tuple[int], list[int]]): Where the new dimensions stand in the result.
+        axis (Union[int, tuple[int], list[int]]): Positions of the new dimensions in the result.
 
     Returns:
         Tensor with as many dimensions more.
@@ -360,9 +360,9 @@ def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) ->
     a, axis = as_tensor(a, "expand_dims", "a"), check(IntOrTuple, axis, "axis", "expand_dims")
     if isinstance(axis, int):
         return ExpandDims.functional(a, axis)
-    places = axes_in("expand_dims", axis, a.ndim + len(axis)) if axis else ()
+    new_axes = axes_in("expand_dims", axis, a.ndim + len(axis)) if axis else ()
     lengths = iter(a.shape)
-    return Reshape.functional(a, tuple(1 if i in places else next(lengths) for i in range(a.ndim + len(places))))
+    return Reshape.functional(a, tuple(1 if i in new_axes else next(lengths) for i in range(a.ndim + len(new_axes))))
 
 
 @spelling(Squeeze, numpy="squeeze")
@@ -388,7 +388,7 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
 
 
 @replaces_in_api2(_numpy_squeeze, _LONG_AXES_STAY)
-def _numpy_squeeze_in_second(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
+def _numpy_squeeze_api2(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
     """A Tensor without its dimensions of length 1.
 
     Args:
@@ -406,7 +406,7 @@ def _numpy_squeeze_in_second(a: ArrayLike, axis: int | tuple[int, ...] | list[in
         ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "squeeze", "a")
-    return a if axis is not None and axis in ((), []) else _squeeze_of_second(a, axis)
+    return a if axis is not None and axis in ((), []) else _squeeze_api2(a, axis)
 
 
 @spelling(Reshape)

@@ -1,4 +1,4 @@
-"""Images brought to another size by taking the nearest pixel."""
+"""Images resized by the nearest pixel."""
 
 import jax.numpy as jnp
 
@@ -18,7 +18,7 @@ from msnb.ops._check import (
 from msnb.ops._shapes import shapes
 
 
-def _pair(value):
+def _check_pair(value):
     value = tuple(value) if isinstance(value, (tuple, list)) else None
     if value is None or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
         raise TypeError
@@ -27,7 +27,7 @@ def _pair(value):
     return value
 
 
-ImageSize = Kind("two non-negative ints", _pair)
+ImageSize = Kind("two non-negative ints", _check_pair)
 
 
 @operator
@@ -36,7 +36,7 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
 
     Args:
         size (Union[tuple, list]): New height and width.
-        align_corners (bool): Whether the centres of the corner pixels stay where they are. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - Images of shape (N, C, H, W).
@@ -60,12 +60,12 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
     rank("ResizeNearestNeighbor", "input_x", input_x, 4)
     some("ResizeNearestNeighbor", "input_x", input_x, 2, 3)
     for axis, new in zip((2, 3), size, strict=True):
-        input_x = jnp.take(input_x, _sources(input_x.shape[axis], new, align_corners), axis)
+        input_x = jnp.take(input_x, _source_indices(input_x.shape[axis], new, align_corners), axis)
     return input_x
 
 
-def _sources(old, new, align_corners):
-    """For each pixel of an axis of length `new`, the nearest one of length `old`."""
+def _source_indices(old, new, align_corners):
+    """Return the index of the nearest of `old` pixels, for each of `new` pixels along an axis."""
     if align_corners and new > 1:
         source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
     else:
@@ -78,7 +78,7 @@ def _sources(old, new, align_corners):
 def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False):
     """Gradient of ResizeNearestNeighbor with respect to images of height and width `size`."""
     for axis, old in enumerate(size, start=2):
-        index = _sources(old, grads.shape[axis], align_corners)
+        index = _source_indices(old, grads.shape[axis], align_corners)
         shape = (*grads.shape[:axis], old, *grads.shape[axis + 1 :])
         grads = jnp.zeros(shape, grads.dtype).at[(slice(None),) * axis + (index,)].add(grads)
     return grads

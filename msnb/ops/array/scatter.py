@@ -1,6 +1,6 @@
 """Operators that write into a Parameter at indices.
 
-An index out of range raises where it is checked (see `core.checks`); elsewhere what it was to write is left out.
+An index out of range raises an error where it is checked (see `core.checks`). Otherwise its update is dropped.
 """
 
 import math
@@ -13,9 +13,9 @@ from msnb.core.operator.declare import operator, with_source_of
 from msnb.core.operator.value_checks import index, position
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, dtype_in
 from msnb.ops._upcast import in_float32
-from msnb.ops.array._scatter import DROP, divided, in_type_of, multiplied, position_of
+from msnb.ops.array._scatter import DROP, cast_updates, divide_slices, multiply_slices, position_of
 
-_IN_PLACE = """{summary}
+_DOC = """{summary}
 
     Indices that name one slice several times all take effect, one after another.
 
@@ -23,12 +23,12 @@ _IN_PLACE = """{summary}
         use_locking (bool): No effect: updates here never interleave. Default: {locking}.
 
     Inputs:
-        - **input_x** (Parameter) - What is written.
+        - **input_x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - int32 or int64{index_form}.
         - **updates** (Tensor) - Of the element type of `input_x` and shape {shape}.
 
     Outputs:
-        Tensor, what the Parameter holds then.
+        Tensor, the new value of the Parameter.
 
     Raises:
         TypeError: If `use_locking` is not a bool, `indices` are not integers or the element types differ.
@@ -40,19 +40,19 @@ _IN_PLACE = """{summary}
     """
 
 
-def _rows(op, x, indices, updates):
-    wanted = indices.shape + x.shape[1:]
-    if not x.ndim or updates.shape != wanted and updates.shape:
+def _row_position(op, x, indices, updates):
+    expected = indices.shape + x.shape[1:]
+    if not x.ndim or updates.shape != expected and updates.shape:
         raise ValueError(
-            f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+            f"For '{op}', 'updates' should have shape {expected}, from indices of shape {indices.shape} and "
             f"a Parameter of shape {x.shape}, but got {updates.shape}."
         )
     return (indices,)
 
 
-def _in_place(functional=None, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
-    """Decorator: update(x, updates, at) gives the new value of the first input, which is written at `indices`."""
-    place = position_of if by_position else _rows
+def _in_place_operator(functional=None, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
+    """Decorator: `update(x, updates, at)` returns the new value of the first input, written at `indices`."""
+    locate = position_of if by_position else _row_position
 
     def declare(update):
         name = update.__name__
@@ -60,12 +60,12 @@ def _in_place(functional=None, *, locking=False, by_position=False, allowed=NUMB
         def kernel(input_x, indices, updates, *, use_locking: OneOf(locking, otherwise=NO_RACE) = locking):
             dtype_in(name, "input_x", input_x, allowed)
             dtype_in(name, "indices", indices, INDEX)
-            updates = in_type_of(name, input_x, updates)
-            at = place(name, input_x, indices, updates)
+            updates = cast_updates(name, input_x, updates)
+            at = locate(name, input_x, indices, updates)
             shape = at[0].shape + input_x.shape[len(at) :]
             return update(input_x, jnp.broadcast_to(updates, shape), at).astype(input_x.dtype)
 
-        doc = _IN_PLACE.format(
+        doc = _DOC.format(
             summary=update.__doc__,
             locking=locking,
             error=error.__name__,
@@ -81,61 +81,61 @@ def _in_place(functional=None, *, locking=False, by_position=False, allowed=NUMB
     return declare
 
 
-@_in_place("scatter_update", locking=True, allowed=ANY)
+@_in_place_operator("scatter_update", locking=True, allowed=ANY)
 def ScatterUpdate(x, updates, at):
     """Slices of a Parameter replaced by others, in place."""
     return x.at[at].set(updates, **DROP)
 
 
-@_in_place("scatter_add")
+@_in_place_operator("scatter_add")
 def ScatterAdd(x, updates, at):
     """Slices of a Parameter increased by others, in place."""
     return x.at[at].add(updates, **DROP)
 
 
-@_in_place()
+@_in_place_operator()
 def ScatterSub(x, updates, at):
     """Slices of a Parameter decreased by others, in place."""
     return x.at[at].add(-updates, **DROP)
 
 
-@_in_place("scatter_mul")
+@_in_place_operator("scatter_mul")
 def ScatterMul(x, updates, at):
     """Slices of a Parameter multiplied by others, in place."""
-    return in_float32(multiplied)(x, updates, at)
+    return in_float32(multiply_slices)(x, updates, at)
 
 
-@_in_place("scatter_div")
+@_in_place_operator("scatter_div")
 def ScatterDiv(x, updates, at):
     """Slices of a Parameter divided by others, in place."""
-    return divided(x, updates, at)
+    return divide_slices(x, updates, at)
 
 
-@_in_place("scatter_max", locking=True)
+@_in_place_operator("scatter_max", locking=True)
 def ScatterMax(x, updates, at):
     """Slices of a Parameter raised to at least others, in place."""
     return x.at[at].max(updates, **DROP)
 
 
-@_in_place("scatter_min")
+@_in_place_operator("scatter_min")
 def ScatterMin(x, updates, at):
     """Slices of a Parameter lowered to at most others, in place."""
     return x.at[at].min(updates, **DROP)
 
 
-@_in_place("scatter_nd_update", locking=True, by_position=True, allowed=ANY, error=ValueError)
+@_in_place_operator("scatter_nd_update", locking=True, by_position=True, allowed=ANY, error=ValueError)
 def ScatterNdUpdate(x, updates, at):
     """Slices of a Parameter replaced by others, in place."""
     return x.at[at].set(updates, **DROP)
 
 
-@_in_place("scatter_nd_add", by_position=True)
+@_in_place_operator("scatter_nd_add", by_position=True)
 def ScatterNdAdd(x, updates, at):
     """Slices of a Parameter increased by others, in place."""
     return x.at[at].add(updates, **DROP)
 
 
-@_in_place("scatter_nd_sub", by_position=True)
+@_in_place_operator("scatter_nd_sub", by_position=True)
 def ScatterNdSub(x, updates, at):
     """Slices of a Parameter decreased by others, in place."""
     return x.at[at].add(-updates, **DROP)
@@ -146,12 +146,12 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
     """Slices of a Parameter increased by others, in place.
 
     Inputs:
-        - **input_x** (Parameter) - What is written, numbers.
+        - **input_x** (Parameter) - Parameter of numbers to update.
         - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
         - **updates** (Tensor) - Of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
 
     Outputs:
-        Tensor, what the Parameter holds then.
+        Tensor, the new value of the Parameter.
 
     Raises:
         TypeError: If `indices` are not integers or the element types differ.
@@ -164,7 +164,7 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
     name = "ScatterNonAliasingAdd"
     dtype_in(name, "input_x", input_x, NUMBER)
     dtype_in(name, "indices", indices, INDEX)
-    updates = in_type_of(name, input_x, updates)
+    updates = cast_updates(name, input_x, updates)
     return input_x.at[position_of(name, input_x, indices, updates)].add(updates, **DROP)
 
 
@@ -173,7 +173,7 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     """Rows of a Parameter replaced, in place; an index below 0 or from `max_num` on is left out.
 
     Inputs:
-        - **input_x** (Parameter) - What is written.
+        - **input_x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - int32 or int64, along the first dimension; its shape does not matter.
         - **updates** (Tensor) - One row for each index.
         - **max_num** (int) - Bound of the indices.
@@ -190,7 +190,7 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     """
     name = "UpdateCache"
     dtype_in(name, "indices", indices, INDEX)
-    updates = in_type_of(name, input_x, updates)
+    updates = cast_updates(name, input_x, updates)
     if updates.size != indices.size * math.prod(input_x.shape[1:]):
         raise ValueError(
             f"For '{name}', 'updates' should have one row of shape {input_x.shape[1:]} for each of "
@@ -201,25 +201,25 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     return input_x.at[rows].set(updates, **DROP), jnp.zeros(1, jnp.float32)
 
 
-@_in_place("scatter_nd_mul", by_position=True)
+@_in_place_operator("scatter_nd_mul", by_position=True)
 def ScatterNdMul(x, updates, at):
     """Slices of a Parameter multiplied by others, in place."""
-    return in_float32(multiplied)(x, updates, at)
+    return in_float32(multiply_slices)(x, updates, at)
 
 
-@_in_place("scatter_nd_div", by_position=True)
+@_in_place_operator("scatter_nd_div", by_position=True)
 def ScatterNdDiv(x, updates, at):
     """Slices of a Parameter divided by others, in place."""
-    return divided(x, updates, at)
+    return divide_slices(x, updates, at)
 
 
-@_in_place("scatter_nd_max", by_position=True)
+@_in_place_operator("scatter_nd_max", by_position=True)
 def ScatterNdMax(x, updates, at):
     """Slices of a Parameter raised to at least others, in place."""
     return x.at[at].max(updates, **DROP)
 
 
-@_in_place("scatter_nd_min", by_position=True)
+@_in_place_operator("scatter_nd_min", by_position=True)
 def ScatterNdMin(x, updates, at):
     """Slices of a Parameter lowered to at most others, in place."""
     return x.at[at].min(updates, **DROP)

@@ -11,7 +11,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._in_place import take_over
 from msnb.ops._upcast import in_float32
-from msnb.ops.array._scatter import DROP, divided, multiplied, position_of
+from msnb.ops.array._scatter import DROP, divide_slices, multiply_slices, position_of
 
 _COPY = """{summary}
 
@@ -39,8 +39,8 @@ _COPY = """{summary}
     """
 
 
-def _into_copy(shown, allowed=NUMBER, error=RuntimeError):
-    """Decorator: update(x, updates, at) gives a copy of the first input, changed at `indices`."""
+def _copying_operator(example, allowed=NUMBER, error=RuntimeError):
+    """Decorator: `update(x, updates, at)` returns a copy of the first input, changed at `indices`."""
 
     def declare(update):
         name = update.__name__
@@ -52,7 +52,7 @@ def _into_copy(shown, allowed=NUMBER, error=RuntimeError):
             same_dtype(name, input_x=input_x, updates=updates)
             return update(input_x, updates, position_of(name, input_x, indices, updates)).astype(input_x.dtype)
 
-        doc = _COPY.format(summary=update.__doc__, name=name, shown=shown, error=error.__name__)
+        doc = _COPY.format(summary=update.__doc__, name=name, shown=example, error=error.__name__)
         declared = operator(
             functional=functional,
             methods=(functional,),
@@ -64,45 +64,45 @@ def _into_copy(shown, allowed=NUMBER, error=RuntimeError):
     return declare
 
 
-@_into_copy("[1. 8. 4.]", allowed=ANY, error=ValueError)
+@_copying_operator("[1. 8. 4.]", allowed=ANY, error=ValueError)
 def TensorScatterUpdate(x, updates, at):
-    """A copy of a Tensor whose slices at given positions are replaced by others."""
+    """A copy of a Tensor with slices replaced."""
     return x.at[at].set(updates, **DROP)
 
 
-@_into_copy("[ 1. 10.  4.]")
+@_copying_operator("[ 1. 10.  4.]")
 def TensorScatterAdd(x, updates, at):
-    """A copy of a Tensor whose slices at given positions are increased by others."""
+    """A copy of a Tensor with slices increased."""
     return x.at[at].add(updates, **DROP)
 
 
-@_into_copy("[ 1. -6.  4.]")
+@_copying_operator("[ 1. -6.  4.]")
 def TensorScatterSub(x, updates, at):
-    """A copy of a Tensor whose slices at given positions are decreased by others."""
+    """A copy of a Tensor with slices decreased."""
     return x.at[at].add(-updates, **DROP)
 
 
-@_into_copy("[ 1. 16.  4.]")
+@_copying_operator("[ 1. 16.  4.]")
 def TensorScatterMul(x, updates, at):
-    """A copy of a Tensor whose slices at given positions are multiplied by others."""
-    return in_float32(multiplied)(x, updates, at)
+    """A copy of a Tensor with slices multiplied."""
+    return in_float32(multiply_slices)(x, updates, at)
 
 
-@_into_copy("[1.   0.25 4.  ]")
+@_copying_operator("[1.   0.25 4.  ]")
 def TensorScatterDiv(x, updates, at):
-    """A copy of a Tensor whose slices at given positions are divided by others."""
-    return divided(x, updates, at)
+    """A copy of a Tensor with slices divided."""
+    return divide_slices(x, updates, at)
 
 
-@_into_copy("[1. 8. 4.]")
+@_copying_operator("[1. 8. 4.]")
 def TensorScatterMax(x, updates, at):
-    """A copy of a Tensor whose slices at given positions are raised to at least others."""
+    """A copy of a Tensor with slices raised to at least the updates."""
     return x.at[at].max(updates, **DROP)
 
 
-@_into_copy("[1. 2. 4.]")
+@_copying_operator("[1. 2. 4.]")
 def TensorScatterMin(x, updates, at):
-    """A copy of a Tensor whose slices at given positions are lowered to at most others."""
+    """A copy of a Tensor with slices lowered to at most the updates."""
     return x.at[at].min(updates, **DROP)
 
 
@@ -144,7 +144,7 @@ def ScatterNd(indices, updates, shape: Shape):
 _COMBINED = {
     "none": lambda x, updates, at: x.at[at].set(updates, **DROP),
     "add": lambda x, updates, at: x.at[at].add(updates, **DROP),
-    "mul": in_float32(multiplied),
+    "mul": in_float32(multiply_slices),
     "max": lambda x, updates, at: x.at[at].max(updates, **DROP),
     "min": lambda x, updates, at: x.at[at].min(updates, **DROP),
 }
@@ -163,7 +163,7 @@ def TensorScatterElements(
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
         - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`; negative ones count from the end,
-          and what one out of range was to write is left out, as in MindSpore.
+          and the update of one out of range is dropped, as in MindSpore.
         - **updates** (Tensor) - Of the shape of `indices` and the element type of `input_x`.
 
     Outputs:
@@ -193,10 +193,10 @@ def TensorScatterElements(
             f"but got {indices.shape} and {updates.shape}."
         )
     indices = jnp.where(indices < 0, indices + input_x.shape[axis], indices)
-    places = tuple(
+    position = tuple(
         indices if d == axis else jax.lax.broadcasted_iota(indices.dtype, indices.shape, d) for d in range(input_x.ndim)
     )
-    return _COMBINED[reduction](input_x, updates, places).astype(input_x.dtype)
+    return _COMBINED[reduction](input_x, updates, position).astype(input_x.dtype)
 
 
 @operator(generation=2)
@@ -224,8 +224,8 @@ def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
     return TensorScatterElements.kernel(input_x, indices, updates, axis=axis, reduction="add")
 
 
-def _within(index, src):
-    """What an index takes of `src`: of each axis the first elements, as many as the index has."""
+def _crop_to_index(index, src):
+    """Return the first elements of `src` along each axis, as many as `index` has."""
     if not isinstance(src, Tensor) or not isinstance(index, Tensor) or src.ndim != index.ndim:
         return src
     longer = src.shape != index.shape and all(n >= m for n, m in zip(src.shape, index.shape, strict=True))
@@ -235,37 +235,38 @@ def _within(index, src):
 @spelling(TensorScatterElements, method="scatter")
 @keyword_aliases(dim="axis")
 def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
-    """A copy with the element at `index` along an axis set, for each place of `index`."""
-    return TensorScatterElements.functional(self, index, _within(index, src), axis)
+    """Return a copy with one element along an axis set for each element of `index`."""
+    return TensorScatterElements.functional(self, index, _crop_to_index(index, src), axis)
 
 
 @spelling(TensorScatterElements, TensorScatterAdd, method="scatter_add")
 @keyword_aliases(indices="dim", updates="index")
 def _scatter_add_of(self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | float | None = None) -> Tensor:
-    """A copy with the element at `index` along an axis increased, for each place of `index`; of two Tensors, as
-    scatter_add(indices, updates), with slices increased."""
+    """Return a copy with one element along an axis increased for each element of `index`.
+
+    With two Tensors, scatter_add(indices, updates) increases slices.
+    """
     if src is None and isinstance(dim, Tensor):
         return TensorScatterAdd.functional(self, dim, index)
-    return TensorScatterElements.functional(self, index, _within(index, src), dim, "add")
+    return TensorScatterElements.functional(self, index, _crop_to_index(index, src), dim, "add")
 
 
 @spelling(TensorScatterElements, method="scatter_add_")
 def _scatter_add_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
     """Increase the elements at `index` along an axis, in place, and return the Tensor."""
     return take_over(
-        "scatter_add_", self, TensorScatterElements.functional(self, index, _within(index, src), dim, "add")
+        "scatter_add_", self, TensorScatterElements.functional(self, index, _crop_to_index(index, src), dim, "add")
     )
 
 
 @spelling(TensorScatterElements, method="scatter_")
 def _scatter_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float, *, reduce: str | None = None) -> Tensor:
-    """Set the elements at `index` along an axis in place, or with `reduce` "add" or "multiply" combine them; returns
-    the Tensor."""
+    """Set elements along an axis in place, or combine them with `reduce` "add" or "multiply"; return the Tensor."""
     reduction = {None: "none", "add": "add", "multiply": "mul"}.get(reduce)
     if reduction is None:
         raise ValueError(f"For 'scatter_', 'reduce' should be None, 'add' or 'multiply', but got {reduce!r}.")
     return take_over(
-        "scatter_", self, TensorScatterElements.functional(self, index, _within(index, src), dim, reduction)
+        "scatter_", self, TensorScatterElements.functional(self, index, _crop_to_index(index, src), dim, reduction)
     )
 
 
@@ -277,7 +278,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
         input (Tensor): Of at least 1 dimension.
         axis (int): The axis that `index` counts along.
         index (Tensor): int32 or int64, of as many dimensions as `input`.
-        src (Union[Tensor, float]): What is set, at least as long as `index` in each dimension.
+        src (Union[Tensor, float]): New values, at least as long as `index` in each dimension.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -289,7 +290,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return TensorScatterElements.functional(input, index, _within(index, src), axis)
+    return TensorScatterElements.functional(input, index, _crop_to_index(index, src), axis)
 
 
 def _method_of(cls):
@@ -328,9 +329,9 @@ def _PutSlice(x, src, *, axis: Int, start: Optional(Int) = None, end: Optional(I
         ``CPU`` ``GPU`` ``TPU``
     """
     at = x.at[(slice(None),) * axis_in("slice_scatter", axis, x.ndim) + (slice(start, end, step),)]
-    wanted = jax.eval_shape(at.get).shape
-    if src.shape != wanted:
-        raise ValueError(f"For 'slice_scatter', 'src' should have shape {wanted}, but got {src.shape}.")
+    expected = jax.eval_shape(at.get).shape
+    if src.shape != expected:
+        raise ValueError(f"For 'slice_scatter', 'src' should have shape {expected}, but got {src.shape}.")
     return at.set(src.astype(x.dtype))
 
 
@@ -363,7 +364,7 @@ def slice_scatter(
 
 @spelling(_PutSlice, function="select_scatter", method="select_scatter")
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
-    """A copy of a Tensor with what stands at one index of an axis replaced.
+    """A copy of a Tensor with the slice at one index of an axis replaced.
 
     Args:
         input (Tensor): Of at least 1 dimension.
@@ -384,8 +385,8 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     tensor_argument("select_scatter", "src", src)
     axis = axis_in("select_scatter", axis, tensor_argument("select_scatter", "input", input).ndim)
     index = axis_in("select_scatter", index, input.shape[axis], "index")
-    wanted = input.shape[:axis] + input.shape[axis + 1 :]
-    src = (src if src.shape == wanted else src.broadcast_to(wanted)).expand_dims(axis)
+    expected = input.shape[:axis] + input.shape[axis + 1 :]
+    src = (src if src.shape == expected else src.broadcast_to(expected)).expand_dims(axis)
     return _PutSlice.functional(input, src, axis, index, index + 1)
 
 

@@ -1,4 +1,4 @@
-"""Places in ordered rows, and what stands at a place of the order."""
+"""Insertion positions in sorted rows, and elements by rank."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,7 +14,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops.array.sort import IndexType
 
 
-def _bound(op, side, sorted_x, values, out_type):
+def _search_rows(op, side, sorted_x, values, out_type):
     dtype_in(op, "sorted_x", sorted_x, NUMBER)
     same_dtype(op, sorted_x=sorted_x, values=values)
     rank(op, "sorted_x", sorted_x, 2)
@@ -47,7 +47,7 @@ def LowerBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _bound("LowerBound", "left", sorted_x, values, out_type)
+    return _search_rows("LowerBound", "left", sorted_x, values, out_type)
 
 
 @operator
@@ -71,7 +71,7 @@ def UpperBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _bound("UpperBound", "right", sorted_x, values, out_type)
+    return _search_rows("UpperBound", "right", sorted_x, values, out_type)
 
 
 @operator
@@ -103,7 +103,7 @@ def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
 
 @host_operator()
 class ListDiff(HostPrimitive):
-    """The elements of one vector that are not in another, and where they stand. Their number depends on values.
+    """The elements of one vector that are not in another, and their indices. Their number depends on values.
 
     Args:
         out_idx (mindspore.dtype): Element type of the places, int32 or int64. Default: mindspore.int32.
@@ -131,8 +131,8 @@ class ListDiff(HostPrimitive):
         for name, value in (("x", x), ("y", y)):
             rank("ListDiff", name, tensor_argument("ListDiff", name, value), 1)
         x, y = self.values_of(x, y)
-        (places,) = np.nonzero(~np.isin(x, y))
-        return Tensor(x[places]), Tensor(places.astype(np_dtype(self.out_idx)))
+        (indices,) = np.nonzero(~np.isin(x, y))
+        return Tensor(x[indices]), Tensor(indices.astype(np_dtype(self.out_idx)))
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Reductions over the segments that a Tensor of segment numbers marks."""
+"""Reductions over segments, by a Tensor of segment numbers."""
 
 import math
 
@@ -14,7 +14,7 @@ from msnb.ops._check import INDEX, NUMBER, dtype_in, some, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
-from msnb.ops.array._scatter import multiplied
+from msnb.ops.array._scatter import multiply_slices
 
 _DOC = """{summary} of the slices of each segment.
 
@@ -43,16 +43,16 @@ _DOC = """{summary} of the slices of each segment.
     """
 
 
-def _limit(dtype, largest):
+def _extreme_value(dtype, largest):
     info = jnp.finfo(dtype) if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype)
     return info.max if largest else info.min
 
 
-_BELOW = Check("segment_ids", lambda given: [Range(given["segment_ids"], given["num_segments"], low=None)])
+_BELOW = Check("segment_ids", lambda inputs: [Range(inputs["segment_ids"], inputs["num_segments"], low=None)])
 
 
-def _segments(empty, shown, start, called=()):
-    """Decorator: combine(result, values, ids) enters values in their segments, which begin as start(dtype)."""
+def _segment_operator(empty, example, start, called=()):
+    """Decorator: `combine(result, values, ids)` reduces values into their segments, initialized with `start(dtype)`."""
 
     def declare(combine):
         name = combine.__name__
@@ -68,38 +68,40 @@ def _segments(empty, shown, start, called=()):
                 )
             rest = x.shape[depth:]
             ids = segment_ids.reshape(-1)
-            ids = jnp.where(ids < 0, num_segments, ids)  # jax counts negative indices from the end; these are dropped
+            ids = jnp.where(
+                ids < 0, num_segments, ids
+            )  # JAX counts negative indices from the end; here they are dropped
             result = jnp.full((num_segments, *rest), start(x.dtype), x.dtype)
             return combine(result, x.reshape(math.prod(segment_ids.shape), *rest), ids)
 
-        doc = _DOC.format(name=name, summary=combine.__doc__, empty=empty, shown=shown)
+        doc = _DOC.format(name=name, summary=combine.__doc__, empty=empty, shown=example)
         functional = "unsorted_segment_" + name.removeprefix("UnsortedSegment").lower()
         return operator(functional=functional, called=called, checks=[_BELOW])(with_source_of(combine, kernel, doc))
 
     return declare
 
 
-@_segments("0", "[3. 7.]", lambda dtype: 0, called=("input_x",))
+@_segment_operator("0", "[3. 7.]", lambda dtype: 0, called=("input_x",))
 @in_float32
 def UnsortedSegmentSum(result, values, ids):
     """Sum"""
     return result.at[ids].add(values, mode="drop")
 
 
-@_segments("1", "[ 2. 12.]", lambda dtype: 1)
+@_segment_operator("1", "[ 2. 12.]", lambda dtype: 1)
 @in_float32
 def UnsortedSegmentProd(result, values, ids):
     """Product"""
-    return multiplied(result, values, (ids,))
+    return multiply_slices(result, values, (ids,))
 
 
-@_segments("the largest number of the type", "[1. 3.]", lambda dtype: _limit(dtype, True))
+@_segment_operator("the largest number of the type", "[1. 3.]", lambda dtype: _extreme_value(dtype, True))
 def UnsortedSegmentMin(result, values, ids):
     """Minimum"""
     return result.at[ids].min(values, mode="drop")
 
 
-@_segments("the smallest number of the type", "[2. 4.]", lambda dtype: _limit(dtype, False))
+@_segment_operator("the smallest number of the type", "[2. 4.]", lambda dtype: _extreme_value(dtype, False))
 def UnsortedSegmentMax(result, values, ids):
     """Maximum"""
     return result.at[ids].max(values, mode="drop")
@@ -126,8 +128,8 @@ _SORTED = """{summary} of the slices of each segment.
     """
 
 
-def _declared_in_order(name, summary, empty, reduce):
-    """The class `name` of segments in rising order, which `reduce` of (x, ids, count) computes."""
+def _declare_sorted_segments(name, summary, empty, reduce):
+    """Declare the class `name` for sorted segment numbers, computed by `reduce(x, ids, count)`."""
 
     def call(self, input_x, segment_ids):
         tensor_argument(name, "input_x", input_x)
@@ -144,12 +146,12 @@ def _declared_in_order(name, summary, empty, reduce):
     return host_operator()(type(name, (HostPrimitive,), members))
 
 
-def _filled(cls):
-    """The function of an unsorted reduction, with 0 in an empty segment."""
+def _fill_empty_segments(cls):
+    """Return the function of an unsorted reduction, with 0 for empty segments."""
 
     def reduce(x, ids, count):
-        found = cls.functional(x, ids, count)
-        return _Occupied.functional(found, ids)
+        reduced = cls.functional(x, ids, count)
+        return _Occupied.functional(reduced, ids)
 
     return reduce
 
@@ -157,7 +159,7 @@ def _filled(cls):
 @operator
 @shapes("x: _ ...")
 def _Occupied(x, segment_ids):
-    """Rows of `x`, zeros where no number of `segment_ids` names the row."""
+    """Rows of `x`, zeros for rows without a segment number."""
     there = jnp.zeros(x.shape[0], bool).at[segment_ids].set(True)
     return jnp.where(there.reshape(-1, *[1] * (x.ndim - 1)), x, 0)
 
@@ -172,11 +174,11 @@ def _MeanOfSegments(x, segment_ids, num_segments: PositiveInt):
     return total / jnp.maximum(count, 1).reshape(-1, *[1] * (x.ndim - 1))
 
 
-SegmentSum = _declared_in_order("SegmentSum", "Sum", "0", UnsortedSegmentSum.functional)
-SegmentProd = _declared_in_order("SegmentProd", "Product", "1", UnsortedSegmentProd.functional)
-SegmentMax = _declared_in_order("SegmentMax", "Maximum", "0", _filled(UnsortedSegmentMax))
-SegmentMin = _declared_in_order("SegmentMin", "Minimum", "0", _filled(UnsortedSegmentMin))
-SegmentMean = _declared_in_order("SegmentMean", "Mean", "0", _MeanOfSegments.functional)
+SegmentSum = _declare_sorted_segments("SegmentSum", "Sum", "0", UnsortedSegmentSum.functional)
+SegmentProd = _declare_sorted_segments("SegmentProd", "Product", "1", UnsortedSegmentProd.functional)
+SegmentMax = _declare_sorted_segments("SegmentMax", "Maximum", "0", _fill_empty_segments(UnsortedSegmentMax))
+SegmentMin = _declare_sorted_segments("SegmentMin", "Minimum", "0", _fill_empty_segments(UnsortedSegmentMin))
+SegmentMean = _declare_sorted_segments("SegmentMean", "Mean", "0", _MeanOfSegments.functional)
 
 
 @spelling(_MeanOfSegments)

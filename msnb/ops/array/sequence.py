@@ -1,4 +1,4 @@
-"""Sequences of numbers at even distances, or in even ratios."""
+"""Sequences of numbers at equal distances, or in equal ratios."""
 
 import functools
 from typing import Any
@@ -74,7 +74,7 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
     dtype = np_dtype(dtype)
     if all(isinstance(v, int) for v in (start, end, step)) and jnp.issubdtype(dtype, jnp.integer):
         return start + step * jnp.arange(len(range(start, end, step)), dtype=dtype)
-    return jnp.asarray(np.arange(start, end, step).astype(dtype))  # exact, and then rounded once
+    return jnp.asarray(np.arange(start, end, step).astype(dtype))  # exact, then rounded once
 
 
 @spelling(Arange)
@@ -156,16 +156,16 @@ def _numpy_arange(
         >>> print(mindspore.numpy.arange(0, 1, 0.25))
         [0.   0.25 0.5  0.75]
     """
-    given = [
+    numbers = [
         check(Number, v, n, "arange") for n, v in (("start", start), ("stop", stop), ("step", step)) if v is not None
     ]
     if dtype is None:
-        dtype = mstype.int32 if all(isinstance(v, int) for v in given) else mstype.float32
+        dtype = mstype.int32 if all(isinstance(v, int) for v in numbers) else mstype.float32
     else:
         dtype = element_type(dtype, "arange")
     if stop is None:
-        given.insert(0, 0)
-    return Arange.functional(*given, *(() if step is not None else (1,)), dtype)
+        numbers.insert(0, 0)
+    return Arange.functional(*numbers, *(() if step is not None else (1,)), dtype)
 
 
 @operator
@@ -218,8 +218,8 @@ def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: I
     return start * ratio**share
 
 
-def _bounds(function, start, stop, num, endpoint, axis):
-    """The two bounds as Tensors of one floating point type, and what the operators above are made with."""
+def _read_bounds(function, start, stop, num, endpoint, axis):
+    """Return the two bounds as Tensors of one floating point type, and the checked operator attributes."""
     bounds = [as_tensor(v, function, n) for n, v in (("start", start), ("stop", stop))]
     settings = {
         "num": check(NonNegInt, num, "num", function),
@@ -233,10 +233,10 @@ def _without_tensors(value):
     return not isinstance(value, Tensor) and (not isinstance(value, (list, tuple)) or all(map(_without_tensors, value)))
 
 
-def _sampled(function, by_numpy, by_operator, dtype, start, stop, *where):
-    """The numbers between two bounds; where these are no Tensors by numpy, in double precision."""
+def _sample_between(function, by_numpy, by_operator, dtype, start, stop, *where):
+    """Return numbers between two bounds. Bounds that are no Tensors are computed by numpy in double precision."""
     dtype = mstype.float32 if dtype is None else element_type(dtype, function)
-    bounds, settings = _bounds(function, start, stop, *where)
+    bounds, settings = _read_bounds(function, start, stop, *where)
     if _without_tensors((start, stop)):
         return Tensor(by_numpy(start, stop, **settings, dtype=np_dtype(dtype)))
     return by_operator(*bounds, **settings).astype(dtype)
@@ -284,10 +284,10 @@ def _numpy_linspace(
             samples.floor() if dtype is not None and np_dtype(element_type(dtype, "linspace")).kind in "iu" else samples
         )
 
-    samples = _sampled("linspace", np.linspace, between, dtype, start, stop, num, endpoint, axis)
+    samples = _sample_between("linspace", np.linspace, between, dtype, start, stop, num, endpoint, axis)
     if not check(Bool, retstep, "retstep", "linspace"):
         return samples
-    (low, high), _ = _bounds("linspace", start, stop, num, endpoint, axis)
+    (low, high), _ = _read_bounds("linspace", start, stop, num, endpoint, axis)
     gaps = num - 1 if endpoint else num
     return samples, (high - low) / gaps if gaps > 0 else float("nan")
 
@@ -302,7 +302,7 @@ def _numpy_logspace(
     dtype: DType | str | None = None,
     axis: int = 0,
 ) -> Tensor:
-    """Powers of `base` whose exponents stand at even distances from `start` to `stop`.
+    """Powers of `base` with evenly spaced exponents from `start` to `stop`.
 
     Args:
         start (Union[int, float, list, tuple, Tensor]): The first exponent; of several a sequence for each.
@@ -334,7 +334,7 @@ def _numpy_logspace(
         return base ** _Spaced(**settings)(low, high)
 
     by_numpy = functools.partial(np.logspace, base=base)
-    return _sampled("logspace", by_numpy, between, dtype, start, stop, num, endpoint, axis)
+    return _sample_between("logspace", by_numpy, between, dtype, start, stop, num, endpoint, axis)
 
 
 @spelling(_SpacedGeometrically, numpy="geomspace")
@@ -373,7 +373,7 @@ def geomspace(
     between = _SpacedGeometrically.functional
     if _without_tensors((start, stop)) and not (np.all(start) and np.all(stop)):
         raise ValueError(f"For 'geomspace', 'start' and 'stop' should not be 0, but got {start} and {stop}.")
-    return _sampled("geomspace", np.geomspace, between, dtype, start, stop, num, endpoint, axis)
+    return _sample_between("geomspace", np.geomspace, between, dtype, start, stop, num, endpoint, axis)
 
 
 def _check_range(attributes):
@@ -388,7 +388,7 @@ def _check_range(attributes):
 
 @operator(refuses=_check_range)
 def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: StrictFloat = 1.0):
-    """The numbers start + delta * i for a vector of places i; what `nn.Range` is made of.
+    """The numbers start + delta * i for a vector of integers i; the operator of `nn.Range`.
 
     Args:
         start (float): The first number; the end, from 0.0, if there is no `limit`.
@@ -425,7 +425,7 @@ class _Range(Primitive):
         - **delta** (Union[Tensor, Number]) - Their distance, not 0.
 
     Outputs:
-        Tensor of 1 dimension: int64 of whole numbers, and float32 otherwise.
+        Tensor of 1 dimension: int64 for integers, and float32 otherwise.
 
     Raises:
         ValueError: If `delta` is 0 or leads away from `limit`.
@@ -449,7 +449,7 @@ _BOUNDS = ("start", "limit", "delta")
 def logspace(
     start: Tensor | float, end: Tensor | float, steps: int, base: int = 10, *, dtype: DType | None = mstype.float32
 ) -> Tensor:
-    """Powers of `base` whose exponents stand at even distances from `start` to `end`, both included.
+    """Powers of `base` with evenly spaced exponents from `start` to `end`, both included.
 
     Args:
         start (Union[Tensor, float]): The first exponent.
@@ -477,7 +477,7 @@ def logspace(
 def LogSpace(
     start, end, *, steps: NonNegInt = 10, base: NonNegInt = 10, dtype: OneOf(*mstype.float_type) = mstype.float32
 ):
-    """Powers of `base` whose exponents stand at even distances from `start` to `end`, both included.
+    """Powers of `base` with evenly spaced exponents from `start` to `end`, both included.
 
     Args:
         steps (int): How many. Default: 10.

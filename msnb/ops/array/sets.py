@@ -1,4 +1,4 @@
-"""Elements of one Tensor that another has, and those that it lacks."""
+"""Set operations: elements of one Tensor that another has or lacks."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,10 +15,10 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 
 @operator
 def _IsIn(element, test_elements, *, invert: Bool = False):
-    """Whether each element of a Tensor is among those of another.
+    """Membership of each element of a Tensor in another, as bools.
 
     Args:
-        invert (bool): Whether to ask for those that are not. Default: False.
+        invert (bool): Invert the result. Default: False.
 
     Inputs:
         - **element** (Tensor) - Of any shape.
@@ -35,12 +35,12 @@ def _IsIn(element, test_elements, *, invert: Bool = False):
 
 @spelling(_IsIn, numpy="isin")
 def isin(element: ArrayLike, test_elements: ArrayLike, invert: bool = False) -> Tensor:
-    """Whether each element of a Tensor is among those of another.
+    """Membership of each element of a Tensor in another, as bools.
 
     Args:
         element (Union[Tensor, list, tuple, Number]): Of any shape.
         test_elements (Union[Tensor, list, tuple, Number]): Of any shape.
-        invert (bool): Whether to ask for those that are not. Default: False.
+        invert (bool): Invert the result. Default: False.
 
     Returns:
         Tensor of bool, of the shape of `element`.
@@ -62,12 +62,12 @@ def isin(element: ArrayLike, test_elements: ArrayLike, invert: bool = False) -> 
 
 @spelling(_IsIn, numpy="in1d")
 def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
-    """Whether each element of a Tensor is among those of another, as a vector.
+    """Membership of each element of a Tensor in another, as a bool vector.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape; it is flattened.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
-        invert (bool): Whether to ask for those that are not. Default: False.
+        invert (bool): Invert the result. Default: False.
 
     Returns:
         Tensor of bool, of shape (ar1.size,).
@@ -81,8 +81,8 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
     return isin(as_tensor(ar1, "in1d", "ar1").ravel(), ar2, invert)
 
 
-def _known(function, *tensors):
-    """The values of Tensors as vectors."""
+def _concrete_vectors(function, *tensors):
+    """Return the values of Tensors as vectors. Raise an error if one is traced."""
     if any(is_tracer(x._array) for x in tensors):
         raise DataDependentShape(function, "the number of elements found", "use isin, which marks them")
     return [x.asnumpy().ravel() for x in tensors]
@@ -109,7 +109,9 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Te
         ``CPU`` ``GPU`` ``TPU``
     """
     check(Bool, assume_unique, "assume_unique", "setdiff1d")
-    first, second = _known("setdiff1d", as_tensor(ar1, "setdiff1d", "ar1"), as_tensor(ar2, "setdiff1d", "ar2"))
+    first, second = _concrete_vectors(
+        "setdiff1d", as_tensor(ar1, "setdiff1d", "ar1"), as_tensor(ar2, "setdiff1d", "ar2")
+    )
     return Tensor(np.setdiff1d(first, second, assume_unique))
 
 
@@ -125,7 +127,7 @@ def intersect1d(
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
         assume_unique (bool): Whether the elements of each are known to be distinct. Default: False.
-        return_indices (bool): Whether to return where they stand first, too. Default: False.
+        return_indices (bool): Also return their first indices. Default: False.
 
     Returns:
         Tensor of 1 dimension, in the element type in which both meet; or a tuple of it and the places in the flattened
@@ -144,11 +146,11 @@ def intersect1d(
     for argument, value in (("assume_unique", assume_unique), ("return_indices", return_indices)):
         check(Bool, value, argument, "intersect1d")
     both = common_type(as_tensor(ar1, "intersect1d", "ar1"), as_tensor(ar2, "intersect1d", "ar2"))
-    found = np.intersect1d(*_known("intersect1d", *both), assume_unique, return_indices)
+    results = np.intersect1d(*_concrete_vectors("intersect1d", *both), assume_unique, return_indices)
     if not return_indices:
-        return Tensor(found)
-    common, *places = found
-    return (Tensor(common), *(Tensor(p.astype(mstype.np_dtype(mstype.int32))) for p in places))
+        return Tensor(results)
+    common, *positions = results
+    return (Tensor(common), *(Tensor(p.astype(mstype.np_dtype(mstype.int32))) for p in positions))
 
 
 CASES = [

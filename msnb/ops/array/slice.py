@@ -1,4 +1,4 @@
-"""A part cut out of a Tensor: a block, a stretch along an axis, or by begin, end and step in each dimension."""
+"""Slices of a Tensor: a block, a range along an axis, or begin, end and step for each dimension."""
 
 import jax.numpy as jnp
 
@@ -7,7 +7,7 @@ from msnb.core.operator.cases import F, case, refused
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axis_in, tensor_only
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 
 
 @operator(functional="slice", called=("input_x",))
@@ -24,7 +24,7 @@ def Slice(x, begin: Ints, size: Ints):
 
     Raises:
         TypeError: If `begin` or `size` is not made of int.
-        ValueError: If there is not one entry for each dimension, or the block does not lie within `x`.
+        ValueError: If there is not one entry for each dimension, or the block is not inside `x`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -78,7 +78,7 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
         Tensor.
 
     Raises:
-        ValueError: If the stretch does not lie within the Tensor.
+        ValueError: If the range is not inside the Tensor.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -95,7 +95,7 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
 spelling(Slice, method="narrow")(keyword_aliases(dim="axis")(narrow))
 
 
-def _bits(mask, length):
+def _mask_bits(mask, length):
     return [bool(mask >> i & 1) for i in range(length)]
 
 
@@ -112,11 +112,11 @@ def StridedSlice(
     new_axis_mask: NonNegInt = 0,
     shrink_axis_mask: NonNegInt = 0,
 ):
-    """A part of a Tensor, given by begin, end and step in each dimension.
+    """A slice of a Tensor by begin, end and step for each dimension.
 
-    Bit i of a mask says something about entry i: in `begin_mask` and `end_mask` that the entry counts as left out, in
-    `ellipsis_mask` that it stands for all dimensions not named, in `new_axis_mask` that it adds a dimension of
-    length 1, in `shrink_axis_mask` that it picks the one element at `begin` and drops the dimension.
+    Bit i of a mask is about entry i. `begin_mask` and `end_mask`: the entry is ignored. `ellipsis_mask`: it is an
+    ellipsis for the remaining dimensions. `new_axis_mask`: it adds a dimension of length 1. `shrink_axis_mask`: it
+    selects the element at `begin` and drops the dimension.
 
     Args:
         begin_mask (int): Entries that begin at the start. Default: 0.
@@ -157,8 +157,8 @@ def StridedSlice(
         )
     if 0 in strides:
         raise ValueError(f"For '{op}', 'strides' should not contain 0, but got {strides}.")
-    ellipsis, new_axis, shrink = (_bits(m, count) for m in (ellipsis_mask, new_axis_mask, shrink_axis_mask))
-    begins, ends = _bits(begin_mask, count), _bits(end_mask, count)
+    ellipsis, new_axis, shrink = (_mask_bits(m, count) for m in (ellipsis_mask, new_axis_mask, shrink_axis_mask))
+    begins, ends = _mask_bits(begin_mask, count), _mask_bits(end_mask, count)
     if bin(ellipsis_mask).count("1") > 1:
         raise ValueError(f"For '{op}', 'ellipsis_mask' should have at most one bit set, but got {ellipsis_mask}.")
     named = sum(not (e or n) for e, n in zip(ellipsis, new_axis, strict=True))
@@ -214,7 +214,7 @@ def StridedSliceGrad(
             shrink_axis_mask=shrink_axis_mask,
         )
 
-    return transposed(cut, shapex, dy)
+    return apply_transpose(cut, shapex, dy)
 
 
 @spelling(Slice, function="tensor_slice")

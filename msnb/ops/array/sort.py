@@ -1,4 +1,4 @@
-"""Elements in order, and the distinct ones among them."""
+"""Sorting, and distinct elements."""
 
 import math
 
@@ -90,7 +90,7 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 @spelling(Sort, method="argsort")
 @keyword_aliases(dim="axis")
 def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """Indices that bring the elements in order along an axis; those of equal elements always rise."""
+    """Return the indices that sort the elements along an axis. The sort is stable."""
     check(Bool, stable, "stable", "argsort")
     return argsort(self, axis, descending)
 
@@ -98,14 +98,14 @@ def _argsort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: 
 @spelling(Sort, method="sort")
 @keyword_aliases(dim="axis")
 def _sort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
-    """The elements in order along an axis, and where they stood; equal ones always keep their order."""
+    """Return the sorted elements along an axis and their indices. The sort is stable."""
     check(Bool, stable, "stable", "sort")
     return Sort.functional(self, axis, descending)
 
 
 @operator
 def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, right: Bool = False):
-    """Where values would go in an ordered vector so that it stays in order.
+    """Positions at which values can be inserted into a sorted vector.
 
     Args:
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
@@ -137,8 +137,8 @@ def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, ri
             f"but for the last one, but got {values.shape}."
         )
     ordered, sought = (x.reshape(math.prod(rows), x.shape[-1]) for x in (sorted_sequence, values))
-    found = jax.vmap(lambda a, v: jnp.searchsorted(a, v, side=side))(ordered, sought)
-    return found.reshape(values.shape).astype(np_dtype(dtype))
+    positions = jax.vmap(lambda a, v: jnp.searchsorted(a, v, side=side))(ordered, sought)
+    return positions.reshape(values.shape).astype(np_dtype(dtype))
 
 
 @spelling(SearchSorted)
@@ -151,7 +151,7 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Where values would go in an ordered Tensor so that it stays in order.
+    """Positions at which values can be inserted into a sorted Tensor.
 
     Args:
         sorted_sequence (Tensor): Numbers, in order along the last dimension unless `sorter` says in which.
@@ -185,20 +185,20 @@ def searchsorted(
                 f"but got {sorter.shape}."
             )
         sorted_sequence = GatherD.functional(sorted_sequence, -1, sorter)
-    found = SearchSorted(right=bool(right) or side == "right")(sorted_sequence, values)
-    return Cast.functional(found, mstype.int32) if out_int32 else found
+    positions = SearchSorted(right=bool(right) or side == "right")(sorted_sequence, values)
+    return Cast.functional(positions, mstype.int32) if out_int32 else positions
 
 
 @spelling(SearchSorted, method="searchsorted")
 def _searchsorted_of(self: Tensor, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
-    """Where values would go in this Tensor, which is in order, or is brought in order by `sorter`; int32."""
+    """Return the insertion positions of values in this Tensor, which is sorted or is sorted by `sorter`; int32."""
     sorter = sorter if sorter is None else as_tensor(sorter, "searchsorted", "sorter")
     return searchsorted(self, as_tensor(v, "searchsorted", "v"), out_int32=True, side=side, sorter=sorter)
 
 
 @spelling(SearchSorted, numpy="searchsorted")
 def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
-    """Where values would go in an ordered vector so that it stays in order.
+    """Positions at which values can be inserted into a sorted vector.
 
     Args:
         a (Union[Tensor, list, tuple]): A vector of numbers, in order unless `sorter` says in which.
@@ -232,23 +232,22 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
     return SearchSorted(mstype.int32, side == "right")(a, v)
 
 
-def _first_places(x):
-    """For a vector: which elements are the first of their value, and for each element the rank of its value's first
-    place among the first places."""
+def _first_occurrences(x):
+    """Return a mask of first occurrences in a vector, and for each element the rank of its value's first occurrence."""
     count = x.shape[0]
     order = jnp.argsort(x, stable=True)
     ordered = x[order]
     new = jnp.concatenate([jnp.ones(1, bool), ordered[1:] != ordered[:-1]]) if count else jnp.zeros(0, bool)
     group = jnp.cumsum(new) - 1
-    first = jnp.full(count, count).at[group].min(order)  # first place of each group
-    by_place = jnp.zeros(count, bool).at[order].set(new)  # in a stable sort a group begins with its first place
-    number = jnp.cumsum(by_place) - 1
+    first = jnp.full(count, count).at[group].min(order)  # first index of each group
+    is_first = jnp.zeros(count, bool).at[order].set(new)  # in a stable sort a group begins with its first index
+    number = jnp.cumsum(is_first) - 1
     inverse = (
         jnp.zeros(count, jnp.int32)
         .at[order]
         .set(number[jnp.minimum(first, max(count - 1, 0))][group].astype(jnp.int32))
     )
-    return by_place, inverse
+    return is_first, inverse
 
 
 @operator(functional="unique_with_pad")
@@ -257,7 +256,7 @@ def UniqueWithPad(x, pad_num):
 
     Inputs:
         - **x** (Tensor) - A vector of numbers.
-        - **pad_num** (Union[int, Tensor]) - What fills the rest.
+        - **pad_num** (Union[int, Tensor]) - Padding of the result.
 
     Outputs:
         Two Tensors of the shape of `x`.
@@ -279,9 +278,9 @@ def UniqueWithPad(x, pad_num):
     """
     dtype_in("UniqueWithPad", "x", x, NUMBER)
     rank("UniqueWithPad", "x", x, 1)
-    first, inverse = _first_places(x)
-    place = jnp.where(first, jnp.cumsum(first) - 1, x.shape[0])
-    values = jnp.full(x.shape, pad_num.astype(x.dtype)).at[place].set(x, mode="drop")
+    first, inverse = _first_occurrences(x)
+    rank_of_value = jnp.where(first, jnp.cumsum(first) - 1, x.shape[0])
+    values = jnp.full(x.shape, pad_num.astype(x.dtype)).at[rank_of_value].set(x, mode="drop")
     return values, inverse.astype(x.dtype if x.dtype in INDEX else jnp.int32)
 
 
@@ -327,17 +326,17 @@ class Unique(HostPrimitive):
 
 @spelling(Unique, method="unique")
 def _unique_of(self: Tensor) -> tuple[Tensor, Tensor]:
-    """The distinct elements, and for each element its place among them, as `ops.unique`."""
+    """Return the distinct elements and the index of each element among them, as `ops.unique`."""
     return Unique()(self)
 
 
 @spelling(Unique, numpy="unique")
 def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """The distinct elements of a Tensor, in order. Never in a compiled graph: how many there are depends on values.
+    """The sorted distinct elements of a Tensor. Not in a compiled graph: their number depends on values.
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Numbers; it is flattened.
-        return_inverse (bool): Whether to return the place of each element among the distinct ones, too. Default: False.
+        return_inverse (bool): Also return the index of each element among the distinct ones. Default: False.
 
     Returns:
         Tensor, a vector; or a tuple of it and a vector of int32, int64 for a Tensor of int64.
@@ -383,7 +382,7 @@ def msort(input: Tensor) -> Tensor:
 
 @spelling(UniqueWithPad, method="unique_with_pad")
 def _unique_with_pad_of(self: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
-    """The distinct elements of a vector, filled up with `pad_num` to its length, and where each belongs."""
+    """Return the distinct elements of a vector, padded with `pad_num` to its length, and the index of each element."""
     return UniqueWithPad()(self, pad_num)
 
 

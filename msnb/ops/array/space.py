@@ -31,7 +31,7 @@ def _block_shape(value):
     return tuple(_at_least(1)(v) for v in value)
 
 
-def _borders(value):
+def _check_borders(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) != 2 or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in value):
@@ -57,10 +57,10 @@ BlockSize = Kind("an int of at least 2", _at_least(2))
 BlockShape = Kind("a positive int or two of them", _block_shape)
 AnyBlockShape = Kind("a positive int or some of them", _any_block_shape)
 AnyBorders = Kind("pairs of non-negative ints, one for each entry of 'block_shape'", _any_borders)
-Borders = Kind("two pairs of non-negative ints, ((top, bottom), (left, right))", _borders)
+Borders = Kind("two pairs of non-negative ints, ((top, bottom), (left, right))", _check_borders)
 
 
-def _divisible(op, lengths, block, what):
+def _check_divisible(op, lengths, block, what):
     for length, size in zip(lengths, block, strict=True):
         if length % size:
             raise ValueError(f"For '{op}', {what} {tuple(lengths)} should be multiples of the block {tuple(block)}.")
@@ -93,9 +93,9 @@ def SpaceToDepth(x, *, block_size: BlockSize):
     tensor_only("SpaceToDepth", "x", x)
     rank("SpaceToDepth", "x", x, 4)
     n, c, h, w = x.shape
-    _divisible("SpaceToDepth", (h, w), (block_size, block_size), "height and width")
-    parts = x.reshape(n, c, h // block_size, block_size, w // block_size, block_size)
-    return parts.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * block_size**2, h // block_size, w // block_size)
+    _check_divisible("SpaceToDepth", (h, w), (block_size, block_size), "height and width")
+    blocks = x.reshape(n, c, h // block_size, block_size, w // block_size, block_size)
+    return blocks.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * block_size**2, h // block_size, w // block_size)
 
 
 @operator
@@ -125,9 +125,9 @@ def DepthToSpace(x, *, block_size: BlockSize):
     tensor_only("DepthToSpace", "x", x)
     rank("DepthToSpace", "x", x, 4)
     n, c, h, w = x.shape
-    _divisible("DepthToSpace", (c,), (block_size**2,), "the channels")
-    parts = x.reshape(n, block_size, block_size, c // block_size**2, h, w)
-    return parts.transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block_size**2, h * block_size, w * block_size)
+    _check_divisible("DepthToSpace", (c,), (block_size**2,), "the channels")
+    blocks = x.reshape(n, block_size, block_size, c // block_size**2, h, w)
+    return blocks.transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block_size**2, h * block_size, w * block_size)
 
 
 def _to_batch(op, x, block, paddings):
@@ -135,9 +135,9 @@ def _to_batch(op, x, block, paddings):
     rank(op, "x", x, 4)
     x = jnp.pad(x, ((0, 0), (0, 0), *paddings))
     n, c, h, w = x.shape
-    _divisible(op, (h, w), block, "the padded height and width")
-    parts = x.reshape(n, c, h // block[0], block[0], w // block[1], block[1])
-    return parts.transpose(3, 5, 0, 1, 2, 4).reshape(n * math.prod(block), c, h // block[0], w // block[1])
+    _check_divisible(op, (h, w), block, "the padded height and width")
+    blocks = x.reshape(n, c, h // block[0], block[0], w // block[1], block[1])
+    return blocks.transpose(3, 5, 0, 1, 2, 4).reshape(n * math.prod(block), c, h // block[0], w // block[1])
 
 
 def _from_batch(op, x, block, crops):
@@ -145,12 +145,12 @@ def _from_batch(op, x, block, crops):
     rank(op, "x", x, 4)
     n, c, h, w = x.shape
     count = math.prod(block)
-    _divisible(op, (n,), (count,), "the batch")
+    _check_divisible(op, (n,), (count,), "the batch")
     for length, crop in zip((h * block[0], w * block[1]), crops, strict=True):
         if sum(crop) >= length:
             raise ValueError(f"For '{op}', 'crops' {crops} should leave something of the images of shape {x.shape}.")
-    parts = x.reshape(*block, n // count, c, h, w)
-    images = parts.transpose(2, 3, 4, 0, 5, 1).reshape(n // count, c, h * block[0], w * block[1])
+    blocks = x.reshape(*block, n // count, c, h, w)
+    images = blocks.transpose(2, 3, 4, 0, 5, 1).reshape(n // count, c, h * block[0], w * block[1])
     (top, bottom), (left, right) = crops
     return images[:, :, top : h * block[0] - bottom, left : w * block[1] - right]
 
@@ -295,8 +295,8 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
     return _from_batch("BatchToSpaceNDV2", input_x, block_shape, crops)
 
 
-def _blocks(op, x, block, borders):
-    """The lengths of a block along the last axes of `x`, one for each pair of `borders`."""
+def _block_lengths(op, x, block, borders):
+    """Return the lengths of a block along the last axes of `x`, one for each pair of `borders`."""
     dtype_in(op, "x", x, NUMBER)
     block = (block,) * len(borders) if isinstance(block, int) else block
     if len(block) != len(borders) or len(block) >= x.ndim:
@@ -333,10 +333,10 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
         >>> print(ops.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]).shape)
         (4, 1, 1, 1)
     """
-    block, count = _blocks("SpaceToBatchND", x, block_shape, paddings), len(paddings)
+    block, count = _block_lengths("SpaceToBatchND", x, block_shape, paddings), len(paddings)
     x = jnp.pad(x, ((0, 0),) * (x.ndim - count) + paddings)
     ahead, behind = x.shape[:-count], x.shape[-count:]
-    _divisible("SpaceToBatchND", behind, block, "the padded dimensions")
+    _check_divisible("SpaceToBatchND", behind, block, "the padded dimensions")
     sizes = [length // size for length, size in zip(behind, block, strict=True)]
     split = x.reshape(*ahead, *(n for pair in zip(sizes, block, strict=True) for n in pair))
     inner = [len(ahead) + 2 * i + 1 for i in range(count)]
@@ -356,7 +356,7 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
         - **x** (Tensor) - Of shape (N, ...), N a multiple of prod(block_shape).
 
     Outputs:
-        Tensor of shape (N / prod(block_shape), ...): each of the last dimensions times its block, less what is cut off.
+        Tensor of shape (N / prod(block_shape), ...): each of the last dimensions times its block, minus the crops.
 
     Raises:
         TypeError: If an argument is not made of int.
@@ -371,8 +371,8 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
         [[[[1. 2.]
            [3. 4.]]]]
     """
-    block, count = _blocks("BatchToSpaceND", x, block_shape, crops), len(crops)
-    _divisible("BatchToSpaceND", x.shape[:1], (math.prod(block),), "the batch")
+    block, count = _block_lengths("BatchToSpaceND", x, block_shape, crops), len(crops)
+    _check_divisible("BatchToSpaceND", x.shape[:1], (math.prod(block),), "the batch")
     rest, behind = (x.shape[0] // math.prod(block), *x.shape[1:-count]), x.shape[-count:]
     lengths = [length * size for length, size in zip(behind, block, strict=True)]
     for length, crop in zip(lengths, crops, strict=True):

@@ -1,4 +1,4 @@
-"""A Tensor taken apart along an axis."""
+"""Tensors split along an axis."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +13,7 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 @operator(aliases=("Unpack",))
 def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
-    """A Tensor taken apart along an axis, the inverse of Stack.
+    """A Tensor split into its slices along an axis, the inverse of Stack.
 
     Args:
         axis (int): The axis, which the results lack. Default: 0.
@@ -49,7 +49,7 @@ def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
 
 @spelling(Unstack, function="unstack")
 def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
-    """A Tensor taken apart along an axis.
+    """A Tensor split into its slices along an axis.
 
     Args:
         input_x (Tensor): Of at least 1 dimension.
@@ -66,7 +66,7 @@ def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
 
 @spelling(Unstack, function="unbind", method="unbind")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """A Tensor taken apart along an axis.
+    """A Tensor split into its slices along an axis.
 
     Args:
         input (Tensor): Of at least 1 dimension.
@@ -116,8 +116,8 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     return tuple(jnp.split(x, output_num, axis))
 
 
-def _as_in_1_8(args, kwargs):
-    """The keyword arguments for those of MindSpore 1.8 to 1.10, where the number of pieces is given."""
+def _arguments_of_1_8(args, kwargs):
+    """Return the keyword arguments for those of MindSpore 1.8 to 1.10, which take the number of pieces."""
     kwargs = {("tensor" if key == "input_x" else key): value for key, value in kwargs.items()}
     if "output_num" in kwargs:
         number = check(PositiveInt, kwargs.pop("output_num"), "output_num", "split")
@@ -130,7 +130,7 @@ def _as_in_1_8(args, kwargs):
 
 
 @spelling(Split, function="split")
-@keyword_aliases(_as_in_1_8, input_x="tensor", output_num="split_size_or_sections")
+@keyword_aliases(_arguments_of_1_8, input_x="tensor", output_num="split_size_or_sections")
 def split(
     tensor: Tensor, split_size_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
@@ -227,19 +227,19 @@ def _SplitAt(x, *, places: IntOrTuple, axis: Int):
     return tuple(x[(*before, slice(low, high))] for low, high in ends)
 
 
-def _cut(function, x, indices_or_sections, axis, evenly):
+def _split_checked(function, x, indices_or_sections, axis, evenly):
     x = as_tensor(x, function, "x")
     axis = axis_in(function, check(Int, axis, "axis", function), x.ndim)
-    places = check(IntOrTuple, indices_or_sections, "indices_or_sections", function)
-    if isinstance(places, int):
-        if places < 1:
-            raise ValueError(f"For '{function}', there should be at least 1 section, but got {places}.")
-        if evenly and x.shape[axis] % places:
+    indices = check(IntOrTuple, indices_or_sections, "indices_or_sections", function)
+    if isinstance(indices, int):
+        if indices < 1:
+            raise ValueError(f"For '{function}', there should be at least 1 section, but got {indices}.")
+        if evenly and x.shape[axis] % indices:
             raise ValueError(
-                f"For '{function}', the length of axis {axis} should be a multiple of {places}, but the shape is "
+                f"For '{function}', the length of axis {axis} should be a multiple of {indices}, but the shape is "
                 f"{x.shape}; array_split cuts it unevenly."
             )
-    pieces = _SplitAt.functional(x, places, axis)
+    pieces = _SplitAt.functional(x, indices, axis)
     return pieces if isinstance(pieces, tuple) else (pieces,)
 
 
@@ -269,7 +269,7 @@ def numpy_split(
         >>> print(mindspore.numpy.split(mindspore.numpy.arange(5), (2, 3))[2])
         [3 4]
     """
-    return _cut("split", x, indices_or_sections, axis, True)
+    return _split_checked("split", x, indices_or_sections, axis, True)
 
 
 @spelling(_SplitAt, numpy="array_split")
@@ -294,7 +294,7 @@ def array_split(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _cut("array_split", x, indices_or_sections, axis, False)
+    return _split_checked("array_split", x, indices_or_sections, axis, False)
 
 
 @spelling(_SplitAt, numpy="vsplit")
@@ -343,7 +343,9 @@ def tensor_split(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _cut("tensor_split", tensor_argument("tensor_split", "input", input), indices_or_sections, axis, False)
+    return _split_checked(
+        "tensor_split", tensor_argument("tensor_split", "input", input), indices_or_sections, axis, False
+    )
 
 
 @spelling(_SplitAt, function="vsplit", method="vsplit")
@@ -390,11 +392,11 @@ def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 @operator(generation=2)
 def SplitWithSize(input, split_size: Ints, dim: Int = 0):
-    """A Tensor in parts of given lengths along a dimension.
+    """A Tensor split into pieces of given lengths along a dimension.
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
-        - **split_size** (tuple[int]) - The lengths, which make up the whole.
+        - **split_size** (tuple[int]) - The lengths, which sum to the length of the dimension.
         - **dim** (int) - The dimension. Default: 0.
 
     Outputs:
@@ -402,7 +404,7 @@ def SplitWithSize(input, split_size: Ints, dim: Int = 0):
 
     Raises:
         TypeError: If `input` is not a Tensor.
-        ValueError: If `dim` is out of range, or the lengths do not make up the whole.
+        ValueError: If `dim` is out of range, or the lengths have another sum.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -422,7 +424,7 @@ def SplitV(input_x, *, size_splits: Ints, split_dim: Int, num_split: PositiveInt
     """A Tensor cut into pieces of given lengths along an axis.
 
     Args:
-        size_splits (Union[tuple, list]): The lengths; -1, once, for what is left.
+        size_splits (Union[tuple, list]): The lengths; at most one -1 for the remaining length.
         split_dim (int): The axis.
         num_split (int): How many they are.
 

@@ -1,4 +1,4 @@
-"""Tensors joined as rows, columns and layers, and given the dimensions for it."""
+"""Tensors joined as rows, columns and layers, with dimensions added first."""
 
 from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, I, case, refused
@@ -31,20 +31,20 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor
     return concatenate((as_tensor(arr, "append", "arr"), as_tensor(values, "append", "values")), axis)
 
 
-def _spread(x, count):
-    """A Tensor of at least `count` dimensions, as the functions of that name below."""
+def _add_dimensions(x, count):
+    """Return a Tensor of at least `count` dimensions, by the rules of `atleast_1d` to `atleast_3d`."""
     if count == 3 and x.ndim in (1, 2):
         return x.reshape((1, *x.shape, 1)[-3 if x.ndim == 2 else 0 :])
     return x.reshape((1,) * (count - x.ndim) + x.shape) if x.ndim < count else x
 
 
 def _at_least(function, count, tensors):
-    found = [_spread(as_tensor(x, function, f"arys[{i}]"), count) for i, x in enumerate(tensors)]
-    return found[0] if len(found) == 1 else found
+    results = [_add_dimensions(as_tensor(x, function, f"arys[{i}]"), count) for i, x in enumerate(tensors)]
+    return results[0] if len(results) == 1 else results
 
 
-def _several(function, tensors):
-    """A list of Tensors that a user gave; at least one."""
+def _check_tensors(function, tensors):
+    """Return a nonempty list of Tensors from the user's tuple or list."""
     if not isinstance(tensors, (tuple, list)):
         raise TypeError(
             f"For '{function}', 'tensors' should be a tuple or list of Tensors, but got {describe(tensors)}."
@@ -54,10 +54,10 @@ def _several(function, tensors):
     return [tensor_argument(function, "tensors", x) for x in tensors]
 
 
-def _each(function, count, inputs):
+def _add_dimensions_to_each(function, count, inputs):
     if isinstance(inputs, (tuple, list)):
-        return tuple([_spread(x, count) for x in _several(function, inputs)])
-    return _spread(tensor_argument(function, "inputs", inputs), count)
+        return tuple([_add_dimensions(x, count) for x in _check_tensors(function, inputs)])
+    return _add_dimensions(tensor_argument(function, "inputs", inputs), count)
 
 
 @spelling(numpy="atleast_1d")
@@ -110,11 +110,11 @@ def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
 @spelling(numpy="hstack")
 def _numpy_hstack(tup: ArrayLike) -> Tensor:
-    """Tensors put beside each other: along the second axis, vectors along the only one.
+    """Tensors concatenated along the second axis; vectors along their only axis.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
-            stands for its slices along the first dimension.
+            means its slices along the first dimension.
 
     Returns:
         Tensor, in the element type in which they meet.
@@ -126,17 +126,17 @@ def _numpy_hstack(tup: ArrayLike) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    tensors = [_spread(x, 1) for x in in_one_type("hstack", tup, "tup")]
+    tensors = [_add_dimensions(x, 1) for x in in_one_type("hstack", tup, "tup")]
     return concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 @spelling(numpy="dstack")
 def _numpy_dstack(tup: ArrayLike) -> Tensor:
-    """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
+    """Tensors concatenated along the third axis; vectors and matrices get it as in `atleast_3d`.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
-            stands for its slices along the first dimension.
+            means its slices along the first dimension.
 
     Returns:
         Tensor, in the element type in which they meet.
@@ -148,15 +148,15 @@ def _numpy_dstack(tup: ArrayLike) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return concatenate([_spread(x, 3) for x in in_one_type("dstack", tup, "tup")], 2)
+    return concatenate([_add_dimensions(x, 3) for x in in_one_type("dstack", tup, "tup")], 2)
 
 
 @spelling(numpy="column_stack")
 def _numpy_column_stack(tup: ArrayLike) -> Tensor:
-    """Vectors put beside each other as the columns of a matrix, and matrices beside them.
+    """Vectors and matrices joined as the columns of one matrix.
 
     Args:
-        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors and matrices of as many rows; a Tensor stands for its
+        tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors and matrices of as many rows; a Tensor means its
             slices along the first dimension.
 
     Returns:
@@ -195,7 +195,7 @@ def atleast_1d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _each("atleast_1d", 1, inputs)
+    return _add_dimensions_to_each("atleast_1d", 1, inputs)
 
 
 @spelling(function="atleast_2d")
@@ -214,7 +214,7 @@ def atleast_2d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _each("atleast_2d", 2, inputs)
+    return _add_dimensions_to_each("atleast_2d", 2, inputs)
 
 
 @spelling(function="atleast_3d")
@@ -233,12 +233,12 @@ def atleast_3d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _each("atleast_3d", 3, inputs)
+    return _add_dimensions_to_each("atleast_3d", 3, inputs)
 
 
 @spelling(function="hstack")
 def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors put beside each other: along the second axis, vectors along the only one.
+    """Tensors concatenated along the second axis; vectors along their only axis.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -253,13 +253,13 @@ def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    tensors = [_spread(x, 1) for x in _several("hstack", tensors)]
+    tensors = [_add_dimensions(x, 1) for x in _check_tensors("hstack", tensors)]
     return Concat(0 if tensors[0].ndim == 1 else 1)(tensors)
 
 
 @spelling(function="dstack")
 def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors put behind each other: along the third axis, which vectors and matrices get as `atleast_3d` has it.
+    """Tensors concatenated along the third axis; vectors and matrices get it as in `atleast_3d`.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -274,12 +274,12 @@ def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Concat(2)([_spread(x, 3) for x in _several("dstack", tensors)])
+    return Concat(2)([_add_dimensions(x, 3) for x in _check_tensors("dstack", tensors)])
 
 
 @spelling(function="column_stack")
 def column_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Vectors put beside each other as the columns of a matrix, and matrices beside them.
+    """Vectors and matrices joined as the columns of one matrix.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -294,7 +294,7 @@ def column_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in _several("column_stack", tensors)]
+    columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in _check_tensors("column_stack", tensors)]
     return Concat(1)(columns)
 
 

@@ -1,4 +1,4 @@
-"""How and where a Tensor lies in memory, and its bytes."""
+"""Memory layout and device of a Tensor, and its bytes."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from msnb.core.support.type_promotion import np_dtype
 from msnb.core.tensor.tensor import Tensor, box
 from msnb.ops._check import axis_in, tensor_argument
 
-_PLACES = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}
+_PLATFORMS = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}
 
 
 @spelling(method="stride")
 def _stride_of(self: Tensor, dim: int | None = None) -> list[int] | int:
-    """Elements from one to the next along each dimension, or along one, of the row-major layout.
+    """Strides in elements of the row-major layout, for all dimensions or for one.
 
     Args:
         dim (int): The dimension. Default: None, a list for all.
@@ -37,7 +37,7 @@ def _stride_of(self: Tensor, dim: int | None = None) -> list[int] | int:
 
 @spelling(method="storage_offset")
 def _storage_offset_of(self: Tensor) -> int:
-    """Where the elements begin in their memory: at 0, as no Tensor here is a view of another."""
+    """Return 0, the offset of the elements in their memory: no Tensor here is a view of another."""
     return 0
 
 
@@ -46,7 +46,7 @@ def _data_ptr_of(self: Tensor) -> int:
     """The address of the first element.
 
     Raises:
-        RuntimeError: If the Tensor is traced, or lies on several devices.
+        RuntimeError: If the Tensor is traced, or is on several devices.
     """
     return self._concrete_array("data_ptr()").unsafe_buffer_pointer()
 
@@ -54,33 +54,33 @@ def _data_ptr_of(self: Tensor) -> int:
 @spelling(method="const_arg")
 @property
 def _const_arg_of(self: Tensor) -> bool:
-    """Whether a graph takes the Tensor as a constant: False, an argument is an input."""
+    """Return False: a graph takes the Tensor as an input, not as a constant."""
     return False
 
 
 @spelling(method="init_finished")
 @property
 def _init_finished_of(self: Tensor) -> bool:
-    """Whether data is there: always True."""
+    """Return True: the data is always initialized."""
     return True
 
 
 @spelling(method="init")
 @property
 def _init_of(self: Tensor) -> None:
-    """The Initializer that is still to fill the Tensor: None, data is there from the beginning."""
+    """Return None: no Initializer is pending, the data is always initialized."""
     return None
 
 
 @spelling(method="is_pinned")
 def _is_pinned_of(self: Tensor) -> bool:
-    """Whether the memory is page-locked: False, JAX moves data to devices by itself."""
+    """Return False: the memory is not page-locked. JAX moves data to devices itself."""
     return False
 
 
 @spelling(method="pin_memory")
 def _pin_memory_of(self: Tensor) -> Tensor:
-    """The Tensor itself; nothing is page-locked, JAX moves data to devices by itself."""
+    """Return the Tensor itself. No memory is page-locked: JAX moves data to devices itself."""
     log.once("Tensor.pin_memory has no effect here: JAX moves data to devices by itself.")
     return self
 
@@ -115,15 +115,15 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("move_to", "input", input)
-    if to not in _PLACES:
-        raise ValueError(f"For 'move_to', 'to' should be one of {list(_PLACES)}, but got {describe(to)}.")
+    if to not in _PLATFORMS:
+        raise ValueError(f"For 'move_to', 'to' should be one of {list(_PLATFORMS)}, but got {describe(to)}.")
     try:
-        device = jax.devices(_PLACES[to] or to.lower())[0]
+        device = jax.devices(_PLATFORMS[to] or to.lower())[0]
     except RuntimeError:
         raise RuntimeError(f"For 'move_to', there is no {to} here; JAX has {jax.devices()[0].platform}.") from None
     if is_tracer(input._array):
-        return input  # a compiled program runs on one kind of device
-    moved = box(jax.device_put(input._concrete_array("move_to()"), device))
+        return input  # a compiled program runs on one device kind
+    moved = box(jax.device_put(input._known("move_to()"), device))
     if check(Bool, blocking, "blocking", "move_to"):
         moved.data_sync()
     return moved
@@ -131,7 +131,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
 
 @spelling(method="new_empty")
 def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, device: str | None = None) -> Tensor:
-    """A Tensor of the element type of this one, whose values are nothing to rely on; here they are zeros.
+    """A Tensor of this element type with arbitrary values; here they are zeros.
 
     Args:
         size (Union[int, tuple[int], list[int]]): Its shape.
@@ -147,12 +147,13 @@ def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, 
 
 @spelling(method="flush_from_cache")
 def _flush_from_cache_of(self: Tensor) -> None:
-    """Nothing: no Tensor lies in a cache of its own here."""
+    """Do nothing: no Tensor has a cache of its own here."""
 
 
 @spelling(method="set_const_arg")
 def _set_const_arg_of(self: Tensor, const_arg: bool = True) -> Tensor:
-    """The Tensor itself. Its values are never part of a compiled program, so that no other one is compiled for others.
+    """Return the Tensor itself. Its values are never constants of a compiled program, so changing them does not
+    recompile.
 
     Args:
         const_arg (bool): No effect here. Default: True.

@@ -1,4 +1,4 @@
-"""The dimensions of a Tensor in another order."""
+"""Dimensions of a Tensor in another order."""
 
 from typing import Any
 
@@ -47,10 +47,10 @@ def Transpose(x, perm: Ints):
 
 @spelling(Transpose, method="transpose", generation=1)
 def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """The dimensions in another order: reversed, or as a tuple or several ints say; `dim0` and `dim1` exchange two."""
+    """Permute the dimensions: reversed, or by a tuple or several ints; `dim0` and `dim1` exchange two."""
     if dim0 is not None and dim1 is not None and not axes:
         return swapaxes(self, dim0, dim1)
-    axes = _listed(axes)
+    axes = _axes_argument(axes)
     if not axes or axes == (None,):
         axes = tuple(reversed(range(self.ndim)))
     return Transpose.functional(self, axes)
@@ -58,15 +58,15 @@ def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int |
 
 @differs_in_api2("two ints are two dimensions to exchange; a tuple, or an int for each dimension, is an order")
 @spelling(Transpose, method="transpose")
-def _transpose_of_second(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """Two dimensions exchanged, or all in another order: reversed, or as a tuple or several ints say."""
+def _transpose_api2(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
+    """Exchange two dimensions, or permute all: reversed, or by a tuple or several ints."""
     axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
     exchanged = len(axes) == 2 and all(isinstance(a, int) for a in axes)
     return swapaxes(self, *axes) if exchanged else _transpose_of(self, *axes)
 
 
-def _listed(axes):
-    """Axes given as one tuple or as several ints."""
+def _axes_argument(axes):
+    """Return axes passed as one tuple or as several ints."""
     return axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
 
 
@@ -89,8 +89,8 @@ def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
 
 @spelling(Transpose, method="permute")
 def _permute_of(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
-    """The dimensions in another order, given as a tuple or several ints."""
-    return Transpose.functional(self, _listed(axis) if dims is None else dims)
+    """Permute the dimensions, by a tuple or several ints."""
+    return Transpose.functional(self, _axes_argument(axis) if dims is None else dims)
 
 
 @spelling(Transpose, method="t")
@@ -170,8 +170,8 @@ def _MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
         ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("movedim", "x", x)
-    places = [axes_in("movedim", p, x.ndim, name) for p, name in ((source, "source"), (destination, "destination"))]
-    return jnp.moveaxis(x, *places)
+    axes = [axes_in("movedim", p, x.ndim, name) for p, name in ((source, "source"), (destination, "destination"))]
+    return jnp.moveaxis(x, *axes)
 
 
 spelling(_MoveAxis, function="moveaxis")(_MoveAxis.functional)
@@ -200,11 +200,11 @@ def _numpy_transpose(a: ArrayLike, axes: tuple[int, ...] | list[int] | None = No
     return Transpose.functional(a, tuple(reversed(range(a.ndim))) if axes is None else axes)
 
 
-def _axis(function, axis, ndim, argument):
+def _check_axis(function, axis, ndim, argument):
     return axis_in(function, check(Int, axis, argument, function), ndim, argument)
 
 
-def _axes(function, axes, ndim, argument):
+def _check_axes(function, axes, ndim, argument):
     axes = check(IntOrTuple, axes, argument, function)
     return axes_in(function, axes, ndim, argument) if axes != () else ()
 
@@ -229,7 +229,7 @@ def _numpy_swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "swapaxes", "x")
-    return swapaxes(x, _axis("swapaxes", axis1, x.ndim, "axis1"), _axis("swapaxes", axis2, x.ndim, "axis2"))
+    return swapaxes(x, _check_axis("swapaxes", axis1, x.ndim, "axis1"), _check_axis("swapaxes", axis2, x.ndim, "axis2"))
 
 
 @spelling(Transpose, numpy="rollaxis")
@@ -256,7 +256,7 @@ def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Tensor:
         (4, 2, 3)
     """
     x, start = as_tensor(x, "rollaxis", "x"), check(Int, start, "start", "rollaxis")
-    axis = _axis("rollaxis", axis, x.ndim, "axis")
+    axis = _check_axis("rollaxis", axis, x.ndim, "axis")
     if not -x.ndim <= start <= x.ndim:
         raise ValueError(f"For 'rollaxis', 'start' should be in [{-x.ndim}, {x.ndim}], but got {start}.")
     order = [d for d in range(x.ndim) if d != axis]
@@ -287,13 +287,13 @@ def _numpy_moveaxis(
         ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "moveaxis", "a")
-    given = {"source": source, "destination": destination}
-    places = [_axes("moveaxis", axes, a.ndim, argument) for argument, axes in given.items()]
-    if len(places[0]) != len(places[1]):
+    arguments = {"source": source, "destination": destination}
+    moves = [_check_axes("moveaxis", axes, a.ndim, argument) for argument, axes in arguments.items()]
+    if len(moves[0]) != len(moves[1]):
         raise ValueError(
             f"For 'moveaxis', 'source' and 'destination' should have one length, but got {source} and {destination}."
         )
-    return _MoveAxis.functional(a, *places)
+    return _MoveAxis.functional(a, *moves)
 
 
 @spelling(Transpose, function="t")

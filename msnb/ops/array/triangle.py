@@ -37,7 +37,7 @@ def Tril(x, *, diagonal: Int = 0):
         [[1 0]
          [3 4]]
     """
-    return _triangle("Tril", jnp.tril, x, diagonal)
+    return _take_triangle("Tril", jnp.tril, x, diagonal)
 
 
 @operator(functional="triu", called=("input",), methods=("triu",))
@@ -64,11 +64,11 @@ def Triu(x, *, diagonal: Int = 0):
         [[1 2]
          [0 4]]
     """
-    return _triangle("Triu", jnp.triu, x, diagonal)
+    return _take_triangle("Triu", jnp.triu, x, diagonal)
 
 
-def _matrices(function, m):
-    """A Tensor of matrices; of a vector the matrix whose rows it is, which numpy takes a triangle of."""
+def _as_matrices(function, m):
+    """Return a Tensor of matrices. A vector becomes the matrix with that vector in every row, as in numpy."""
     m = as_tensor(m, function, "m")
     if not m.ndim:
         raise ValueError(f"For '{function}', 'm' should have at least 1 dimension, but got a number.")
@@ -80,7 +80,8 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
     """A Tensor with zeros above a diagonal of its last two dimensions.
 
     Args:
-        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector stands for the matrix of which each row is it.
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
+            row.
         k (int): Which diagonal is the last one kept: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
@@ -93,7 +94,7 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Tril.functional(_matrices("tril", m), check(Int, k, "k", "tril"))
+    return Tril.functional(_as_matrices("tril", m), check(Int, k, "k", "tril"))
 
 
 @spelling(Triu, numpy="triu")
@@ -101,7 +102,8 @@ def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
     """A Tensor with zeros below a diagonal of its last two dimensions.
 
     Args:
-        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector stands for the matrix of which each row is it.
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
+            row.
         k (int): Which diagonal is the first one kept: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
@@ -114,10 +116,10 @@ def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Triu.functional(_matrices("triu", m), check(Int, k, "k", "triu"))
+    return Triu.functional(_as_matrices("triu", m), check(Int, k, "k", "triu"))
 
 
-def _triangle(op, function, x, diagonal):
+def _take_triangle(op, function, x, diagonal):
     tensor_only(op, "x", x)
     if x.ndim < 2:
         raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
@@ -154,7 +156,7 @@ def Diag(x):
 
 @spelling(Diag, method="diag")
 def _diag_of(self: Tensor) -> Tensor:
-    """A Tensor with this one on its diagonal."""
+    """Return a Tensor with this one on its diagonal."""
     return Diag.functional(self)
 
 
@@ -227,7 +229,7 @@ def _numpy_diagflat(v: ArrayLike, k: int = 0) -> Tensor:
 
 @operator
 def DiagPart(x):
-    """The diagonal of a Tensor whose shape is twice the same: the inverse of Diag.
+    """The diagonal of a Tensor of shape (*s, *s): the inverse of Diag.
 
     Inputs:
         - **x** (Tensor) - Of shape (*D, *D).

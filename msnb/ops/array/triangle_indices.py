@@ -1,4 +1,4 @@
-"""Rows and columns of the elements of a triangle."""
+"""Row and column indices of the elements of a triangle."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +12,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops.array.sort import IndexType
 
 
-def _places(find, row, col, offset, dtype):
+def _triangle_indices(find, row, col, offset, dtype):
     return jnp.asarray(np.stack(find(row, offset, col)).astype(np_dtype(dtype)))
 
 
@@ -37,7 +37,7 @@ def TrilIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
         [[0 1 1]
          [0 0 1]]
     """
-    return _places(np.tril_indices, row, col, offset, dtype)
+    return _triangle_indices(np.tril_indices, row, col, offset, dtype)
 
 
 @operator(generation=2)
@@ -61,10 +61,10 @@ def TriuIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
         [[0 0 1]
          [0 1 1]]
     """
-    return _places(np.triu_indices, row, col, offset, dtype)
+    return _triangle_indices(np.triu_indices, row, col, offset, dtype)
 
 
-def _of(function, operator, row, col, offset, dtype):
+def _call_operator(function, operator, row, col, offset, dtype):
     row, col = check(NonNegInt, row, "row", function), check(NonNegInt, col, "col", function)
     return operator(row, col, check(Int, offset, "offset", function), check(IndexType, dtype, "dtype", function))()
 
@@ -89,7 +89,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _of("tril_indices", TrilIndices, row, col, offset, dtype)
+    return _call_operator("tril_indices", TrilIndices, row, col, offset, dtype)
 
 
 @spelling(TriuIndices)
@@ -112,7 +112,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _of("triu_indices", TriuIndices, row, col, offset, dtype)
+    return _call_operator("triu_indices", TriuIndices, row, col, offset, dtype)
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Runs of equal elements: one of each."""
+"""One element of each run of equal elements."""
 
 import numpy as np
 
@@ -16,15 +16,16 @@ class UniqueConsecutive(HostPrimitive):
     The length of the results depends on the values, so a Cell with it runs operator by operator in GRAPH mode, too.
 
     Args:
-        return_inverse (bool): Whether to tell which run each element belongs to. Default: False.
-        return_counts (bool): Whether to tell how long each run is. Default: False.
+        return_inverse (bool): Also return the run of each element. Default: False.
+        return_counts (bool): Also return the length of each run. Default: False.
         dim (int): The axis. Default: None, all elements in their order.
 
     Inputs:
         - **input** (Tensor) - Numbers.
 
     Outputs:
-        Tuple of three Tensors: the elements, the runs and their lengths, both int64; what is not asked for is 0.
+        Tuple of three Tensors: the elements, the runs and their lengths, both int64; an output that is not
+        requested is 0.
 
     Raises:
         TypeError: If `input` is not a Tensor.
@@ -69,8 +70,8 @@ def unique_consecutive(
 
     Args:
         input (Tensor): Numbers.
-        return_inverse (bool): Whether to return which run each element belongs to. Default: False.
-        return_counts (bool): Whether to return how long each run is. Default: False.
+        return_inverse (bool): Also return the run of each element. Default: False.
+        return_counts (bool): Also return the length of each run. Default: False.
         dim (int): The axis. Default: None, all elements in their order.
 
     Returns:
@@ -83,10 +84,10 @@ def unique_consecutive(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    found = UniqueConsecutive(return_inverse, return_counts, dim)(input)
-    wanted = (True, return_inverse, return_counts)
-    asked = tuple(x for x, want in zip(found, wanted, strict=True) if want)
-    return asked if len(asked) > 1 else asked[0]
+    results = UniqueConsecutive(return_inverse, return_counts, dim)(input)
+    flags = (True, return_inverse, return_counts)
+    selected = tuple(x for x, want in zip(results, flags, strict=True) if want)
+    return selected if len(selected) > 1 else selected[0]
 
 
 _BY_VALUES = "its shapes depend on values"

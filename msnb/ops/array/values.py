@@ -1,4 +1,4 @@
-"""Python numbers and tuples of them: made into Tensors, cast, taken out of Tensors, inverted."""
+"""Python numbers and tuples: converted to Tensors, cast, read from Tensors, inverted."""
 
 import numbers
 from typing import Any
@@ -15,7 +15,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops.array.cast import Cast
 
 
-def _number(op, value):
+def _check_number(op, value):
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"For '{op}', 'input_x' should be an int or a float, but got {describe(value)}.")
     return value
@@ -83,7 +83,7 @@ class ScalarToArray(HostPrimitive):
     """
 
     def __call__(self, input_x: Any) -> Any:
-        value = _number("ScalarToArray", input_x)
+        value = _check_number("ScalarToArray", input_x)
         return Tensor(np.array(value, np.int32 if isinstance(value, int) else np.float32))
 
 
@@ -110,7 +110,7 @@ class ScalarToTensor(HostPrimitive):
     """
 
     def __call__(self, input_x: Any, dtype: Any = mstype.float32) -> Any:
-        return Tensor(np.array(_number("ScalarToTensor", input_x), mstype.np_dtype(dtype)))
+        return Tensor(np.array(_check_number("ScalarToTensor", input_x), mstype.np_dtype(dtype)))
 
 
 @host_operator("scalar_cast")
@@ -149,7 +149,7 @@ class ScalarCast(HostPrimitive):
 
 @host_operator("array_to_scalar")
 class _ArrayToScalar(HostPrimitive):
-    """The Python number that a Tensor of one element holds.
+    """The Python number in a Tensor of one element.
 
     Inputs:
         - **x** (Tensor) - Of one element.
@@ -178,7 +178,7 @@ class InvertPermutation(HostPrimitive):
         - **input_x** (Union[tuple[int], list[int]]) - The permutation.
 
     Outputs:
-        tuple[int]: at place `input_x[i]` stands i.
+        tuple[int]: entry `input_x[i]` is i.
 
     Raises:
         TypeError: If `input_x` is not made of int.
@@ -210,8 +210,8 @@ class InvertPermutation(HostPrimitive):
                 f"but got {tuple(input_x)}."
             )
         inverse = [0] * len(input_x)
-        for place, value in enumerate(input_x):
-            inverse[value] = place
+        for index, value in enumerate(input_x):
+            inverse[value] = index
         return tuple(inverse)
 
 

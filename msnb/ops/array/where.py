@@ -1,4 +1,4 @@
-"""Elements chosen from several Tensors: by a condition, by the first of several that holds, by a number."""
+"""Elements selected from several Tensors: by a condition, by the first true condition, or by index."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,7 +20,7 @@ def Select(condition, x, y):
     """Elements of `x` where a condition holds, of `y` elsewhere.
 
     Inputs:
-        - **condition** (Tensor) - Of bool. One without dimensions chooses between the whole of `x` and of `y`.
+        - **condition** (Tensor) - Of bool. One without dimensions selects all of `x` or all of `y`.
         - **x** (Union[Tensor, Number]) - Of the shape of `condition`, or a number.
         - **y** (Union[Tensor, Number]) - Of the shape of `condition` and the element type of `x`, or a number.
 
@@ -66,15 +66,15 @@ def Select(condition, x, y):
 
 @operator
 def _BroadcastSelect(condition, x, y):
-    """Elements of `x` where a condition holds, of `y` elsewhere; their shapes broadcast."""
+    """Elements of `x` where a condition is True, of `y` elsewhere; the shapes broadcast."""
     try:
         shape = jnp.broadcast_shapes(condition.shape, x.shape, y.shape)
     except ValueError:
         raise ValueError(
             f"For 'Select', the shapes do not broadcast: {condition.shape}, {x.shape} and {y.shape}."
         ) from None
-    spread = [value if value.weak_type else jnp.broadcast_to(value, shape) for value in (x, y)]
-    return Select.kernel(jnp.broadcast_to(condition, shape), *spread)
+    operands = [value if value.weak_type else jnp.broadcast_to(value, shape) for value in (x, y)]
+    return Select.kernel(jnp.broadcast_to(condition, shape), *operands)
 
 
 @spelling(_BroadcastSelect)
@@ -151,14 +151,14 @@ def where(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
 @spelling(_Where, method="where")
 @keyword_aliases(other="y")
 def _where_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
-    """Elements of the Tensor where a condition holds, of `y` elsewhere."""
+    """Return elements of the Tensor where a condition is True, of `y` elsewhere."""
     return _Where.functional(condition, self, y)
 
 
 @spelling(_Where, method="select")
 @keyword_aliases(dim="condition", index="y")
 def _select_of(self: Tensor, condition: Tensor | int, y: Tensor | float) -> Tensor:
-    """Elements of the Tensor where a condition holds, of `y` elsewhere; select(dim, index) is a slice at an index."""
+    """Return elements of the Tensor where a condition is True, of `y` elsewhere; select(dim, index) is a slice."""
     if isinstance(condition, int) and not isinstance(condition, bool):
         return self[(slice(None),) * axis_in("select", condition, self.ndim) + (y,)]
     return _Where.functional(condition, self, y)
@@ -177,8 +177,8 @@ def _numpy_where(
 
     Returns:
         Tensor of the broadcast shape, in the element type in which `x` and `y` meet. Without `x` and `y` a tuple of
-        vectors, the places of what is not 0 along each dimension: how many there are depends on values, so never in a
-        compiled graph.
+        vectors, the indices of nonzero elements along each dimension: how many there are depends on values, so never
+        in a compiled graph.
 
     Raises:
         TypeError: If only one of `x` and `y` is given.
@@ -199,7 +199,7 @@ def _numpy_where(
 
 @operator
 def _SelectFirst(conditions: Tensors, choices: Tensors, default):
-    """In each place the element of the first choice whose condition holds, with broadcasting.
+    """Elements of the first choice whose condition is True, with broadcasting.
 
     Inputs:
         - **conditions** (tuple[Tensor]) - Of bool, or numbers that count as True unless they are 0.
@@ -217,14 +217,14 @@ def _SelectFirst(conditions: Tensors, choices: Tensors, default):
     except ValueError:
         shapes = ", ".join(str(x.shape) for x in (*conditions, *choices, default))
         raise ValueError(f"For 'select', the shapes do not broadcast: {shapes}.") from None
-    found = jnp.broadcast_to(default.astype(choices[0].dtype), shape)
+    selected = jnp.broadcast_to(default.astype(choices[0].dtype), shape)
     for condition, choice in zip(reversed(conditions), reversed(choices)):
-        found = jnp.where(condition != 0, choice, found)
-    return found
+        selected = jnp.where(condition != 0, choice, selected)
+    return selected
 
 
-def _parts(function, argument, values):
-    """The Tensors of a list, or the slices of a Tensor."""
+def _as_tensor_list(function, argument, values):
+    """Return the Tensors of a list, or the slices of a Tensor."""
     if not isinstance(values, (list, tuple)):
         values = as_tensor(values, function, argument)
         if not values.ndim:
@@ -234,7 +234,7 @@ def _parts(function, argument, values):
 
 @spelling(_SelectFirst, numpy="select")
 def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike = 0) -> Tensor:
-    """In each place the element of the first choice whose condition holds, with broadcasting.
+    """Elements of the first choice whose condition is True, with broadcasting.
 
     Args:
         condlist (Union[list, tuple, Tensor]): The conditions, Tensors of bool or lists; numbers count as True unless
@@ -256,7 +256,10 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
         >>> print(mindspore.numpy.select([x < 2, x > 3], [x, x * x], -1))
         [ 0  1 -1 -1 16]
     """
-    conditions, choices = _parts("select", "condlist", condlist), _parts("select", "choicelist", choicelist)
+    conditions, choices = (
+        _as_tensor_list("select", "condlist", condlist),
+        _as_tensor_list("select", "choicelist", choicelist),
+    )
     if len(conditions) != len(choices) or not choices:
         raise ValueError(
             f"For 'select', there should be a choice for each condition, but got {len(conditions)} and {len(choices)}."
@@ -267,10 +270,10 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
 @operator
 @shapes("a choices: ~s")
 def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
-    """In each place the element of the choice whose number stands there, with broadcasting.
+    """Elements of the choices selected by number, with broadcasting.
 
     Args:
-        mode (str): What a number out of range means: "clip" the first or the last choice, "wrap" counts around.
+        mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
             Default: "clip".
 
     Inputs:
@@ -289,12 +292,12 @@ def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
 
 @spelling(_Choose, numpy="choose")
 def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
-    """In each place the element of the choice whose number stands there, with broadcasting.
+    """Elements of the choices selected by number, with broadcasting.
 
     Args:
         a (Union[Tensor, list, tuple, int]): Integers, numbers of choices.
-        choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor stands for its slices.
-        mode (str): What a number out of range means: "clip" the first or the last choice, "wrap" counts around.
+        choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor means its slices.
+        mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
             Default: "clip".
 
     Returns:
@@ -307,15 +310,15 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    found = _parts("choose", "choices", choices)
-    if not found:
+    tensors = _as_tensor_list("choose", "choices", choices)
+    if not tensors:
         raise ValueError("For 'choose', 'choices' should hold at least one Tensor, but it is empty.")
-    return _Choose.functional(as_tensor(a, "choose", "a"), common_type(*found), mode)
+    return _Choose.functional(as_tensor(a, "choose", "a"), common_type(*tensors), mode)
 
 
 @spelling(_Choose, method="choose")
 def _choose_of(self: Tensor, choices: ArrayLike, mode: str = "clip") -> Tensor:
-    """In each place the element of the choice whose number stands there, see `mindspore.numpy.choose`."""
+    """Return for each element the choice with its number, see `mindspore.numpy.choose`."""
     return choose(self, choices, mode)
 
 

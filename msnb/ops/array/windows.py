@@ -1,4 +1,4 @@
-"""Windows: weights that fade a signal in and out."""
+"""Windows: weights that taper a signal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,9 +17,11 @@ from msnb.ops._numpy import in_type
 _FLOATS = (mstype.float16, mstype.float32, mstype.float64)
 
 
-def _window(function: str, shape: Callable[[int], np.ndarray], length: Any, periodic: Any, dtype: Any) -> Tensor:
-    """The values of `shape(length)`, as `dtype`; of a periodic window the last one, which the next begins with, is
-    left out."""
+def _make_window(function: str, shape: Callable[[int], np.ndarray], length: Any, periodic: Any, dtype: Any) -> Tensor:
+    """Return the values of `shape(length)` as `dtype`.
+
+    A periodic window has one more value, which is dropped: it is the first of the next period.
+    """
     if isinstance(length, Tensor):
         if length.size != 1:
             raise ValueError(f"For '{function}', 'window_length' should be one number, but has shape {length.shape}.")
@@ -32,8 +34,8 @@ def _window(function: str, shape: Callable[[int], np.ndarray], length: Any, peri
     return in_type(Tensor(np.asarray(values, np.float64)), dtype, function)
 
 
-def _cosine(count, alpha, beta):
-    """A cosine around `alpha` that begins and ends at its lowest point."""
+def _cosine_window(count, alpha, beta):
+    """Return a raised cosine around `alpha` that begins and ends at its minimum."""
     angles = 2 * np.pi * np.arange(count) / (count - 1) if count > 1 else np.full(count, np.pi)
     return alpha - beta * np.cos(angles)
 
@@ -46,7 +48,7 @@ def bartlett_window(
 
     Args:
         window_length (Union[Tensor, int]): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Returns:
@@ -59,7 +61,7 @@ def bartlett_window(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window("bartlett_window", np.bartlett, window_length, periodic, dtype)
+    return _make_window("bartlett_window", np.bartlett, window_length, periodic, dtype)
 
 
 @spelling()
@@ -70,7 +72,7 @@ def blackman_window(
 
     Args:
         window_length (Union[Tensor, int]): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Returns:
@@ -83,7 +85,7 @@ def blackman_window(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window("blackman_window", np.blackman, window_length, periodic, dtype)
+    return _make_window("blackman_window", np.blackman, window_length, periodic, dtype)
 
 
 @spelling()
@@ -99,7 +101,7 @@ def hamming_window(
 
     Args:
         window_length (int): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         alpha (float): The middle of the cosine. Default: 0.54.
         beta (float): Its amplitude. Default: 0.46.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
@@ -114,7 +116,9 @@ def hamming_window(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window("hamming_window", lambda count: _cosine(count, alpha, beta), window_length, periodic, dtype)
+    return _make_window(
+        "hamming_window", lambda count: _cosine_window(count, alpha, beta), window_length, periodic, dtype
+    )
 
 
 @spelling()
@@ -123,7 +127,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | Non
 
     Args:
         window_length (int): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: None, mindspore.float64.
 
     Returns:
@@ -136,7 +140,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | Non
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window("hann_window", np.hanning, window_length, periodic, dtype or mstype.float64)
+    return _make_window("hann_window", np.hanning, window_length, periodic, dtype or mstype.float64)
 
 
 @spelling()
@@ -147,8 +151,8 @@ def kaiser_window(
 
     Args:
         window_length (int): Number of values.
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
-        beta (float): How narrow it is. Default: 12.0.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
+        beta (float): Shape parameter; larger values are narrower. Default: 12.0.
         dtype (mindspore.dtype): Floating point element type. Default: None, mindspore.float64.
 
     Returns:
@@ -161,7 +165,7 @@ def kaiser_window(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _window(
+    return _make_window(
         "kaiser_window", lambda count: np.kaiser(count, beta), window_length, periodic, dtype or mstype.float64
     )
 
@@ -176,17 +180,17 @@ def _window_type(value):
 WindowType = Kind("a floating point type", _window_type, examples=_FLOATS)
 
 
-def _length(value):
-    if isinstance(value, (tuple, list)) and len(value) == 1:  # of a Tensor of one element
+def _read_length(value):
+    if isinstance(value, (tuple, list)) and len(value) == 1:  # from a Tensor of one element
         (value,) = value
     return accept_value(NonNegInt, value)
 
 
-WindowLength = Kind("a non-negative int", _length, examples=(5,))
+WindowLength = Kind("a non-negative int", _read_length, examples=(5,))
 
 
-def _of(length, periodic, dtype, shape):
-    """The window's values as an array."""
+def _window_array(length, periodic, dtype, shape):
+    """Return the values of a window as an array."""
     values = shape(length + 1)[:-1] if periodic and length > 1 else shape(length)
     return jnp.asarray(values.astype(np_dtype(dtype)))
 
@@ -196,7 +200,7 @@ def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
 
     Args:
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Inputs:
@@ -212,7 +216,7 @@ def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _of(window_length, periodic, dtype, np.bartlett)
+    return _window_array(window_length, periodic, dtype, np.bartlett)
 
 
 @operator(generation=2)
@@ -220,7 +224,7 @@ def BlackmanWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     """Blackman's window: three terms of a sum of cosines.
 
     Args:
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Inputs:
@@ -236,7 +240,7 @@ def BlackmanWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _of(window_length, periodic, dtype, np.blackman)
+    return _window_array(window_length, periodic, dtype, np.blackman)
 
 
 @operator(generation=2)
@@ -251,7 +255,7 @@ def HammingWindow(
     """Hamming's window: a cosine that does not reach 0.
 
     Args:
-        periodic (bool): Whether the window is one period, after which the next may follow. Default: True.
+        periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
         alpha (float): The middle of the cosine. Default: 0.54.
         beta (float): Its amplitude. Default: 0.46.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
@@ -269,7 +273,7 @@ def HammingWindow(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _of(window_length, periodic, dtype, lambda count: _cosine(count, alpha, beta))
+    return _window_array(window_length, periodic, dtype, lambda count: _cosine_window(count, alpha, beta))
 
 
 CASES = [

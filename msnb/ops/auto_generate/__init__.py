@@ -1,4 +1,4 @@
-"""A face: where MindSpore 2 keeps the operators and functions that it generates; here they are the others, too."""
+"""Re-export module: MindSpore 2's path of generated operators and functions. Here it has all others, too."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ __all__ = sorted({*operations.__all__, *functional.__all__})
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         return asked(__name__, name)
-    from msnb.mint._generated import generated  # spares mint to all who want nothing of it
+    from msnb.mint._generated import generated  # spares the import of mint
 
-    made = generated(name)
-    return asked(__name__, name) if made is None else made
+    value = generated(name)
+    return asked(__name__, name) if value is None else value

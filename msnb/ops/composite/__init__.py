@@ -1,4 +1,4 @@
-"""Functions made of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
+"""Functions of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
 
 from msnb.core.operator.operator_types import FUNCTIONAL
 from msnb.core.transforms.grad import GradOperation
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    """normal, uniform, count_nonzero, ...: declared as functional forms, found here as well."""
+    """Return a functional form, such as `normal` or `uniform`: this path has them, too."""
     if name in FUNCTIONAL:
         return FUNCTIONAL[name]
     raise AttributeError(f"module 'msnb.ops.composite' has no attribute '{name}'")

@@ -41,7 +41,7 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
     """Tensors scaled down together so that the norm over all their elements is at most `max_norm`.
 
     Args:
-        x (Union[Tensor, list[Tensor], tuple[Tensor]]): What is clipped.
+        x (Union[Tensor, list[Tensor], tuple[Tensor]]): Tensors to clip.
         max_norm (Union[float, int]): Largest norm.
         norm_type (Union[float, int]): Which norm; infinity takes the largest element. Default: 2.0.
         error_if_nonfinite (bool): Whether to raise where the norm is infinite or not a number; in a compiled graph its
@@ -77,7 +77,7 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
     :math:`x_i \cdot c / \max(\|x\|, c)`.
 
     Args:
-        x (Union[tuple, list]): Tensors, and RowTensors, which stay what they are.
+        x (Union[tuple, list]): Tensors, or RowTensors as RowTensors.
         clip_norm (Union[float, int]): Largest norm, positive. Default: 1.0.
         use_norm (None): The norm, where it is known; only None, as in MindSpore. Default: None.
 

@@ -34,8 +34,8 @@ _CLASSES = {
 }
 
 
-def _matcher(kind):
-    """A predicate for one declared type: a name, a MindSpore type or a class."""
+def _make_matcher(kind):
+    """Return a predicate for one declared type: a name, a MindSpore type or a class."""
     if isinstance(kind, mstype.TensorType):
         return lambda v: isinstance(v, Tensor)
     if isinstance(kind, mstype.Number) and kind.bits is None and kind.kind == "Number":
@@ -93,7 +93,7 @@ class MultitypeFuncGraph:
     def register(self, *type_names):
         """Decorator: use the function for arguments of these types, each a name ("Tensor", "Number", "Tuple", ...)
         or a mindspore type."""
-        matchers = tuple(_matcher(t) for t in type_names)
+        matchers = tuple(_make_matcher(t) for t in type_names)
 
         def decorate(fn):
             self.entries.append((type_names, matchers, fn))
@@ -107,10 +107,10 @@ class MultitypeFuncGraph:
         for _, matchers, fn in self.entries:
             if len(matchers) == len(args) and all(m(a) for m, a in zip(matchers, args)):
                 return script.call(fn)(*args)
-        known = "; ".join(", ".join(map(str, names)) for names, _, _ in self.entries)
+        overloads = "; ".join(", ".join(map(str, names)) for names, _, _ in self.entries)
         raise ValueError(
             f"'{self.name}' is not defined for ({', '.join(describe(a) for a in args)}). "
-            f"It is defined for: {known or 'nothing yet'}."
+            f"It is defined for: {overloads or 'nothing yet'}."
         )
 
     def __repr__(self):
@@ -149,9 +149,9 @@ class HyperMap:
         operation = self.ops
         if operation is None:
             operation, *args = args
-        return self._map(_plain(operation), args)
+        return self._map_nested(_convert_function(operation), args)
 
-    def _map(self, operation, args):
+    def _map_nested(self, operation, args):
         first = args[0]
         if not isinstance(first, (tuple, list)):
             return operation(*args)
@@ -164,7 +164,7 @@ class HyperMap:
         rows = list(zip(*args))
         rows = rows[::-1] if self.reverse else rows
         if self._deep:
-            results = [self._map(operation, items) for items in rows]
+            results = [self._map_nested(operation, items) for items in rows]
         else:
             results = [operation(*items) for items in rows]
         results = results[::-1] if self.reverse else results
@@ -183,8 +183,8 @@ class Map(HyperMap):
     _deep = False
 
 
-def _plain(operation):
-    """A user's function as the graph runs it; everything of ours as it is."""
+def _convert_function(operation):
+    """Return a user's function as a graph runs it. Functions of msnb are returned unchanged."""
     return script.call(operation)
 
 
@@ -206,7 +206,7 @@ def add_flags(fn=None, **flags):
     return fn
 
 
-def _like(operator):
+def _make_fill(operator):
     def fill(value):
         if isinstance(value, (tuple, list)):
             return tuple(fill(v) for v in value)
@@ -217,8 +217,8 @@ def _like(operator):
     return fill
 
 
-zeros_like = _like("ZerosLike")
-ones_like = _like("OnesLike")
+zeros_like = _make_fill("ZerosLike")
+ones_like = _make_fill("OnesLike")
 
 
 def hyper_add(x, y):

@@ -1,4 +1,4 @@
-"""A face: where MindSpore 2 keeps its functions, the same as in `mindspore.ops.functional`."""
+"""Re-export module: MindSpore 2's path of functions, the same as `mindspore.ops.functional`."""
 
 from msnb.ops import functional
 from msnb.ops.functional import *  # noqa: F403

@@ -1,3 +1,3 @@
-"""A face: functions under one of MindSpore 2's module paths."""
+"""Re-export module: functions under one of MindSpore 2's module paths."""
 
 from msnb.ops.functional import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""A face: functions under one of MindSpore 2's module paths."""
+"""Re-export module: functions under one of MindSpore 2's module paths."""
 
 from msnb.ops._primitive_cache import _get_cache_prim as _get_cache_prim
 from msnb.ops.auto_generate import __getattr__ as __getattr__

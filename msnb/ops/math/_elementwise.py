@@ -1,4 +1,4 @@
-"""What operators that work element by element share: checks, conversion, and the common part of their documentation."""
+"""Shared code of elementwise operators: checks, conversion, and the common part of their documentation."""
 
 import functools
 
@@ -20,51 +20,61 @@ _COMMON = """
         {shown}
     """
 
-_ONE, _TWO = ("input",), ("input", "other")  # what MindSpore 2's functions call their operands
+_ONE, _TWO = ("input",), ("input", "other")  # names of the operands in MindSpore 2's functions
 
 
 def floating(x):
-    """`x` as it is if it is inexact, else in float32: where integers go in functions of real numbers."""
+    """Return `x` in float32 if it holds integers or bool, unchanged otherwise."""
     return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32)
 
 
 def is_integer(x):
-    """Whether array `x` holds integers or bool."""
+    """Return True if array `x` holds integers or bool."""
     return not jnp.issubdtype(x.dtype, jnp.inexact)
 
 
 def broadcasting(function):
-    """`function`; where it broadcasts, its gradient is a sum, which half precision does not hold."""
+    """Return `function`, computed in float32 if its operands broadcast.
+
+    The gradient of broadcasting is a sum, which half precision cannot hold.
+    """
     wide = in_float32(function)
     return functools.wraps(function)(lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y))
 
 
-def _declared(fn, kernel, doc, spelled, called):
+def _declare_operator(fn, kernel, doc, spelled, called):
     return operator(**{"called": called, **spelled})(with_source_of(fn, kernel, doc))
 
 
-def _example(name, inputs, type_, shown, numpy=None):
-    if name.startswith("_"):  # it has no class in ops, but a function in mindspore.numpy
+def _format_example(name, inputs, type_, output, numpy=None):
+    if name.startswith("_"):  # no class in ops, but a function in mindspore.numpy
         call = f"mindspore.numpy.{numpy if isinstance(numpy, str) else numpy.names[0]}"
     else:
         call = f"ops.{name}()"
     values = ", ".join(f"Tensor(np.array({values}), mindspore.{type_})" for values in inputs.values())
     return _COMMON.format(
-        example=f">>> {', '.join(inputs)} = {values}", call=f"{call}({', '.join(inputs)})", shown=shown
+        example=f">>> {', '.join(inputs)} = {values}", call=f"{call}({', '.join(inputs)})", shown=output
     )
 
 
 def of_one(
-    *, x, shown, allowed=FLOAT, given="Numbers", result="its element type is that of `x`", type_="float32", **spelled
+    *,
+    x,
+    output,
+    allowed=FLOAT,
+    input_description="Numbers",
+    result="its element type is that of `x`",
+    type_="float32",
+    **spelled,
 ):
     """Declare an operator of one Tensor, element by element.
 
     Args:
         x (str): The Tensor of the example, as Python would write it.
-        shown (str): What the example prints.
+        shown (str): Output of the example.
         allowed (frozenset): Element types. Default: floating point.
-        given (str): What `x` holds, in words.
-        result (str): What the result's element type is, in words.
+        given (str): Description of `x`.
+        result (str): Description of the result's element type.
         type_ (str): Element type of the example.
         spelled: See `core.declare.operator`.
     """
@@ -79,29 +89,29 @@ def of_one(
         doc = f"""{fn.__doc__}
 
     Inputs:
-        - **x** (Tensor) - {given}, of any shape.
+        - **x** (Tensor) - {input_description}, of any shape.
 
     Outputs:
         Tensor of the shape of `x`; {result}.
 
     Raises:
         TypeError: If `x` is not a Tensor or its element type is not supported."""
-        return _declared(
-            fn, kernel, doc + _example(name, {"x": values}, type_, shown, spelled.get("numpy")), spelled, _ONE
+        return _declare_operator(
+            fn, kernel, doc + _format_example(name, {"x": values}, type_, output, spelled.get("numpy")), spelled, _ONE
         )
 
     values = x
     return declare
 
 
-def of_real(*, x, shown, **spelled):
+def of_real(*, x, output, **spelled):
     """Declare a function of real numbers: integers go in as float32, half precision is computed wide. See `of_one`."""
 
     def declare(fn):
         wide = in_float32(fn)
         real = functools.wraps(fn)(lambda x: wide(floating(x)))
         return of_one(
-            x=x, shown=shown, allowed=NUMBER, result="float32 for integers, else the element type of `x`", **spelled
+            x=x, output=output, allowed=NUMBER, result="float32 for integers, else the element type of `x`", **spelled
         )(real)
 
     return declare
@@ -111,7 +121,7 @@ def of_two(
     *,
     x,
     y,
-    shown,
+    output,
     allowed=NUMBER,
     first="The first operand",
     result="its element type is the common one",
@@ -123,10 +133,10 @@ def of_two(
     Args:
         x (str): The first Tensor of the example, as Python would write it.
         y (str): The second one.
-        shown (str): What the example prints.
+        shown (str): Output of the example.
         allowed (frozenset): Common element types. Default: numbers.
-        first (str): What the first operand is, in words.
-        result (str): What the result's element type is, in words.
+        first (str): Description of the first operand.
+        result (str): Description of the result's element type.
         type_ (str): Element type of the example.
         spelled: See `core.declare.operator`.
     """
@@ -154,14 +164,16 @@ def of_two(
     Raises:
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast."""
-        return _declared(fn, kernel, doc + _example(name, example, type_, shown, spelled.get("numpy")), spelled, _TWO)
+        return _declare_operator(
+            fn, kernel, doc + _format_example(name, example, type_, output, spelled.get("numpy")), spelled, _TWO
+        )
 
     example = {"x": x, "y": y}
     return declare
 
 
-def comparison(*, shown, **spelled):
-    """Declare a comparison of two Tensors: what the function gives is bool."""
+def comparison(*, output, **spelled):
+    """Declare a comparison of two Tensors with a bool result."""
 
     def declare(fn):
         name = fn.__name__
@@ -169,15 +181,15 @@ def comparison(*, shown, **spelled):
         def kernel(x, y):
             return fn(*promote(x, y, op=name))
 
-        doc = _truth(fn, "do not convert implicitly") + _example(
-            name, {"x": "[1, 2, 3]", "y": "[1, 1, 4]"}, "int32", shown
+        doc = _comparison_doc(fn, "do not convert implicitly") + _format_example(
+            name, {"x": "[1, 2, 3]", "y": "[1, 1, 4]"}, "int32", output
         )
-        return _declared(fn, kernel, doc, spelled, _TWO)
+        return _declare_operator(fn, kernel, doc, spelled, _TWO)
 
     return declare
 
 
-def logical(*, shown, **spelled):
+def logical(*, output, **spelled):
     """Declare a connective of two Tensors of bool."""
 
     def declare(fn):
@@ -191,13 +203,13 @@ def logical(*, shown, **spelled):
             return fn(x, y)
 
         values = {"x": "[True, False, True]", "y": "[True, True, False]"}
-        doc = _truth(fn, "are not bool") + _example(name, values, "bool_", shown)
-        return _declared(fn, kernel, doc, spelled, _TWO)
+        doc = _comparison_doc(fn, "are not bool") + _format_example(name, values, "bool_", output)
+        return _declare_operator(fn, kernel, doc, spelled, _TWO)
 
     return declare
 
 
-def _truth(fn, types):
+def _comparison_doc(fn, types):
     return f"""{fn.__doc__}
 
     Inputs:

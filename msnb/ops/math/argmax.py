@@ -1,4 +1,4 @@
-"""Where the largest and smallest elements stand along an axis."""
+"""Indices of the largest and smallest elements along an axis."""
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +18,7 @@ from msnb.ops.array.reshape import ExpandDims, Reshape
 from msnb.ops.array.sort import IndexType
 
 
-def _arg(op, function, x, axis, output_type):
+def _arg_extreme(op, function, x, axis, output_type):
     dtype_in(op, "x", x, ANY)
     axis = axis_in(op, axis, x.ndim)
     some(op, "x", x, axis)
@@ -50,7 +50,7 @@ def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
         >>> print(ops.Argmax()(Tensor([[1, 20, 5], [67, 8, 9]], mindspore.float32)))
         [1 0]
     """
-    return _arg("Argmax", jnp.argmax, x, axis, output_type)
+    return _arg_extreme("Argmax", jnp.argmax, x, axis, output_type)
 
 
 @operator
@@ -78,7 +78,7 @@ def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
         >>> print(ops.Argmin()(Tensor([2.0, 3.1, 1.2], mindspore.float32)))
         2
     """
-    return _arg("Argmin", jnp.argmin, x, axis, output_type)
+    return _arg_extreme("Argmin", jnp.argmin, x, axis, output_type)
 
 
 def _arg_with_value(op, function, x, axis, keep_dims):
@@ -86,18 +86,18 @@ def _arg_with_value(op, function, x, axis, keep_dims):
     axis = axis_in(op, axis, x.ndim)
     some(op, "x", x, axis)
     index = jax.lax.stop_gradient(function(x, axis, keepdims=True)).astype(jnp.int32)
-    # Taken by index and not as an extremum: the gradient then goes to this one element.
+    # Selected by index rather than as an extremum: the gradient then goes to this one element.
     value = jnp.take_along_axis(x, index, axis)
     return (index, value) if keep_dims else (jnp.squeeze(index, axis), jnp.squeeze(value, axis))
 
 
 @operator
 def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
-    """The largest elements along an axis and where they stand, the first one of equals.
+    """The largest elements along an axis and their indices; of equal ones the first.
 
     Args:
         axis (int): The axis. Default: 0.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -125,11 +125,11 @@ def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 
 @operator
 def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
-    """The smallest elements along an axis and where they stand, the first one of equals.
+    """The smallest elements along an axis and their indices; of equal ones the first.
 
     Args:
         axis (int): The axis. Default: 0.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -163,7 +163,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tens
     Args:
         input (Tensor): Numbers.
         dim (int): The axis; None counts through all elements. Default: None.
-        keepdim (bool): Whether the axis stays, with length 1. Default: False.
+        keepdim (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor of int64.
@@ -191,7 +191,7 @@ def _argmax_of(
     dim: int | None = None,
     keepdim: Bool | None = None,
 ) -> Tensor:
-    """As `ops.argmax`: an index, int64; through all elements if no axis is given."""
+    """Return an index as `ops.argmax` does, int64; over all elements if no axis is set."""
     return argmax(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
 
 
@@ -223,7 +223,7 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Te
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None counts through all elements. Default: None.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor of int32 (`argmax` gives int64).
@@ -251,7 +251,7 @@ def _argmin_of(
     dim: int | None = None,
     keepdim: Bool | None = None,
 ) -> Tensor:
-    """As `ops.argmin`: an index, int32; through all elements if no axis is given."""
+    """Return an index as `ops.argmin` does, int32; over all elements if no axis is set."""
     return argmin(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
 
 
@@ -278,13 +278,13 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
 
 @spelling(ArgMaxWithValue, method="argmax_with_value")
 def _argmax_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """The largest elements along an axis, and where they stand, int64; of all elements for None, at place 0."""
+    """Return the largest elements along an axis and their indices, int64. For None, the largest of all, index 0."""
     return _value_first(ArgMaxWithValue, self, axis, keep_dims)
 
 
 @spelling(ArgMinWithValue, method="argmin_with_value")
 def _argmin_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """The smallest elements along an axis, and where they stand, int64; of all elements for None, at place 0."""
+    """Return the smallest elements along an axis and their indices, int64. For None, the smallest of all, index 0."""
     return _value_first(ArgMinWithValue, self, axis, keep_dims)
 
 
@@ -297,7 +297,7 @@ def _value_first(operator, tensor, axis, keep_dims):
 
 
 def _index_first(operator):
-    """The function that the class `operator` is in MindSpore 2."""
+    """Return the MindSpore 2 function of the class `operator`."""
     name = operator.__name__
 
     def function(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:

@@ -35,7 +35,7 @@ from msnb.ops.math._elementwise import broadcasting, of_two
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
-    shown="[5. 7. 9.]",
+    output="[5. 7. 9.]",
     functional="add",
     methods=("__add__", "__radd__", "__iadd__"),
     aliases=("TensorAdd",),
@@ -55,14 +55,14 @@ spelling(Add, function="tensor_add", generation=1)(Add.functional)
 @spelling(Add, method="add")
 @keyword_aliases(y="other")
 def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """The sum with `alpha` times another operand."""
+    """Return the sum with `alpha` times another operand."""
     return Add.functional(self, other if alpha == 1 else other * alpha)
 
 
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
-    shown="[-3. -3. -3.]",
+    output="[-3. -3. -3.]",
     functional="sub",
     methods=("__sub__", "__rsub__", "__isub__"),
     generation=2,
@@ -83,8 +83,8 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
 
     Args:
         input (Union[Tensor, Number]): The first operand.
-        other (Union[Tensor, Number]): What is subtracted.
-        alpha (Number): What `other` is multiplied with before. Default: 1.
+        other (Union[Tensor, Number]): Subtrahend.
+        alpha (Number): Factor of `other`. Default: 1.
 
     Returns:
         Tensor of the broadcast shape and the common element type.
@@ -105,7 +105,7 @@ spelling(Sub, method=("sub", "subtract"))(keyword_aliases(y="other")(subtract))
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
-    shown="[ 4. 10. 18.]",
+    output="[ 4. 10. 18.]",
     functional="mul",
     called=("input", ("other", "value")),
     methods=("mul", "multiply", "__mul__", "__rmul__", "__imul__"),
@@ -123,7 +123,7 @@ spelling(Mul, function="tensor_mul", generation=1)(Mul.functional)
 spelling(Mul, function="multiply")(Mul.functional)
 
 
-@of_two(x="[1., 2., 3.]", y="[2., 4., 6.]", shown="[1. 4. 9.]")
+@of_two(x="[1., 2., 3.]", y="[2., 4., 6.]", output="[1. 4. 9.]")
 @in_float32
 def SquaredDifference(x, y):
     """Square of the difference of the operands."""
@@ -313,21 +313,21 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
         x (Tensor): Numbers.
         n (int): How many times. Default: 1.
         axis (int): The axis. Default: -1.
-        prepend (Tensor): What stands before `x` along the axis. Default: None, nothing.
-        append (Tensor): What stands behind it. Default: None, nothing.
+        prepend (Tensor): Values before `x` along the axis. Default: None, nothing.
+        append (Tensor): Values after it. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the axis than what is differenced.
+        Tensor, shorter by `n` along the axis than the joined input.
 
     Raises:
         TypeError: If `x` is not a Tensor.
-        ValueError: If the shapes of what stands beside each other do not fit.
+        ValueError: If the shapes of the joined Tensors do not fit.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    parts = [part for part in (prepend, tensor_argument("diff", "x", x), append) if part is not None]
-    return _Diff.functional(Concat(axis)(parts) if len(parts) > 1 else x, n, axis)
+    pieces = [part for part in (prepend, tensor_argument("diff", "x", x), append) if part is not None]
+    return _Diff.functional(Concat(axis)(pieces) if len(pieces) > 1 else x, n, axis)
 
 
 @spelling(_Diff)
@@ -340,11 +340,11 @@ def diff_ext(
         input (Tensor): Numbers.
         n (int): How many times. Default: 1.
         dim (int): The dimension. Default: -1.
-        prepend (Tensor): What stands before `input` along the dimension. Default: None, nothing.
-        append (Tensor): What stands behind it. Default: None, nothing.
+        prepend (Tensor): Values before `input` along the dimension. Default: None, nothing.
+        append (Tensor): Values after it. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the dimension than what is differenced.
+        Tensor, shorter by `n` along the dimension than the joined input.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -362,12 +362,12 @@ def _diff_of_numpy(
         a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; of bool, whether neighbours differ.
         n (int): How many times, not negative. Default: 1.
         axis (int): The axis. Default: -1.
-        prepend (Union[Tensor, list, tuple, int, float]): What stands before `a` along the axis; a number stands there
+        prepend (Union[Tensor, list, tuple, int, float]): Values before `a` along the axis; a number is one
             once. Default: None, nothing.
-        append (Union[Tensor, list, tuple, int, float]): What stands behind `a`. Default: None, nothing.
+        append (Union[Tensor, list, tuple, int, float]): Values after `a`. Default: None, nothing.
 
     Returns:
-        Tensor, shorter by `n` along the axis than what is differenced.
+        Tensor, shorter by `n` along the axis than the joined input.
 
     Raises:
         TypeError: If `a` is none of these, or `n` or `axis` is not an int.
@@ -385,12 +385,12 @@ def _diff_of_numpy(
     if not n:
         return x
     one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-    parts = []
+    pieces = []
     for part, argument in ((prepend, "prepend"), (x, "a"), (append, "append")):
         if part is not None:
             part = as_tensor(part, "diff", argument)
-            parts.append(part if part.ndim else BroadcastTo.functional(part, one))
-    return _Diff.functional(Concat(axis)(common_type(*parts)) if len(parts) > 1 else x, n, axis)
+            pieces.append(part if part.ndim else BroadcastTo.functional(part, one))
+    return _Diff.functional(Concat(axis)(common_type(*pieces)) if len(pieces) > 1 else x, n, axis)
 
 
 @spelling(Mul, method="mul_")

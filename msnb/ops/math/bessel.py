@@ -1,9 +1,9 @@
-r"""Bessel functions of order 0 and 1: of the first and the second kind, and the modified ones of the second.
+r"""Bessel functions of order 0 and 1: of the first and the second kind, and modified ones of the second kind.
 
-Up to 25 those of the first kind are Bessel's integral :math:`J_n(x) = \frac1{2\pi}\int\cos(n\tau - x\sin\tau)d\tau`, of
-which the trapezoidal rule is exact once it has more points than x; those of the second kind are Neumann's series of
-:math:`J_{2k}`, which is a sum over the same points. Beyond, both are Hankel's expansion. The modified ones are
-:math:`e^x K_n(x) = \int_0^\infty e^{-x(\cosh t - 1)}\cosh(nt)dt`, by the trapezoidal rule as well.
+Up to 25, functions of the first kind are Bessel's integral :math:`J_n(x) = \frac1{2\pi}\int\cos(n\tau -
+x\sin\tau)d\tau`. The trapezoidal rule computes it exactly with more points than x. Functions of the second kind are
+Neumann's series of :math:`J_{2k}`, a sum over the same points. Above 25, both are Hankel's expansion. The modified
+functions are :math:`e^x K_n(x) = \int_0^\infty e^{-x(\cosh t - 1)}\cosh(nt)dt`, also by the trapezoidal rule.
 See Abramowitz and Stegun, chapter 9.
 """
 
@@ -23,150 +23,150 @@ _BORDER = 25.0
 _COUNT = 128
 _ANGLES = 2 * np.pi * (np.arange(_COUNT) + 0.5) / _COUNT
 _SINES = np.sin(_ANGLES)
-_SERIES = sum((-1) ** k * np.cos(2 * k * _ANGLES) / k for k in range(1, 31))  # of Neumann, for each of the points
+_SERIES = sum((-1) ** k * np.cos(2 * k * _ANGLES) / k for k in range(1, 31))  # Neumann's series at each point
 _STEPS = 160
 
 
-def _mean(x, weights, wave):
+def _weighted_mean(x, weights, wave):
     return jnp.mean(jnp.asarray(weights, x.dtype) * wave(x[..., None] * jnp.asarray(_SINES, x.dtype)), -1)
 
 
-def _near(order, x):
-    """J and Y of |x| up to the border."""
-    first = _mean(x, 1.0, jnp.cos), _mean(x, _SINES, jnp.sin)
+def _small_argument(order, x):
+    """Return J and Y of |x| up to the border."""
+    first = _weighted_mean(x, 1.0, jnp.cos), _weighted_mean(x, _SINES, jnp.sin)
     logarithm = jnp.log(x / 2) + np.euler_gamma
     if order == 0:
-        return first[0], 2 / np.pi * (logarithm * first[0] - 2 * _mean(x, _SERIES, jnp.cos))
-    second = logarithm * first[1] - first[0] / x - 2 * _mean(x, _SERIES * _SINES, jnp.sin)
+        return first[0], 2 / np.pi * (logarithm * first[0] - 2 * _weighted_mean(x, _SERIES, jnp.cos))
+    second = logarithm * first[1] - first[0] / x - 2 * _weighted_mean(x, _SERIES * _SINES, jnp.sin)
     return first[1], 2 / np.pi * second
 
 
-def _far(order, x):
-    """J and Y of x beyond the border."""
+def _large_argument(order, x):
+    """Return J and Y of x above the border."""
     mu, term, even, odd = 4.0 * order**2, 1.0, 1.0, 0.0
     for k in range(1, 8):
         term = term * (mu - (2 * k - 1) ** 2) / (k * 8 * x)
         sign = (-1) ** (k // 2)
         even, odd = (even + sign * term, odd) if k % 2 == 0 else (even, odd + sign * term)
     sine, cosine = jnp.sin(x), jnp.cos(x)
-    # of the angle x - order * pi / 2 - pi / 4
+    # sine and cosine of the angle x - order * pi / 2 - pi / 4
     a, b = (cosine + sine, sine - cosine) if order == 0 else (sine - cosine, -sine - cosine)
     size = 1 / jnp.sqrt(np.pi * x)
     return size * (even * a - odd * b), size * (even * b + odd * a)
 
 
-def _ordinary(order, kind, x):
+def _compute_ordinary(order, kind, x):
     size = jnp.abs(x) if kind == 0 else x
     is_near = size <= _BORDER
-    found = jnp.where(
+    result = jnp.where(
         is_near,
-        _near(order, jnp.where(is_near, size, 1.0))[kind],
-        _far(order, jnp.where(is_near, 2 * _BORDER, size))[kind],
+        _small_argument(order, jnp.where(is_near, size, 1.0))[kind],
+        _large_argument(order, jnp.where(is_near, 2 * _BORDER, size))[kind],
     )
     if kind == 0:
-        return found * jnp.sign(x) if order == 1 else found
-    return jnp.where(x > 0, found, jnp.where(x == 0, -jnp.inf, jnp.nan))
+        return result * jnp.sign(x) if order == 1 else result
+    return jnp.where(x > 0, result, jnp.where(x == 0, -jnp.inf, jnp.nan))
 
 
-def _modified(order, x):
-    """K times exp(x)."""
-    inside = (x > 0) & (x < jnp.inf)
-    size = jnp.where(inside, x, 1.0)
+def _compute_modified(order, x):
+    """Return K times exp(x)."""
+    is_positive = (x > 0) & (x < jnp.inf)
+    size = jnp.where(is_positive, x, 1.0)
     reach = jnp.arccosh(1 + 90 / jnp.maximum(size, jnp.finfo(x.dtype).tiny * 1e3))
     t = reach[..., None] * jnp.asarray(np.arange(_STEPS) / _STEPS, x.dtype)
     rise = 2 * jnp.sinh(t / 2) ** 2  # cosh(t) - 1
     values = jnp.exp(-size[..., None] * rise) * (jnp.cosh(t) if order else 1)
-    found = (jnp.sum(values, -1) - values[..., 0] / 2) * reach / _STEPS
-    return jnp.where(inside, found, jnp.where(x == 0, jnp.inf, jnp.where(x == jnp.inf, 0, jnp.nan)))
+    result = (jnp.sum(values, -1) - values[..., 0] / 2) * reach / _STEPS
+    return jnp.where(is_positive, result, jnp.where(x == 0, jnp.inf, jnp.where(x == jnp.inf, 0, jnp.nan)))
 
 
 def _with_slope(function, slope):
-    """`function`, whose derivative at x is slope(x, function(x))."""
-    known = jax.custom_jvp(function)
+    """Return `function` with derivative slope(x, function(x)) at x."""
+    differentiable = jax.custom_jvp(function)
 
-    @known.defjvp
+    @differentiable.defjvp
     def forward(primals, tangents):
         (x,), (change,) = primals, tangents
-        value = known(x)
+        value = differentiable(x)
         return value, slope(x, value) * change
 
-    return known
+    return differentiable
 
 
 @functools.cache
-def _function(name):
-    """The function of arrays that MindSpore calls "bessel_<name>"."""
+def _bessel_function(name):
+    """Return the function of arrays that MindSpore calls "bessel_<name>"."""
     order = int(name[1])
-    other = lambda x: _function(f"{name[0]}{1 - order}{name[2:]}")(x)
+    other = lambda x: _bessel_function(f"{name[0]}{1 - order}{name[2:]}")(x)
     if name[0] in "jy":
-        compute = functools.partial(_ordinary, order, "jy".index(name[0]))
+        compute = functools.partial(_compute_ordinary, order, "jy".index(name[0]))
         if order == 0:
             return _with_slope(compute, lambda x, y: -other(x))
         at_zero = 0.5 if name[0] == "j" else jnp.inf
         return _with_slope(compute, lambda x, y: jnp.where(x == 0, at_zero, other(x) - y / jnp.where(x == 0, 1, x)))
-    scaled = functools.partial(_modified, order)
+    scaled = functools.partial(_compute_modified, order)
     if name.endswith("e"):
         return _with_slope(scaled, lambda x, y: y - other(x) - (y / x if order else 0))
     return _with_slope(lambda x: scaled(x) * jnp.exp(-x), lambda x, y: -other(x) - (y / x if order else 0))
 
 
-@of_one(x="[0., 1.]", shown="[1.         0.76519775]", generation=2)
+@of_one(x="[0., 1.]", output="[1.         0.76519775]", generation=2)
 @in_float32
 def BesselJ0(x):
     """Bessel function of the first kind, of order 0."""
-    return _function("j0")(x)
+    return _bessel_function("j0")(x)
 
 
-@of_one(x="[0., 1.]", shown="[0.         0.44005054]", generation=2)
+@of_one(x="[0., 1.]", output="[0.         0.44005054]", generation=2)
 @in_float32
 def BesselJ1(x):
     """Bessel function of the first kind, of order 1."""
-    return _function("j1")(x)
+    return _bessel_function("j1")(x)
 
 
-@of_one(x="[1., 2.]", shown="[0.08825693 0.5103756 ]", generation=2)
+@of_one(x="[1., 2.]", output="[0.08825693 0.5103756 ]", generation=2)
 @in_float32
 def BesselY0(x):
     """Bessel function of the second kind, of order 0."""
-    return _function("y0")(x)
+    return _bessel_function("y0")(x)
 
 
-@of_one(x="[1., 2.]", shown="[-0.78121287 -0.10703246]", generation=2)
+@of_one(x="[1., 2.]", output="[-0.78121287 -0.10703246]", generation=2)
 @in_float32
 def BesselY1(x):
     """Bessel function of the second kind, of order 1."""
-    return _function("y1")(x)
+    return _bessel_function("y1")(x)
 
 
-@of_one(x="[1., 2.]", shown="[0.42102453 0.11389388]", generation=2)
+@of_one(x="[1., 2.]", output="[0.42102453 0.11389388]", generation=2)
 @in_float32
 def BesselK0(x):
     """Modified Bessel function of the second kind, of order 0."""
-    return _function("k0")(x)
+    return _bessel_function("k0")(x)
 
 
-@of_one(x="[1., 2.]", shown="[0.60190725 0.13986586]", generation=2)
+@of_one(x="[1., 2.]", output="[0.60190725 0.13986586]", generation=2)
 @in_float32
 def BesselK1(x):
     """Modified Bessel function of the second kind, of order 1."""
-    return _function("k1")(x)
+    return _bessel_function("k1")(x)
 
 
-@of_one(x="[1., 2.]", shown="[1.1444633 0.8415683]", generation=2)
+@of_one(x="[1., 2.]", output="[1.1444633 0.8415683]", generation=2)
 @in_float32
 def BesselK0e(x):
     """Modified Bessel function of the second kind, of order 0, times exp(x)."""
-    return _function("k0e")(x)
+    return _bessel_function("k0e")(x)
 
 
-@of_one(x="[1., 2.]", shown="[1.6361535 1.0334767]", generation=2)
+@of_one(x="[1., 2.]", output="[1.6361535 1.0334767]", generation=2)
 @in_float32
 def BesselK1e(x):
     """Modified Bessel function of the second kind, of order 1, times exp(x)."""
-    return _function("k1e")(x)
+    return _bessel_function("k1e")(x)
 
 
-def _spelled(operator):
+def _declare_function(operator):
     name = f"bessel_{operator.__name__.removeprefix('Bessel').lower()}"
 
     def compute(x: Tensor) -> Tensor:
@@ -178,7 +178,7 @@ def _spelled(operator):
 
 
 for _operator in (BesselJ0, BesselJ1, BesselY0, BesselY1, BesselK0, BesselK1, BesselK0e, BesselK1e):
-    _spelled(_operator)
+    _declare_function(_operator)
 
 
 CASES = [

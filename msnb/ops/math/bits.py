@@ -13,13 +13,13 @@ from msnb.ops.math._elementwise import of_one, of_two
 
 @of_one(
     x="[25, 4]",
-    shown="[-26  -5]",
+    output="[-26  -5]",
     functional="invert",
     called=(),
     methods=("invert",),
     generation=2,
     allowed=INT | BOOL,
-    given="Integers",
+    input_description="Integers",
     type_="int16",
     numpy=as_given("invert", "bitwise_not"),
 )
@@ -31,7 +31,7 @@ def Invert(x):
 @of_two(
     x="[0, 1, 3]",
     y="[1, 1, 2]",
-    shown="[0 1 2]",
+    output="[0 1 2]",
     functional="bitwise_and",
     methods=("bitwise_and", "__and__", "__rand__"),
     generation=2,
@@ -47,7 +47,7 @@ def BitwiseAnd(x, y):
 @of_two(
     x="[0, 1, 3]",
     y="[1, 1, 2]",
-    shown="[1 1 3]",
+    output="[1 1 3]",
     functional="bitwise_or",
     methods=("bitwise_or", "__or__", "__ror__"),
     generation=2,
@@ -63,7 +63,7 @@ def BitwiseOr(x, y):
 @of_two(
     x="[0, 1, 3]",
     y="[1, 1, 2]",
-    shown="[1 0 1]",
+    output="[1 0 1]",
     functional="bitwise_xor",
     methods=("bitwise_xor", "__xor__", "__rxor__"),
     generation=2,
@@ -102,7 +102,7 @@ def PopulationCount(x):
 
 @spelling(PopulationCount)
 def population_count(input_x: Tensor) -> Tensor:
-    """How many bits of each whole number are 1.
+    """The number of 1 bits of each integer.
 
     Args:
         input_x (Tensor): int16 or uint16.
@@ -119,7 +119,7 @@ def population_count(input_x: Tensor) -> Tensor:
 @of_two(
     x="[1, 2, 4]",
     y="[1, 1, 2]",
-    shown="[ 2  4 16]",
+    output="[ 2  4 16]",
     allowed=INT,
     type_="int32",
 )
@@ -131,7 +131,7 @@ def LeftShift(x, y):
 @of_two(
     x="[4, 2, 16]",
     y="[1, 1, 2]",
-    shown="[2 1 4]",
+    output="[2 1 4]",
     allowed=INT,
     type_="int32",
 )
@@ -140,12 +140,12 @@ def RightShift(x, y):
     return jnp.right_shift(x, y)
 
 
-def _shift(cls, name, side):
+def _declare_shift(cls, name, side):
     def shift(input: Tensor | int, other: Tensor | int) -> Tensor:
         return cls.functional(input, other)
 
     shift.__name__ = shift.__qualname__ = name
-    shift.__doc__ = f"""Whole numbers with their bits moved to the {side}.
+    shift.__doc__ = f"""Integers with their bits shifted to the {side}.
 
     Args:
         input (Union[Tensor, int]): Whole numbers.
@@ -163,8 +163,8 @@ def _shift(cls, name, side):
     return spelling(cls, function=name, method=name)(shift)
 
 
-bitwise_left_shift = _shift(LeftShift, "bitwise_left_shift", "left")
-bitwise_right_shift = _shift(RightShift, "bitwise_right_shift", "right")
+bitwise_left_shift = _declare_shift(LeftShift, "bitwise_left_shift", "left")
+bitwise_right_shift = _declare_shift(RightShift, "bitwise_right_shift", "right")
 
 
 spelling(Invert, method="bitwise_not")(Invert.functional)

@@ -1,4 +1,4 @@
-"""Comparisons of two Tensors, element by element."""
+"""Elementwise comparisons of two Tensors."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from msnb.ops.math._elementwise import comparison
 from msnb.ops.math.logic import ReduceAll, ReduceAny, any_
 
 
-@comparison(shown="[ True False False]", functional="equal", methods=("equal", "eq"), numpy="equal")
+@comparison(output="[ True False False]", functional="equal", methods=("equal", "eq"), numpy="equal")
 def Equal(x, y):
     """True where the operands are equal."""
     return jnp.equal(x, y)
@@ -28,7 +28,7 @@ def Equal(x, y):
 spelling(Equal, function="eq")(Equal.functional)
 
 
-@comparison(shown="[False  True  True]", functional="not_equal", methods=("not_equal", "ne"), numpy="not_equal")
+@comparison(output="[False  True  True]", functional="not_equal", methods=("not_equal", "ne"), numpy="not_equal")
 def NotEqual(x, y):
     """True where the operands differ."""
     return jnp.not_equal(x, y)
@@ -38,7 +38,7 @@ spelling(NotEqual, function="ne")(NotEqual.functional)
 
 
 @comparison(
-    shown="[False  True False]",
+    output="[False  True False]",
     functional="greater",
     methods=("greater", "gt", "__gt__"),
     generation=2,
@@ -54,7 +54,7 @@ spelling(Greater, function="gt")(Greater.functional)
 
 
 @comparison(
-    shown="[ True  True False]",
+    output="[ True  True False]",
     functional="greater_equal",
     methods=("greater_equal", "ge", "__ge__"),
     generation=2,
@@ -70,7 +70,7 @@ spelling(GreaterEqual, function="ge")(GreaterEqual.functional)
 
 
 @comparison(
-    shown="[False False  True]", functional="less", methods=("less", "lt", "__lt__"), generation=2, numpy="less"
+    output="[False False  True]", functional="less", methods=("less", "lt", "__lt__"), generation=2, numpy="less"
 )
 def Less(x, y):
     """True where the first operand is smaller."""
@@ -82,7 +82,7 @@ spelling(Less, function="lt")(Less.functional)
 
 
 @comparison(
-    shown="[ True False  True]",
+    output="[ True False  True]",
     functional="less_equal",
     methods=("less_equal", "le", "__le__"),
     generation=2,
@@ -162,22 +162,22 @@ def EqualCount(x, y):
 _equal, _not_equal = Equal(), NotEqual()
 
 
-def _comparable(other):
-    """`other` as what a Tensor is compared with; NotImplemented for lists too, none of which MindSpore calls equal."""
+def _comparison_operand(other):
+    """Return `other` as an operand of a comparison. NotImplemented for lists too: MindSpore calls none equal."""
     return NotImplemented if isinstance(other, (list, tuple)) else other_operand(other)
 
 
 @spelling(Equal, method="__eq__", generation=1)
 def _eq(self: Tensor, other: object) -> Tensor | bool:
-    """Element-wise equality; plain False if `other` is no Tensor, number or numpy array."""
-    other = _comparable(other)
+    """Elementwise equality; plain False if `other` is no Tensor, number or numpy array."""
+    other = _comparison_operand(other)
     return False if other is NotImplemented else _equal(self, other)
 
 
 @spelling(NotEqual, method="__ne__", generation=1)
 def _ne(self: Tensor, other: object) -> Tensor | bool:
-    """Element-wise difference; plain True if `other` is no Tensor, number or numpy array."""
-    other = _comparable(other)
+    """Elementwise inequality; plain True if `other` is no Tensor, number or numpy array."""
+    other = _comparison_operand(other)
     return True if other is NotImplemented else _not_equal(self, other)
 
 
@@ -231,7 +231,7 @@ def _isclose_of_numpy(
 
 @spelling(Equal, ReduceAll, numpy="array_equal")
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor:
-    """Whether two Tensors have one shape and equal elements.
+    """Return True if two Tensors have one shape and equal elements.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -256,7 +256,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor
 
 @spelling(Equal, ReduceAll, numpy="array_equiv")
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Tensor:
-    """Whether two Tensors have equal elements once they are broadcast against each other.
+    """Return True if two Tensors have equal elements after broadcasting.
 
     Args:
         a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -281,7 +281,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Tensor:
 
 @spelling(IsClose, ReduceAll, method="allclose")
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: Bool = False) -> bool:
-    """Whether all elements of two Tensors are equal up to a tolerance.
+    """Return True if all elements of two Tensors are equal up to a tolerance.
 
     Args:
         input (Tensor): Numbers.
@@ -302,16 +302,16 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 
 @spelling(Equal, ReduceAny, method="__contains__", generation=1)
 def _contains_of(self: Tensor, item: Any) -> bool:
-    """Whether any element equals `item`."""
-    wanted = _comparable(item)
-    if wanted is NotImplemented:
+    """Return True if any element equals `item`."""
+    operand = _comparison_operand(item)
+    if operand is NotImplemented:
         raise TypeError(f"`in` looks for a number in a Tensor, but got {describe(item)}.")
-    return bool(any_(_equal(self, wanted)))
+    return bool(any_(_equal(self, operand)))
 
 
 @spelling(ApproximateEqual, method="approximate_equal")
 def _approximate_equal_of(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
-    """True where an element differs by less than a tolerance from that of another Tensor."""
+    """Return True where an element differs from that of another Tensor by less than a tolerance."""
     return ApproximateEqual(tolerance)(self, other)
 
 

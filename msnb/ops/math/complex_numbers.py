@@ -30,8 +30,8 @@ _PART = """{summary}
 _OF_COMPLEX = "; complex64 gives float32, complex128 gives float64"
 
 
-def _part(allowed=ANY, given="Complex or other numbers", result=_OF_COMPLEX, **spelled):
-    """Decorator: take(x) is what the operator gives of each element."""
+def _component_operator(allowed=ANY, input_description="Complex or other numbers", result=_OF_COMPLEX, **spelled):
+    """Decorator: `take(x)` returns the operator's component of each element."""
 
     def declare(take):
         name = take.__name__
@@ -40,37 +40,37 @@ def _part(allowed=ANY, given="Complex or other numbers", result=_OF_COMPLEX, **s
             dtype_in(name, "input", input, allowed)
             return take(input)
 
-        doc = _PART.format(summary=take.__doc__, given=given, result=result)
+        doc = _PART.format(summary=take.__doc__, given=input_description, result=result)
         return operator(generation=2, **spelled)(with_source_of(take, kernel, doc))
 
     return declare
 
 
-@_part(functional="real")
+@_component_operator(functional="real")
 def Real(x):
     """The real part of each element; real numbers are their own."""
     return jnp.real(x)
 
 
-@_part(functional="imag")
+@_component_operator(functional="imag")
 def Imag(x):
     """The imaginary part of each element; that of a real number is 0."""
     return jnp.imag(x)
 
 
-@_part(functional="conj", methods=("conj",), result=" and its element type")
+@_component_operator(functional="conj", methods=("conj",), result=" and its element type")
 def Conj(x):
     """Each element with its imaginary part negated; real numbers stay as they are."""
     return jnp.conj(x)
 
 
-@_part(COMPLEX, "Complex numbers", functional="angle", methods=("angle",))
+@_component_operator(COMPLEX, "Complex numbers", functional="angle", methods=("angle",))
 def Angle(x):
     """The angle of each complex number with the positive real axis, in radians."""
     return jnp.angle(x)
 
 
-@_part(COMPLEX, "Complex numbers")
+@_component_operator(COMPLEX, "Complex numbers")
 def ComplexAbs(x):
     """The magnitude of each complex number."""
     return magnitude(x)
@@ -123,11 +123,11 @@ def Complex(real, imag):
     return _from_parts("Complex", real=real, imag=imag)
 
 
-def _from_parts(op, **parts):
-    for name, part in parts.items():
-        dtype_in(op, name, part, _PARTS)
-    same_dtype(op, **parts)
-    real, imag = parts.values()
+def _from_parts(op, **components):
+    for name, part in components.items():
+        dtype_in(op, name, part, _COMPONENT_TYPES)
+    same_dtype(op, **components)
+    real, imag = components.values()
     try:
         jnp.broadcast_shapes(real.shape, imag.shape)
     except ValueError:
@@ -135,7 +135,7 @@ def _from_parts(op, **parts):
     return lax.complex(*jnp.broadcast_arrays(real, imag))  # a product with 1j makes NaN of an infinite part
 
 
-_PARTS = frozenset(t for t in FLOAT if t.itemsize in (4, 8))
+_COMPONENT_TYPES = frozenset(t for t in FLOAT if t.itemsize in (4, 8))
 
 
 @operator(functional="polar", generation=2)
@@ -158,7 +158,7 @@ def Polar(abs, angle):
         ``CPU`` ``GPU`` ``TPU``
     """
     for name, part in (("abs", abs), ("angle", angle)):
-        dtype_in("Polar", name, part, _PARTS)
+        dtype_in("Polar", name, part, _COMPONENT_TYPES)
     same_dtype("Polar", abs=abs, angle=angle)
     return _from_parts("Polar", abs=abs * jnp.cos(angle), angle=abs * jnp.sin(angle))
 

@@ -1,4 +1,4 @@
-"""Sums and products that run along an axis."""
+"""Cumulative sums, products and extremes along an axis."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
     """Running sum along an axis.
 
     Args:
-        exclusive (bool): Whether an element is left out of its own sum. Default: False.
-        reverse (bool): Whether to run from the end. Default: False.
+        exclusive (bool): Exclude each element from its own sum. Default: False.
+        reverse (bool): Accumulate from the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -44,7 +44,7 @@ def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         >>> print(ops.CumSum()(x, 1))
         [[1. 3. 6.]]
     """
-    return _running("CumSum", jnp.cumsum, 0, x, axis, exclusive, reverse)
+    return _accumulate("CumSum", jnp.cumsum, 0, x, axis, exclusive, reverse)
 
 
 @operator
@@ -52,8 +52,8 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
     """Running product along an axis.
 
     Args:
-        exclusive (bool): Whether an element is left out of its own product. Default: False.
-        reverse (bool): Whether to run from the end. Default: False.
+        exclusive (bool): Exclude each element from its own product. Default: False.
+        reverse (bool): Accumulate from the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -74,11 +74,11 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         >>> print(ops.CumProd()(x, 1))
         [[1. 2. 6.]]
     """
-    return _running("CumProd", jnp.cumprod, 1, x, axis, exclusive, reverse)
+    return _accumulate("CumProd", jnp.cumprod, 1, x, axis, exclusive, reverse)
 
 
-def _running(op, accumulate, start, x, axis, exclusive, reverse):
-    """`accumulate` along an axis, `start` before the first element."""
+def _accumulate(op, accumulate, start, x, axis, exclusive, reverse):
+    """Accumulate along an axis, beginning with `start`."""
     dtype_in(op, "x", x, NUMBER)
     axis = axis_in(op, axis, x.ndim)
     if reverse:
@@ -105,7 +105,7 @@ def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _accumulated("cumsum", CumSum.functional, x, axis, dtype)
+    return _accumulate_cast("cumsum", CumSum.functional, x, axis, dtype)
 
 
 @spelling(CumProd)
@@ -123,21 +123,23 @@ def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _accumulated("cumprod", CumProd.functional, input, dim, dtype)
+    return _accumulate_cast("cumprod", CumProd.functional, input, dim, dtype)
 
 
-def _accumulated(op, accumulate, x, axis, dtype):
+def _accumulate_cast(op, accumulate, x, axis, dtype):
     tensor_argument(op, "x", x)
     return accumulate(x if dtype is None else Cast.functional(x, dtype), axis)
 
 
-_WHOLE = {mstype.bool_: mstype.int32, mstype.int8: mstype.int32, mstype.int16: mstype.int32}
-_ADDED_AS = {**_WHOLE, mstype.uint8: mstype.int32}  # the element types whose sums need a wider one
+_WIDENED = {mstype.bool_: mstype.int32, mstype.int8: mstype.int32, mstype.int16: mstype.int32}
+_ADDED_AS = {**_WIDENED, mstype.uint8: mstype.int32}  # element types whose sums need a wider type
 
 
 @spelling(CumSum, method="cumsum", generation=1)
 def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
-    """As `ops.cumsum`, of the flattened Tensor if no axis is given; bool and small integers are added as int32."""
+    """Return the cumulative sum as `ops.cumsum`, of the flattened Tensor without an axis; bool and small integers as
+    int32.
+    """
     axis = axis if dim is None else dim
     dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
     return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)
@@ -145,17 +147,17 @@ def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None
 
 @spelling(CumProd, method="cumprod")
 def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
-    """As `ops.cumprod`, of the flattened Tensor if no axis is given."""
+    """Return the cumulative product as `ops.cumprod`, of the flattened Tensor without an axis."""
     axis = axis if dim is None else dim
     return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
 
 
-def _along(function, run, a, axis, dtype, wide):
+def _accumulate_numpy(function, run, a, axis, dtype, wide):
     x = as_tensor(a, function, "a")
-    kept = element_type(dtype, function) if dtype is not None else wide.get(x.dtype, x.dtype)
+    dtype_of_sum = element_type(dtype, function) if dtype is not None else wide.get(x.dtype, x.dtype)
     if axis is None:
         x, axis = Reshape.functional(x, (-1,)), 0
-    return run(in_type(x, kept, function), check(Int, axis, "axis", function))
+    return run(in_type(x, dtype_of_sum, function), check(Int, axis, "axis", function))
 
 
 @spelling(CumSum, numpy="cumsum")
@@ -177,7 +179,7 @@ def _cumsum_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
+    return _accumulate_numpy("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
 
 
 @spelling(CumProd, numpy="cumprod")
@@ -199,28 +201,28 @@ def _cumprod_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    wide = {**_WHOLE, mstype.uint8: mstype.uint32, mstype.uint16: mstype.uint32}
-    return _along("cumprod", CumProd.functional, a, axis, dtype, wide)
+    wide = {**_WIDENED, mstype.uint8: mstype.uint32, mstype.uint16: mstype.uint32}
+    return _accumulate_numpy("cumprod", CumProd.functional, a, axis, dtype, wide)
 
 
-def _with_places(op, combine, x, axis):
-    """The running extremes along an axis, and where the last element that is one stands."""
+def _extremes_with_indices(op, combine, x, axis):
+    """Return the cumulative extremes along an axis and the index of the last element with that value."""
     dtype_in(op, "input", x, NUMBER)
     axis = axis_in(op, axis, x.ndim)
-    place = lax.broadcasted_iota(jnp.int64, x.shape, axis)
+    positions = lax.broadcasted_iota(jnp.int64, x.shape, axis)
 
     def later(left, right):
         (a, i), (b, j) = left, right
         takes = combine(b, a) | jnp.isnan(b)
         return jnp.where(takes, b, a), jnp.where(takes, j, i)
 
-    _, where = lax.associative_scan(later, (lax.stop_gradient(x), place), axis=axis)
+    _, where = lax.associative_scan(later, (lax.stop_gradient(x), positions), axis=axis)
     return jnp.take_along_axis(x, where, axis), where
 
 
 @operator(functional="cummax", called=("input",), methods=("cummax",), generation=2)
 def Cummax(x, *, axis: Int):
-    """Largest element so far along an axis, and where it stands.
+    """Cumulative maximum along an axis, and its index.
 
     Args:
         axis (int): Axis to run along.
@@ -238,12 +240,12 @@ def Cummax(x, *, axis: Int):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _with_places("cummax", jnp.greater_equal, x, axis)
+    return _extremes_with_indices("cummax", jnp.greater_equal, x, axis)
 
 
 @operator(functional="cummin", called=("input",), methods=("cummin",), generation=2)
 def Cummin(x, *, axis: Int):
-    """Smallest element so far along an axis, and where it stands.
+    """Cumulative minimum along an axis, and its index.
 
     Args:
         axis (int): Axis to run along.
@@ -261,8 +263,8 @@ def Cummin(x, *, axis: Int):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    values, places = _with_places("cummin", jnp.less_equal, x, axis)
-    return values, places.astype(jnp.int32)
+    values, indices = _extremes_with_indices("cummin", jnp.less_equal, x, axis)
+    return values, indices.astype(jnp.int32)
 
 
 @operator(generation=2)
@@ -271,8 +273,8 @@ def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool 
     """Logarithm of the running sum of exponentials along an axis.
 
     Args:
-        exclusive (bool): Whether an element leaves itself out; the first is then the lowest number. Default: False.
-        reverse (bool): Whether to run from the end. Default: False.
+        exclusive (bool): Exclude each element from its own result; the first is then the lowest number. Default: False.
+        reverse (bool): Accumulate from the end. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -290,14 +292,14 @@ def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool 
     """
     dtype_in("logcumsumexp", "input", x, FLOAT)
     axis = axis_in("logcumsumexp", axis, x.ndim)
-    found = lax.cumlogsumexp(x, axis, reverse)
+    result = lax.cumlogsumexp(x, axis, reverse)
     if not exclusive:
-        return found
-    first = lax.slice_in_dim(found, 0, 1, axis=axis)
+        return result
+    first = lax.slice_in_dim(result, 0, 1, axis=axis)
     lowest = jnp.full_like(first, jnp.finfo(x.dtype).min)
     if reverse:
-        return jnp.concatenate([lax.slice_in_dim(found, 1, None, axis=axis), lowest], axis)
-    return jnp.concatenate([lowest, lax.slice_in_dim(found, 0, x.shape[axis] - 1, axis=axis)], axis)
+        return jnp.concatenate([lax.slice_in_dim(result, 1, None, axis=axis), lowest], axis)
+    return jnp.concatenate([lowest, lax.slice_in_dim(result, 0, x.shape[axis] - 1, axis=axis)], axis)
 
 
 @spelling(CumulativeLogsumexp, function="logcumsumexp", method="logcumsumexp")

@@ -1,4 +1,4 @@
-"""Matrices as products: singular values, orthogonal and triangular factors, Householder's reflections."""
+"""Matrix decompositions: singular values, QR, LU, Householder reflections."""
 
 import jax
 import jax.numpy as jnp
@@ -14,8 +14,8 @@ from msnb.ops._upcast import in_float32
 _ENTRIES = FLOAT | COMPLEX
 
 
-def matrices(op, argument, x):
-    """Raise unless `x` is made of matrices of real or complex numbers."""
+def check_matrices(op, argument, x):
+    """Raise an error unless `x` holds matrices of real or complex numbers."""
     dtype_in(op, argument, x, _ENTRIES)
     if x.ndim < 2:
         raise ValueError(f"For '{op}', '{argument}' should have at least 2 dimensions, but got shape {x.shape}.")
@@ -28,7 +28,7 @@ def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
 
     Args:
         full_matrices (bool): Whether `u` and `v` are square. Default: False.
-        compute_uv (bool): Whether `u` and `v` are wanted; without, they are single zeros. Default: True.
+        compute_uv (bool): Compute `u` and `v`; without, they are single zeros. Default: True.
 
     Inputs:
         - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -52,7 +52,7 @@ def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
         >>> print(s)
         [3. 2.]
     """
-    matrices("Svd", "input", input)
+    check_matrices("Svd", "input", input)
     if not compute_uv:
         nothing = jnp.zeros(1, input.dtype)
         return jnp.linalg.svd(input, compute_uv=False), nothing, nothing
@@ -67,7 +67,7 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
     Args:
         input (Tensor): Floating point or complex, of shape (*, M, N).
         full_matrices (bool): Whether `u` and `v` are square. Default: False.
-        compute_uv (bool): Whether `u` and `v` are wanted, too. Default: True.
+        compute_uv (bool): Compute `u` and `v`, too. Default: True.
 
     Returns:
         Tensor, the singular values; or a tuple of them, `u` and `v`.
@@ -79,8 +79,8 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    found = Svd.functional(input, full_matrices, compute_uv)
-    return found if compute_uv else found[0]
+    factors = Svd.functional(input, full_matrices, compute_uv)
+    return factors if compute_uv else factors[0]
 
 
 @operator
@@ -104,7 +104,7 @@ def Qr(x, *, full_matrices: Bool = False):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    matrices("Qr", "x", x)
+    check_matrices("Qr", "x", x)
     return tuple(jnp.linalg.qr(x, "complete" if full_matrices else "reduced"))
 
 
@@ -133,14 +133,14 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 @spelling(Qr, method="qr")
 def _qr_of(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
-    """As `ops.qr`; `some` says whether the orthogonal matrix is as small as may be."""
+    """Return the factors of `ops.qr`; with `some`, the reduced ones."""
     return Qr.functional(self, not some)
 
 
 @operator(functional="geqrf", methods=("geqrf",), generation=2)
 @in_float32
 def Geqrf(input):
-    """The reflections that make matrices triangular, below what they leave, as LAPACK writes them.
+    """QR decomposition in LAPACK's form: R on and above the diagonal, the Householder reflections below it.
 
     Inputs:
         - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -156,13 +156,13 @@ def Geqrf(input):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    matrices("Geqrf", "input", input)
+    check_matrices("Geqrf", "input", input)
     h, tau = jnp.linalg.qr(input, "raw")
     return h.swapaxes(-1, -2), tau
 
 
-def _reflected(x, tau, other, adjoint=False):
-    """The product of the reflections below the diagonal of `x`, times `other`; JAX's own has no derivative."""
+def _apply_reflections(x, tau, other, adjoint=False):
+    """Return the product of the reflections below the diagonal of `x` and `other`. JAX's function has no derivative."""
     count = tau.shape[-1]
     row, column = jnp.arange(x.shape[-2])[:, None], jnp.arange(count)
     vectors = jnp.where(row > column, x[..., :count], (row == column).astype(x.dtype))
@@ -203,7 +203,7 @@ def Orgqr(x, tau):
             f"For 'Orgqr', 'x' should have no more columns than rows and 'tau' no more elements than these, but got "
             f"shapes {x.shape} and {tau.shape}."
         )
-    return _reflected(x, tau, jnp.broadcast_to(jnp.eye(*x.shape[-2:], dtype=x.dtype), x.shape))
+    return _apply_reflections(x, tau, jnp.broadcast_to(jnp.eye(*x.shape[-2:], dtype=x.dtype), x.shape))
 
 
 @spelling(Orgqr, function="orgqr", method="orgqr")
@@ -230,7 +230,7 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
     """Matrices times the product of Householder's reflections, which is a square matrix Q.
 
     Args:
-        left (bool): Whether Q stands before `other`, or behind it. Default: True.
+        left (bool): True for Q @ other, False for other @ Q. Default: True.
         transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
 
     Inputs:
@@ -256,9 +256,9 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
     if tau.shape[-1] > min(x.shape[-2:]):
         raise ValueError(f"For 'Ormqr', 'tau' of shape {tau.shape} does not fit 'x' of shape {x.shape}.")
     if left:
-        return _reflected(x, tau, other, transpose)
+        return _apply_reflections(x, tau, other, transpose)
     # B Q is the adjoint of Q* B*.
-    return jnp.conj(_reflected(x, tau, jnp.conj(other.swapaxes(-1, -2)), not transpose).swapaxes(-1, -2))
+    return jnp.conj(_apply_reflections(x, tau, jnp.conj(other.swapaxes(-1, -2)), not transpose).swapaxes(-1, -2))
 
 
 @spelling(Ormqr)
@@ -269,7 +269,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
         input (Tensor): The reflections below the diagonal, of shape (*, MN, K).
         tau (Tensor): Their scales, of shape (*, min(MN, K)).
         other (Tensor): Of shape (*, M, N); MN is M with `left`, else N.
-        left (bool): Whether Q stands before `other`, or behind it. Default: True.
+        left (bool): True for Q @ other, False for other @ Q. Default: True.
         transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
 
     Returns:
@@ -283,7 +283,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 @spelling(Ormqr, method="ormqr")
 def _ormqr_of(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
-    """As `ops.ormqr`."""
+    """Return the product of `ops.ormqr`."""
     return Ormqr.functional(self, input2, input3, left, transpose)
 
 

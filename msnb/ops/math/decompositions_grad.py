@@ -1,4 +1,4 @@
-"""What `mindspore.scipy.linalg` stands on, beside the operators of `mindspore.ops`."""
+"""Operators of `mindspore.scipy.linalg` that `mindspore.ops` lacks."""
 
 import jax
 import jax.numpy as jnp
@@ -19,20 +19,20 @@ def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
 
     Args:
         lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
-        vectors (bool): Whether the vectors are wanted. Default: True.
+        vectors (bool): Compute the eigenvectors. Default: True.
     """
     a = a if lower else jnp.conj(a.T)
-    found = jnp.linalg.eigh(jnp.tril(a) + jnp.conj(jnp.tril(a, -1).T), symmetrize_input=False)
-    return tuple(found) if vectors else found[0]
+    values_and_vectors = jnp.linalg.eigh(jnp.tril(a) + jnp.conj(jnp.tril(a, -1).T), symmetrize_input=False)
+    return tuple(values_and_vectors) if vectors else values_and_vectors[0]
 
 
 @operator
 @shapes("a: ... _ _")
 @in_float32
 def _LuFactor(a):
-    """The triangular factors of a matrix in one, and which row each row was exchanged with."""
-    found, pivots = jax.scipy.linalg.lu_factor(a)
-    return found, pivots.astype(jnp.int32)
+    """The triangular factors of a matrix in one matrix, and the row with which each row was exchanged."""
+    factors, pivots = jax.scipy.linalg.lu_factor(a)
+    return factors, pivots.astype(jnp.int32)
 
 
 @operator
@@ -47,7 +47,7 @@ def _LuFactors(a):
 @shapes("lu: n n, pivots: n, b: n | n _")
 @in_float32
 def _LuSolveBy(lu, pivots, b, *, trans: OneOf(0, 1, 2) = 0):
-    """What a matrix, of which `_LuFactor` gave the factors, has to be multiplied with to give `b`."""
+    """The solution x of A x = b, from the factors of A by `_LuFactor`."""
     same_dtype("lu_solve", lu=lu, b=b)
     return jax.scipy.linalg.lu_solve((lu, pivots), b, trans)
 
@@ -56,7 +56,7 @@ def _LuSolveBy(lu, pivots, b, *, trans: OneOf(0, 1, 2) = 0):
 @shapes("a: n n, b: n | n _")
 @in_float32
 def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, unit_diagonal: Bool = False):
-    """What a triangular matrix has to be multiplied with to give `b`."""
+    """The solution x of a x = b for a triangular matrix."""
     same_dtype("solve_triangular", a=a, b=b)
     return jax.scipy.linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
 
@@ -65,7 +65,7 @@ def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, un
 @shapes("a: m _, b: m | m _")
 @in_float32
 def _LeastSquares(a, b):
-    """The shortest of the solutions that come nearest, the residues, the rank (int64), and the singular values."""
+    """The least-squares solution of minimum norm, the residues, the rank (int64), and the singular values."""
     x, residues, rank, values = jnp.linalg.lstsq(a, b)
     return x, residues, rank.astype(jnp.int64), values
 

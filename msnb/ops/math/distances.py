@@ -1,4 +1,4 @@
-"""How far vectors are apart, and how alike they are."""
+"""Distances and similarities of vectors."""
 
 import math
 
@@ -13,8 +13,8 @@ from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 
 
-def _norm(difference, p):
-    """The p-norm over the last dimension; its gradient is 0 where the vectors are equal."""
+def _p_norm(difference, p):
+    """Return the p-norm over the last dimension. Its gradient is 0 where the vectors are equal."""
     size = jnp.abs(difference)
     if p == 0:
         return jnp.sum(difference != 0, -1).astype(difference.dtype)
@@ -22,7 +22,7 @@ def _norm(difference, p):
         return jnp.sum(size, -1)
     if math.isinf(p):
         return jnp.max(size, -1, initial=0)
-    equal = size == 0  # and not `size > 0`, which would leave NaN out
+    equal = size == 0  # not `size > 0`, which would exclude NaN
     total = jnp.sum(jnp.where(equal, 0, jnp.where(equal, 1, size) ** p), -1)
     none = total == 0
     return jnp.where(none, 0, jnp.where(none, 1, total) ** (1 / p))
@@ -62,7 +62,7 @@ def Cdist(input_x, input_y, *, p: Static(Float) = 2.0):
     same_dtype("cdist", x1=input_x, x2=input_y)
     if p < 0:
         raise ValueError(f"For 'cdist', 'p' should not be negative, but got {p}.")
-    return _norm(input_x[..., :, None, :] - input_y[..., None, :, :], p)
+    return _p_norm(input_x[..., :, None, :] - input_y[..., None, :, :], p)
 
 
 @operator(functional="dist", generation=2)
@@ -90,13 +90,13 @@ def _Dist(input, other, *, p: Static(Float) = 2.0):
     dtype_in("dist", "input", input, FLOAT)
     dtype_in("dist", "other", other, FLOAT)
     x, y = promote(input, other, op="dist")
-    return _norm((x - y).reshape(-1), p)
+    return _p_norm((x - y).reshape(-1), p)
 
 
 @operator(functional="cosine_similarity", generation=2)
 @in_float32
 def _CosineSimilarity(x1, x2, *, dim: Int = 1, eps: Float = 1e-08):
-    """Cosine of the angle between vectors that lie along a dimension.
+    """Cosine of the angle between vectors along a dimension.
 
     Args:
         dim (int): The dimension. Default: 1.

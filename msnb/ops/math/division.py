@@ -18,8 +18,8 @@ from msnb.ops.math._elementwise import floating, is_integer, of_two
 
 
 @in_float32
-def _quotient(x, y):
-    """r1.1's division: integers are divided as real numbers and the result is cut to their type."""
+def _divide_r1_1(x, y):
+    """Divide as r1.1: integers are divided as float64 and truncated to their type."""
     if is_integer(x):
         return (x.astype(jnp.float64) / y.astype(jnp.float64)).astype(x.dtype)
     return x / y
@@ -28,24 +28,24 @@ def _quotient(x, y):
 @in_float32
 def _divide_no_nan(x, y):
     zero = y == 0
-    safe = _quotient(x, jnp.where(zero, jnp.ones_like(y), y))
+    safe = _divide_r1_1(x, jnp.where(zero, jnp.ones_like(y), y))
     return jnp.where(zero, jnp.zeros_like(safe), safe)
 
 
-def _limit(x):
-    """What integers divided by 0 give: the largest number of the type, its smallest for negative ones, 0 for 0."""
+def _zero_quotient(x):
+    """Return the quotients of integers and 0: the type's largest number, its smallest for negative ones, 0 for 0."""
     info = jnp.iinfo(x.dtype)
     largest, smallest, none = (jnp.asarray(v, x.dtype) for v in (info.max, info.min, 0))
     return jnp.where(x > 0, largest, jnp.where(x < 0, smallest, none))
 
 
-def _no_number(x):
-    """What not-a-number is as an integer: the smallest of 32 and 64 bits, 0 of narrower and unsigned types."""
+def _integer_nan(x):
+    """Return the integer for NaN: the smallest of 32 and 64 bits, 0 for narrower and unsigned types."""
     return jnp.iinfo(x.dtype).min if x.dtype in (jnp.int32, jnp.int64) else 0
 
 
-def _guarded(divide, at_zero):
-    """divide(x, y) with at_zero(x) where integers are divided by 0, which the hardware leaves open."""
+def _guard_zero_divisor(divide, at_zero):
+    """Return divide(x, y) with at_zero(x) for integers divided by 0, which hardware leaves undefined."""
 
     def compute(x, y):
         if not is_integer(x):
@@ -76,24 +76,24 @@ def _xdivy(x, y):
 @of_two(
     x="[1., 2., 3.]",
     y="[4., 5., 6.]",
-    shown="[0.25 0.4  0.5 ]",
+    output="[0.25 0.4  0.5 ]",
 )
 def RealDiv(x, y):
     """Quotient of the operands; integers give an integer."""
-    return _quotient(x, y)
+    return _divide_r1_1(x, y)
 
 
 @of_two(
     x="[-4., 5., 6.]",
     y="[3., 2., 3.]",
-    shown="[-1.3333334  2.5        2.       ]",
+    output="[-1.3333334  2.5        2.       ]",
 )
 def Div(x, y):
     """Quotient of the operands; integers give an integer."""
-    return _quotient(x, y)
+    return _divide_r1_1(x, y)
 
 
-@of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", shown="[0.  0.  0.5]")
+@of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", output="[0.  0.  0.5]")
 def DivNoNan(x, y):
     """Quotient of the operands, 0 where the divisor is 0."""
     return _divide_no_nan(x, y)
@@ -102,7 +102,7 @@ def DivNoNan(x, y):
 @of_two(
     x="[2., 0.]",
     y="[4., 0.]",
-    shown="[0.5 0. ]",
+    output="[0.5 0. ]",
     functional="xdivy",
     called=(),
     methods=("xdivy",),
@@ -117,7 +117,7 @@ def Xdivy(x, y):
 @of_two(
     x="[2, 4, -1]",
     y="[3, 3, 3]",
-    shown="[ 0  1 -1]",
+    output="[ 0  1 -1]",
     functional="floor_div",
     methods=("floor_divide", "__floordiv__", "__rfloordiv__", "__ifloordiv__"),
     generation=2,
@@ -126,7 +126,7 @@ def Xdivy(x, y):
 )
 def FloorDiv(x, y):
     """Quotient of the operands, rounded down."""
-    return _guarded(_floor_divide, _limit)(x, y)
+    return _guard_zero_divisor(_floor_divide, _zero_quotient)(x, y)
 
 
 spelling(FloorDiv, function="tensor_floordiv", generation=1)(FloorDiv.functional)
@@ -137,7 +137,7 @@ spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
 @of_two(
     x="[2, 4, -1]",
     y="[3, 3, 3]",
-    shown="[2 1 2]",
+    output="[2 1 2]",
     functional="floor_mod",
     methods=("__mod__", "__rmod__", "__imod__"),
     generation=2,
@@ -146,7 +146,7 @@ spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
 )
 def FloorMod(x, y):
     """Remainder of the floored quotient; it has the sign of the divisor."""
-    return _guarded(jnp.mod, _no_number)(x, y)
+    return _guard_zero_divisor(jnp.mod, _integer_nan)(x, y)
 
 
 spelling(FloorMod, function="tensor_mod", generation=1)(FloorMod.functional)
@@ -157,33 +157,39 @@ spelling(FloorMod, function="remainder")(FloorMod.functional)
 @spelling(FloorMod, method="remainder")
 @keyword_aliases(divisor="other")
 def _remainder_of(self: Tensor, other: Tensor | float) -> Tensor:
-    """The remainder of the floored quotient, which has the sign of the divisor."""
+    """Return the remainder of the floored quotient. It has the sign of the divisor."""
     return FloorMod.functional(self, other)
 
 
-@of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", shown="[-1.  1.  0.]", numpy=number("fmod"))
+@of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", output="[-1.  1.  0.]", numpy=number("fmod"))
 def Mod(x, y):
     """Remainder of the truncated quotient; it has the sign of the dividend."""
-    return _guarded(jnp.fmod, lambda x: jnp.where(x == 0, 0, _no_number(x)))(x, y)
+    return _guard_zero_divisor(jnp.fmod, lambda x: jnp.where(x == 0, 0, _integer_nan(x)))(x, y)
 
 
 spelling(Mod, function="fmod", method="fmod")(Mod.functional)
 
 
 @of_two(
-    x="[2, 4, -1]", y="[3, 3, 3]", shown="[0 1 0]", functional="truncate_div", called=(), generation=2, type_="int32"
+    x="[2, 4, -1]", y="[3, 3, 3]", output="[0 1 0]", functional="truncate_div", called=(), generation=2, type_="int32"
 )
 def TruncateDiv(x, y):
     """Quotient of the operands, rounded towards zero."""
-    return _guarded(_truncate_divide, _limit)(x, y)
+    return _guard_zero_divisor(_truncate_divide, _zero_quotient)(x, y)
 
 
 @of_two(
-    x="[2, 4, -1]", y="[3, 3, 3]", shown="[ 2  1 -1]", functional="truncate_mod", called=(), generation=2, type_="int32"
+    x="[2, 4, -1]",
+    y="[3, 3, 3]",
+    output="[ 2  1 -1]",
+    functional="truncate_mod",
+    called=(),
+    generation=2,
+    type_="int32",
 )
 def TruncateMod(x, y):
     """Remainder of the quotient that is rounded towards zero."""
-    return _guarded(jnp.fmod, jnp.zeros_like)(x, y)
+    return _guard_zero_divisor(jnp.fmod, jnp.zeros_like)(x, y)
 
 
 spelling(RealDiv, function="tensor_div", generation=1)(RealDiv())
@@ -218,13 +224,13 @@ def _TrueDiv(x, y):
         [0.5 1.  1.5]
     """
     x, y = promote(x, y, op="RealDiv")
-    return _quotient(floating(x), floating(y))
+    return _divide_r1_1(floating(x), floating(y))
 
 
 @of_two(
     x="[12, 18]",
     y="[8, 27]",
-    shown="[4 9]",
+    output="[4 9]",
     allowed=INT,
     type_="int32",
     functional="gcd",
@@ -240,7 +246,7 @@ def Gcd(x, y):
 @of_two(
     x="[12, 18]",
     y="[8, 27]",
-    shown="[24 54]",
+    output="[24 54]",
     allowed=INT,
     type_="int32",
     functional="lcm",

@@ -11,21 +11,21 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import of_one, of_real
 
 
-@of_one(x="[0., 1.]", shown="[0.         0.84270084]", functional="erf", methods=("erf",), generation=2)
+@of_one(x="[0., 1.]", output="[0.         0.84270084]", functional="erf", methods=("erf",), generation=2)
 @in_float32
 def Erf(x):
     """Gauss error function of each element."""
     return jax.lax.erf(x)
 
 
-@of_one(x="[0.]", shown="[1.]", functional="erfc", methods=("erfc",), generation=2)
+@of_one(x="[0.]", output="[1.]", functional="erfc", methods=("erfc",), generation=2)
 @in_float32
 def Erfc(x):
     """1 minus the Gauss error function of each element."""
     return jax.lax.erfc(x)
 
 
-@of_one(x="[0.]", shown="[0.]", functional="erfinv", methods=("erfinv",), generation=2)
+@of_one(x="[0.]", output="[0.]", functional="erfinv", methods=("erfinv",), generation=2)
 @in_float32
 def Erfinv(x):
     """Inverse of the Gauss error function of each element."""
@@ -49,25 +49,25 @@ def _LogNdtr(x):
     return jax.scipy.special.log_ndtr(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="bessel_i0e", called=(), generation=2)
+@of_real(x="[0.]", output="[1.]", functional="bessel_i0e", called=(), generation=2)
 def BesselI0e(x):
     """Modified Bessel function of order 0 of each element, times exp(-|x|)."""
     return jax.scipy.special.i0e(x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="bessel_i1e", called=(), generation=2)
+@of_real(x="[0.]", output="[0.]", functional="bessel_i1e", called=(), generation=2)
 def BesselI1e(x):
     """Modified Bessel function of order 1 of each element, times exp(-|x|)."""
     return jax.scipy.special.i1e(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="bessel_i0", called=(), generation=2)
+@of_real(x="[0.]", output="[1.]", functional="bessel_i0", called=(), generation=2)
 def BesselI0(x):
     """Modified Bessel function of the first kind, of order 0."""
     return special.i0(x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="bessel_i1", called=(), generation=2)
+@of_real(x="[0.]", output="[0.]", functional="bessel_i1", called=(), generation=2)
 def BesselI1(x):
     """Modified Bessel function of the first kind, of order 1."""
     return special.i1(x)
@@ -97,7 +97,7 @@ def _erfinv_into(input: Tensor) -> Tensor:
     """The inverse error function in place.
 
     Args:
-        input (Tensor): What is written, numbers in (-1, 1).
+        input (Tensor): Tensor to update, numbers in (-1, 1).
 
     Returns:
         Tensor, `input` itself.

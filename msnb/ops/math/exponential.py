@@ -22,7 +22,7 @@ from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of
 
 
 @in_float32
-def _power(x, y):
+def _power_of(x, y):
     if not is_integer(x):
         return jnp.power(x, y)
     if x.dtype == bool:
@@ -42,13 +42,13 @@ def _xlogy(x, y):
 _LOGS = FLOAT | COMPLEX
 
 
-def _truncated(function, x):
-    """r1.1's rule for quotients of integers: computed as real numbers, then cut to the input's integer type."""
+def _truncate_to_integer(function, x):
+    """Compute `function` of integers as real numbers and truncate to the input's type, as r1.1."""
     return in_float32(function)(floating(x)).astype(x.dtype)
 
 
 @of_real(
-    x="[0., 1.]", shown="[1.        2.7182817]", functional="exp", methods=("exp",), generation=2, numpy=real("exp")
+    x="[0., 1.]", output="[1.        2.7182817]", functional="exp", methods=("exp",), generation=2, numpy=real("exp")
 )
 def Exp(x):
     """e to the power of each element."""
@@ -57,7 +57,7 @@ def Exp(x):
 
 @of_one(
     x="[0., 1.]",
-    shown="[0.        1.7182819]",
+    output="[0.        1.7182819]",
     functional="expm1",
     methods=("expm1",),
     generation=2,
@@ -70,7 +70,7 @@ def Expm1(x):
 
 
 @of_real(
-    x="[1., 4.]", shown="[0.        1.3862944]", functional="log", methods=("log",), generation=2, numpy=real("log")
+    x="[1., 4.]", output="[0.        1.3862944]", functional="log", methods=("log",), generation=2, numpy=real("log")
 )
 def Log(x):
     """Natural logarithm of each element."""
@@ -79,7 +79,7 @@ def Log(x):
 
 @of_one(
     x="[0., 1.]",
-    shown="[0.        0.6931472]",
+    output="[0.        0.6931472]",
     allowed=_LOGS,
     functional="log1p",
     methods=("log1p",),
@@ -92,34 +92,34 @@ def Log1p(x):
     return jnp.log1p(x)
 
 
-@of_real(x="[2., 8.]", shown="[1. 3.]", functional="log2", methods=("log2",), generation=2, numpy=real("log2"))
+@of_real(x="[2., 8.]", output="[1. 3.]", functional="log2", methods=("log2",), generation=2, numpy=real("log2"))
 def Log2(x):
     """Logarithm to base 2 of each element."""
     return jnp.log2(x)
 
 
-@of_real(x="[10.]", shown="[1.]", functional="log10", methods=("log10",), generation=2, numpy=real("log10"))
+@of_real(x="[10.]", output="[1.]", functional="log10", methods=("log10",), generation=2, numpy=real("log10"))
 def Log10(x):
     """Logarithm to base 10 of each element."""
     return jnp.log10(x)
 
 
-@of_real(x="[1., 4., 9.]", shown="[1. 2. 3.]", functional="sqrt", called=(), methods=("sqrt",), numpy=real("sqrt"))
+@of_real(x="[1., 4., 9.]", output="[1. 2. 3.]", functional="sqrt", called=(), methods=("sqrt",), numpy=real("sqrt"))
 def Sqrt(x):
     """Square root of each element."""
     return jnp.sqrt(x)
 
 
-@of_real(x="[1., 8., 27.]", shown="[1. 2. 3.]", numpy=real("cbrt"))
+@of_real(x="[1., 8., 27.]", output="[1. 2. 3.]", numpy=real("cbrt"))
 def _Cbrt(x):
     """Cube root of each element."""
     return jnp.cbrt(x)
 
 
-@of_one(x="[0., 1., 3.]", shown="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2"))
+@of_one(x="[0., 1., 3.]", output="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2"))
 def _Exp2(x):
-    """2 to the power of each element; integers give an integer, 0 for what is below 1."""
-    return _power(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
+    """2 to the power of each element; integers give an integer, 0 for results below 1."""
+    return _power_of(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
 
 
 @operator
@@ -130,7 +130,7 @@ def SqrtGrad(y, dout):
     return 0.5 * dout / y
 
 
-@of_real(x="[1., 4.]", shown="[1.  0.5]", functional="rsqrt", methods=("rsqrt",), generation=2)
+@of_real(x="[1., 4.]", output="[1.  0.5]", functional="rsqrt", methods=("rsqrt",), generation=2)
 def Rsqrt(x):
     """Reciprocal of the square root of each element."""
     return jax.lax.rsqrt(x)
@@ -146,7 +146,7 @@ def RsqrtGrad(y, dout):
 
 @of_one(
     x="[1., 2., 3.]",
-    shown="[1. 4. 9.]",
+    output="[1. 4. 9.]",
     functional="square",
     methods=("square",),
     allowed=NUMBER,
@@ -157,7 +157,7 @@ def Square(x):
     return jnp.square(x)
 
 
-@of_real(x="[1., 2., 4.]", shown="[1.   0.5  0.25]", functional="reciprocal", methods=("reciprocal",), generation=2)
+@of_real(x="[1., 2., 4.]", output="[1.   0.5  0.25]", functional="reciprocal", methods=("reciprocal",), generation=2)
 def Reciprocal(x):
     """1 divided by each element."""
     return jnp.reciprocal(x)
@@ -173,7 +173,7 @@ def ReciprocalGrad(y, dout):
 
 @of_one(
     x="[0.25, 4.]",
-    shown="[4.   0.25]",
+    output="[4.   0.25]",
     functional="inv",
     called=(),
     methods=("inv",),
@@ -183,13 +183,13 @@ def ReciprocalGrad(y, dout):
 )
 def Inv(x):
     """1 divided by each element."""
-    return _truncated(jnp.reciprocal, x)
+    return _truncate_to_integer(jnp.reciprocal, x)
 
 
 @of_two(
     x="[1., 2., 4.]",
     y="[3., 3., 3.]",
-    shown="[ 1.  8. 64.]",
+    output="[ 1.  8. 64.]",
     functional="pow",
     called=("input", "exponent"),
     methods=("pow", "__pow__", "__rpow__"),
@@ -199,7 +199,7 @@ def Inv(x):
 )
 def Pow(x, y):
     """The first operand to the power of the second."""
-    return _power(x, y)
+    return _power_of(x, y)
 
 
 spelling(Pow, function="tensor_pow", generation=1)(Pow.functional)
@@ -230,7 +230,7 @@ def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
 
 
 @of_two(
-    x="[2., 0.]", y="[1., 0.]", shown="[0. 0.]", functional="xlogy", methods=("xlogy",), generation=2, allowed=_LOGS
+    x="[2., 0.]", y="[1., 0.]", output="[0. 0.]", functional="xlogy", methods=("xlogy",), generation=2, allowed=_LOGS
 )
 def Xlogy(x, y):
     """x * log(y), and 0 where x is 0 even if y is 0 too."""
@@ -286,7 +286,7 @@ def _LogOneMinusExp(x):
         ``CPU`` ``GPU`` ``TPU``
     """
     is_near = x > -jnp.log(jnp.asarray(2, x.dtype))
-    near, far = jnp.where(is_near, x, -1), jnp.where(is_near, -1, x)  # the branch not taken has a finite gradient
+    near, far = jnp.where(is_near, x, -1), jnp.where(is_near, -1, x)  # the unused branch has a finite gradient
     return jnp.where(is_near, jnp.log(-jnp.expm1(near)), jnp.log1p(-jnp.exp(far)))
 
 
@@ -376,7 +376,7 @@ def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
 
 @spelling(Pow, method="float_power")
 def _float_power_of(self: Tensor, other: Tensor | float) -> Tensor:
-    """This Tensor to the power of another, both as float64."""
+    """Return this Tensor to the power of another, both as float64."""
     return _float_power(self, other)
 
 

@@ -1,4 +1,4 @@
-"""The largest and the smallest element over axes, and where they stand."""
+"""The largest and the smallest element over axes, and their indices."""
 
 import jax.numpy as jnp
 
@@ -25,7 +25,7 @@ def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Largest element over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -57,7 +57,7 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Smallest element over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -84,8 +84,8 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.min(x, axes, keepdims=keep_dims)
 
 
-def _taking_part(op, of_two, x, initial, where):
-    """`x` with what else takes part: `initial` in each place, and alone where `where` is False."""
+def _apply_initial(op, of_two, x, initial, where):
+    """Return `x` with `initial` included in each element, and alone where `where` is False."""
     x = tensor_argument(op, "input", x)
     if initial is None:
         if where is not None and where is not True:
@@ -99,15 +99,15 @@ def _taking_part(op, of_two, x, initial, where):
 
 
 def _with_index(op, reduction, arg, x, axis, keepdims):
-    """(elements, indices) of an extremum."""
+    """Return (elements, indices) of an extremum."""
     if axis is None:
         return reduction.functional(tensor_argument(op, "input", x)), Tensor(0)
     if tensor_argument(op, "input", x).ndim == 0 and axis in (0, -1):
         return x, Tensor(0)
     index = arg.functional(tensor_argument(op, "input", x), axis, mstype.int64)
-    place = ExpandDims.functional(index, axis)
-    value = GatherD.functional(x, axis, place)
-    return (value, place) if keepdims else (Squeeze.functional(value, axis), index)
+    expanded_index = ExpandDims.functional(index, axis)
+    value = GatherD.functional(x, axis, expanded_index)
+    return (value, expanded_index) if keepdims else (Squeeze.functional(value, axis), index)
 
 
 @spelling(ReduceMax, Argmax, function="max")
@@ -120,12 +120,12 @@ def max_(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The largest elements along an axis, and where they stand.
+    """The largest elements along an axis and their indices.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -139,7 +139,7 @@ def max_(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _with_index("max", ReduceMax, Argmax, _taking_part("max", Maximum, input, initial, where), axis, keepdims)
+    return _with_index("max", ReduceMax, Argmax, _apply_initial("max", Maximum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMax, function="amax", method="amax")
@@ -156,7 +156,7 @@ def amax(
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -166,7 +166,7 @@ def amax(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceMax.functional(_taking_part("amax", Maximum, input, initial, where), axis, keepdims)
+    return ReduceMax.functional(_apply_initial("amax", Maximum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMax, Argmax, method="max", generation=1)
@@ -185,7 +185,7 @@ def _max_of(
 
     Args:
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
         return_indices (bool): Whether to return indices, too. Default: False.
@@ -199,13 +199,13 @@ def _max_of(
     keepdims = bool(keepdims if keepdim is None else keepdim)
     if return_indices:
         return max_(x, axis, keepdims)
-    found = ReduceMax.functional(x, axis, keepdims)
-    return found if initial is None else Maximum.functional(found, initial)
+    largest = ReduceMax.functional(x, axis, keepdims)
+    return largest if initial is None else Maximum.functional(largest, initial)
 
 
 @differs_in_api2(_BY_DIM)
 @spelling(ReduceMax, Argmax, method="max")
-def _max_of_second(
+def _max_api2(
     self: Tensor,
     dim: Axis = None,
     keepdim: Bool = False,
@@ -216,7 +216,7 @@ def _max_of_second(
     where: Tensor | bool = True,
     return_indices: Bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements along `dim` and where they stand, or the largest over `axis`.
+    """The largest elements along `dim` and their indices, or the largest over `axis`.
 
     Args:
         dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
@@ -246,12 +246,12 @@ def min_(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The smallest elements along an axis, and where they stand.
+    """The smallest elements along an axis and their indices.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -265,7 +265,7 @@ def min_(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _with_index("min", ReduceMin, Argmin, _taking_part("min", Minimum, input, initial, where), axis, keepdims)
+    return _with_index("min", ReduceMin, Argmin, _apply_initial("min", Minimum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMin, function="amin", method="amin")
@@ -282,7 +282,7 @@ def amin(
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element in each place. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
 
@@ -292,7 +292,7 @@ def amin(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceMin.functional(_taking_part("amin", Minimum, input, initial, where), axis, keepdims)
+    return ReduceMin.functional(_apply_initial("amin", Minimum, input, initial, where), axis, keepdims)
 
 
 @spelling(ReduceMin, Argmin, method="min", generation=1)
@@ -311,7 +311,7 @@ def _min_of(
 
     Args:
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
         return_indices (bool): Whether to return indices, too. Default: False.
@@ -325,13 +325,13 @@ def _min_of(
     keepdims = bool(keepdims if keepdim is None else keepdim)
     if return_indices:
         return min_(x, axis, keepdims)
-    found = ReduceMin.functional(x, axis, keepdims)
-    return found if initial is None else Minimum.functional(found, initial)
+    smallest = ReduceMin.functional(x, axis, keepdims)
+    return smallest if initial is None else Minimum.functional(smallest, initial)
 
 
 @differs_in_api2(_BY_DIM)
 @spelling(ReduceMin, Argmin, method="min")
-def _min_of_second(
+def _min_api2(
     self: Tensor,
     dim: Axis = None,
     keepdim: Bool = False,
@@ -342,7 +342,7 @@ def _min_of_second(
     where: Tensor | bool = True,
     return_indices: Bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The smallest elements along `dim` and where they stand, or the smallest over `axis`.
+    """The smallest elements along `dim` and their indices, or the smallest over `axis`.
 
     Args:
         dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
@@ -364,11 +364,11 @@ def _min_of_second(
 
 @spelling(ReduceMax, ReduceMin, method="ptp", generation=1)
 def _ptp_of(self: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
-    """Largest minus smallest element over axes."""
+    """Return the largest minus the smallest element over axes."""
     return ReduceMax.functional(self, axis, keepdims) - ReduceMin.functional(self, axis, keepdims)
 
 
-def _extreme(function, reduction, of_two, a, axis, keepdims, initial, where):
+def _reduce_numpy(function, reduction, of_two, a, axis, keepdims, initial, where):
     x = as_tensor(a, function, "a")
     if initial is not None:
         initial = in_type(as_tensor(initial, function, "initial"), x.dtype, function)
@@ -378,8 +378,8 @@ def _extreme(function, reduction, of_two, a, axis, keepdims, initial, where):
         if initial is None:
             raise ValueError(f"For '{function}', 'where' leaves elements out and needs an 'initial' beside it.")
         x = _Where.functional(in_type(as_tensor(where, function, "where"), mstype.bool_, function), x, initial)
-    found = reduction.functional(x, axis, keepdims)
-    return found if initial is None else of_two.functional(found, initial)
+    reduced = reduction.functional(x, axis, keepdims)
+    return reduced if initial is None else of_two.functional(reduced, initial)
 
 
 @spelling(ReduceMax, Maximum, numpy=("amax", "max"))
@@ -395,7 +395,7 @@ def _amax_of_numpy(
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
 
@@ -409,7 +409,7 @@ def _amax_of_numpy(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _extreme("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
+    return _reduce_numpy("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
 
 
 @spelling(ReduceMin, Minimum, numpy=("amin", "min"))
@@ -425,7 +425,7 @@ def _amin_of_numpy(
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
 
@@ -439,7 +439,7 @@ def _amin_of_numpy(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _extreme("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
+    return _reduce_numpy("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
 
 
 @spelling(ReduceMax, ReduceMin, numpy="ptp")
@@ -449,7 +449,7 @@ def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Te
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of `x`.
@@ -471,7 +471,7 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: Bool = False) -> t
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: 0.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors, the smallest elements and the largest.

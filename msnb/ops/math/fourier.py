@@ -41,7 +41,7 @@ def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = 
 
 @operator
 def _Rolled(x, *, kind: Str, axes: Ints):
-    """The middle of some axes moved to their beginning, or back.
+    """Axes shifted by half their length: `fftshift` or its inverse.
 
     Args:
         kind (str): "fftshift" or "ifftshift".
@@ -56,18 +56,22 @@ def _Rolled(x, *, kind: Str, axes: Ints):
     return getattr(jnp.fft, kind)(x, axes_in(kind, axes, x.ndim))
 
 
-def _along(kind, x, n, dim, norm):
+def _transform_axis(kind, x, n, dim, norm):
     x = floating(tensor_argument(kind, "input", x))
-    given = check(Optional(PositiveInt), n, "n", kind), check(Int, dim, "dim", kind), check(Norm, norm, "norm", kind)
-    return _Fourier(kind, *given)(x)
+    arguments = (
+        check(Optional(PositiveInt), n, "n", kind),
+        check(Int, dim, "dim", kind),
+        check(Norm, norm, "norm", kind),
+    )
+    return _Fourier(kind, *arguments)(x)
 
 
-def _frequencies(function: str, n: Any, d: float, dtype: Any) -> Tensor:
-    found = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
-    return in_type(Tensor(found), mstype.float32 if dtype is None else dtype, function)
+def _compute_frequencies(function: str, n: Any, d: float, dtype: Any) -> Tensor:
+    frequencies = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
+    return in_type(Tensor(frequencies), mstype.float32 if dtype is None else dtype, function)
 
 
-def _shifted(kind, x, dim):
+def _shift_axes(kind, x, dim):
     x = tensor_argument(kind, "input", x)
     return _Rolled(kind, axes_in(kind, check(Axis, dim, "dim", kind), x.ndim, "dim"))(x)
 
@@ -93,7 +97,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("fft", input, n, dim, norm)
+    return _transform_axis("fft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
@@ -117,7 +121,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("ifft", input, n, dim, norm)
+    return _transform_axis("ifft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
@@ -141,7 +145,7 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("rfft", input, n, dim, norm)
+    return _transform_axis("rfft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
@@ -165,12 +169,12 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("irfft", input, n, dim, norm)
+    return _transform_axis("irfft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform of what is given by its first half and is the conjugate of its mirror image: real numbers.
+    """Fourier transform of a Hermitian signal from its first half. The result is real.
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
@@ -189,7 +193,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("hfft", input, n, dim, norm)
+    return _transform_axis("hfft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
@@ -213,7 +217,7 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _along("ihfft", input, n, dim, norm)
+    return _transform_axis("ihfft", input, n, dim, norm)
 
 
 @spelling(_Fourier)
@@ -235,7 +239,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _frequencies("fftfreq", n, d, dtype)
+    return _compute_frequencies("fftfreq", n, d, dtype)
 
 
 @spelling(_Fourier)
@@ -257,7 +261,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _frequencies("rfftfreq", n, d, dtype)
+    return _compute_frequencies("rfftfreq", n, d, dtype)
 
 
 @spelling(_Rolled)
@@ -278,7 +282,7 @@ def fftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _shifted("fftshift", input, dim)
+    return _shift_axes("fftshift", input, dim)
 
 
 @spelling(_Rolled)
@@ -299,7 +303,7 @@ def ifftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _shifted("ifftshift", input, dim)
+    return _shift_axes("ifftshift", input, dim)
 
 
 _ITS_FUNCTIONS = "its functions are asked"

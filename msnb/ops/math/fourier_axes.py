@@ -42,7 +42,7 @@ def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, 
     return jnp.fft.ifftn(x, rest, axes[:-1], norm) if axes[1:] else x
 
 
-def _over(function, kind, x, s, dim, norm):
+def _transform_axes(function, kind, x, s, dim, norm):
     x = floating(tensor_argument(function, "input", x))
     lengths = None if s is None else check(Ints, s, "s", function)
     if dim is None:
@@ -73,40 +73,40 @@ _DOC = """{what}
     """
 
 
-def _transform(name: str, what: str, numbers: str = "complex") -> Callable[..., Tensor]:
-    """The function `name`: over two dimensions, or over all where it ends in "n"."""
+def _declare_transform(name: str, what: str, numbers: str = "complex") -> Callable[..., Tensor]:
+    """Declare the function `name`: over two dimensions, or over all if the name ends in "n"."""
     kind = name.replace("2", "n")
 
     def over_two(
         input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] = (-2, -1), norm: str | None = None
     ) -> Tensor:
-        return _over(name, kind, input, s, dim, norm)
+        return _transform_axes(name, kind, input, s, dim, norm)
 
     def over_several(
         input: Tensor, s: tuple[int, ...] | None = None, dim: tuple[int, ...] | None = None, norm: str | None = None
     ) -> Tensor:
-        return _over(name, kind, input, s, dim, norm)
+        return _transform_axes(name, kind, input, s, dim, norm)
 
     two = name.endswith("2")
-    made = over_two if two else over_several
-    made.__name__ = made.__qualname__ = name
+    function = over_two if two else over_several
+    function.__name__ = function.__qualname__ = name
     dims = "(-2, -1)" if two else "None, all or the last ones that `s` has lengths for"
-    made.__doc__ = _DOC.format(what=what, dims=dims, numbers=numbers)
-    return spelling(_FourierOfAxes)(made)
+    function.__doc__ = _DOC.format(what=what, dims=dims, numbers=numbers)
+    return spelling(_FourierOfAxes)(function)
 
 
-fft2 = _transform("fft2", "`fft` over two dimensions.")
-fftn = _transform("fftn", "`fft` over several dimensions.")
-ifft2 = _transform("ifft2", "`ifft` over two dimensions.")
-ifftn = _transform("ifftn", "`ifft` over several dimensions.")
-rfft2 = _transform("rfft2", "`rfft` over the last and `fft` over the other ones of two dimensions.")
-rfftn = _transform("rfftn", "`rfft` over the last and `fft` over the other ones of several dimensions.")
-irfft2 = _transform("irfft2", "Inverse of `rfft` over two dimensions.", "real")
-irfftn = _transform("irfftn", "Inverse of `rfft` over several dimensions.", "real")
-hfft2 = _transform("hfft2", "`hfft` over the last and `fft` over the other ones of two dimensions.", "real")
-hfftn = _transform("hfftn", "`hfft` over the last and `fft` over the other ones of several dimensions.", "real")
-ihfft2 = _transform("ihfft2", "Inverse of `hfft` over two dimensions.")
-ihfftn = _transform("ihfftn", "Inverse of `hfft` over several dimensions.")
+fft2 = _declare_transform("fft2", "`fft` over two dimensions.")
+fftn = _declare_transform("fftn", "`fft` over several dimensions.")
+ifft2 = _declare_transform("ifft2", "`ifft` over two dimensions.")
+ifftn = _declare_transform("ifftn", "`ifft` over several dimensions.")
+rfft2 = _declare_transform("rfft2", "`rfft` over the last and `fft` over the other ones of two dimensions.")
+rfftn = _declare_transform("rfftn", "`rfft` over the last and `fft` over the other ones of several dimensions.")
+irfft2 = _declare_transform("irfft2", "Inverse of `rfft` over two dimensions.", "real")
+irfftn = _declare_transform("irfftn", "Inverse of `rfft` over several dimensions.", "real")
+hfft2 = _declare_transform("hfft2", "`hfft` over the last and `fft` over the other ones of two dimensions.", "real")
+hfftn = _declare_transform("hfftn", "`hfft` over the last and `fft` over the other ones of several dimensions.", "real")
+ihfft2 = _declare_transform("ihfft2", "Inverse of `hfft` over two dimensions.")
+ihfftn = _declare_transform("ihfftn", "Inverse of `hfft` over several dimensions.")
 
 
 CASES = [

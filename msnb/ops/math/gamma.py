@@ -1,4 +1,4 @@
-"""The gamma function's family."""
+"""Gamma, beta and related functions."""
 
 import jax.numpy as jnp
 from jax.scipy import special
@@ -14,7 +14,7 @@ from msnb.ops._shapes import shapes
 
 
 def _in_float32(fn, *arrays):
-    """`fn` of float16 arrays, computed in float32."""
+    """Return `fn` of float16 arrays, computed in float32."""
     dtype = arrays[0].dtype
     if dtype == jnp.float16:
         return fn(*(array.astype(jnp.float32) for array in arrays)).astype(dtype)
@@ -184,7 +184,7 @@ def polygamma(n: Tensor | int, input: Tensor) -> Tensor:
         Tensor of the shape and element type of `input`.
 
     Raises:
-        TypeError: If `n` is not a whole number, or `input` is not floating point.
+        TypeError: If `n` is not an integer, or `input` is not floating point.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

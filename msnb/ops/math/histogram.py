@@ -1,4 +1,4 @@
-"""Numbers sorted into bins."""
+"""Histograms, and the bin of each element."""
 
 import jax.numpy as jnp
 
@@ -9,7 +9,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import FLOAT, INT, dtype_in
 
 
-def _numbers(value):
+def _check_numbers(value):
     if not isinstance(value, (tuple, list)) or any(
         isinstance(v, bool) or not isinstance(v, (int, float)) for v in value
     ):
@@ -17,22 +17,22 @@ def _numbers(value):
     return tuple(map(float, value))
 
 
-Boundaries = Kind("a list or tuple of numbers", _numbers, python=list, examples=((0.0, 1.0),))
+Boundaries = Kind("a list or tuple of numbers", _check_numbers, python=list, examples=((0.0, 1.0),))
 
 
 @operator
 def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
-    """In which of the intervals between boundaries each element lies.
+    """The index of the interval between boundaries that contains each element.
 
     Args:
         boundaries (list[float]): The boundaries, in order.
-        right (bool): Whether an element that is a boundary lies above it. Default: True; the function's is False.
+        right (bool): True counts an element equal to a boundary above it. Default: True; the function's is False.
 
     Inputs:
         - **input** (Tensor) - Numbers.
 
     Outputs:
-        Tensor of int32, of the shape of `input`: how many boundaries lie below.
+        Tensor of int32, of the shape of `input`: the number of boundaries below.
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
@@ -41,21 +41,21 @@ def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("bucketize", "input", input, INT | FLOAT)
-    places = jnp.searchsorted(jnp.asarray(boundaries, jnp.float32), input, side="right" if right else "left")
-    return places.astype(jnp.int32)
+    bins = jnp.searchsorted(jnp.asarray(boundaries, jnp.float32), input, side="right" if right else "left")
+    return bins.astype(jnp.int32)
 
 
 @spelling(Bucketize)
 def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, right: Bool = False) -> Tensor:
-    """In which of the intervals between boundaries each element lies.
+    """The index of the interval between boundaries that contains each element.
 
     Args:
         input (Tensor): Numbers.
         boundaries (Union[list[float], tuple[float]]): The boundaries, in order.
-        right (bool): Whether an element that is a boundary lies above it. Default: False.
+        right (bool): True counts an element equal to a boundary above it. Default: False.
 
     Returns:
-        Tensor of int32, of the shape of `input`: how many boundaries lie below.
+        Tensor of int32, of the shape of `input`: the number of boundaries below.
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
@@ -72,7 +72,7 @@ def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, rig
 
 @operator
 def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Static(Float) = 0.0):
-    """How many elements lie in each of some bins of one width.
+    """The number of elements in each of several bins of equal width.
 
     Args:
         bins (int): How many bins. Default: 100.
@@ -97,17 +97,17 @@ def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Stat
         raise ValueError(f"For 'histc', 'min' should not be above 'max', but got {min} and {max}.")
     values = x.reshape(-1).astype(jnp.float64 if x.dtype == jnp.float64 else jnp.float32)
     low, high = (min, max) if min != max else (values.min(), values.max()) if x.size else (0.0, 1.0)
-    same = jnp.asarray(low == high)
-    low, high = jnp.where(same, low - 1, low), jnp.where(same, high + 1, high)
-    place = jnp.floor((values - low) / (high - low) * bins).astype(jnp.int32)
-    place = jnp.where(values == high, bins - 1, place)
-    inside = (values >= low) & (values <= high)
-    return jnp.zeros(bins, jnp.int32).at[jnp.where(inside, place, bins)].add(1, mode="drop").astype(x.dtype)
+    is_empty_range = jnp.asarray(low == high)
+    low, high = jnp.where(is_empty_range, low - 1, low), jnp.where(is_empty_range, high + 1, high)
+    bin_index = jnp.floor((values - low) / (high - low) * bins).astype(jnp.int32)
+    bin_index = jnp.where(values == high, bins - 1, bin_index)
+    in_range = (values >= low) & (values <= high)
+    return jnp.zeros(bins, jnp.int32).at[jnp.where(in_range, bin_index, bins)].add(1, mode="drop").astype(x.dtype)
 
 
 @spelling(Histogram, function="histc", method="histc")
 def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
-    """How many elements lie in each of some bins of one width.
+    """The number of elements in each of several bins of equal width.
 
     Args:
         input (Tensor): Numbers.

@@ -1,4 +1,4 @@
-"""The incomplete beta function, with its derivatives for both parameters."""
+"""The incomplete beta function, with derivatives for both parameters."""
 
 import jax
 import jax.numpy as jnp
@@ -11,20 +11,20 @@ from msnb.ops._check import FLOAT, dtype_in, same_dtype
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 
-_NODES = np.linspace(-5.0, 3.5, 129)  # beyond them the weights below are less than a float32 can tell
+_NODES = np.linspace(-5.0, 3.5, 129)  # the weights beyond them are below the precision of float32
 _STEP = float(_NODES[1] - _NODES[0])
 
 
 @jax.custom_jvp
-def _betainc(a, b, x):
+def _compute_betainc(a, b, x):
     return special.betainc(a, b, x)
 
 
-def _by_parameters(a, b, x):
-    r"""Derivatives of :math:`I_x(a, b)` for a and b: integrals of the density times that of its logarithm.
+def _parameter_derivatives(a, b, x):
+    """Return the derivatives of :math:`I_x(a, b)` for a and b: integrals of the density's derivatives.
 
-    They are taken by the tanh-sinh rule (Takahasi and Mori, 1974) over the side of x that holds less, with t = x s and
-    log s = -log(1 + exp(-pi sinh u)): powers of t stay finite at both ends.
+    They are computed by the tanh-sinh rule (Takahasi and Mori, 1974) on the side of x with less mass, with t = x s and
+    log s = -log(1 + exp(-pi sinh u)). Powers of t stay finite at both ends.
     """
     is_upper = x > a / (a + b)
     a, b, x = jnp.where(is_upper, b, a), jnp.where(is_upper, a, b), jnp.where(is_upper, 1 - x, x)
@@ -40,15 +40,15 @@ def _by_parameters(a, b, x):
     return jnp.where(is_upper, -of_b, of_a), jnp.where(is_upper, -of_a, of_b)
 
 
-@_betainc.defjvp
+@_compute_betainc.defjvp
 def _betainc_jvp(primals, tangents):
     a, b, x = primals
     a_dot, b_dot, x_dot = tangents
     density = jnp.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b))
     inside = (x > 0) & (x < 1)
-    by_a, by_b = _by_parameters(a, b, jnp.where(inside, x, 0.5))
+    by_a, by_b = _parameter_derivatives(a, b, jnp.where(inside, x, 0.5))
     by_a, by_b = jnp.where(inside, by_a, 0), jnp.where(inside, by_b, 0)
-    return _betainc(a, b, x), by_a * a_dot + by_b * b_dot + density * x_dot
+    return _compute_betainc(a, b, x), by_a * a_dot + by_b * b_dot + density * x_dot
 
 
 @operator(generation=2)
@@ -72,7 +72,7 @@ def Betainc(a, b, x):
     """
     dtype_in("Betainc", "a", a, FLOAT)
     same_dtype("Betainc", a=a, b=b, x=x)
-    return in_float32(_betainc)(*jnp.broadcast_arrays(a, b, x))
+    return in_float32(_compute_betainc)(*jnp.broadcast_arrays(a, b, x))
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Rows of a Tensor replaced, increased or decreased at fixed indices; the input Tensor itself stays as it is."""
+"""Rows of a Tensor replaced, increased or decreased at fixed indices. The input Tensor does not change."""
 
 import jax.numpy as jnp
 
@@ -9,8 +9,8 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import same_dtype, tensor_only
 
 
-def _rows(op, x, v, indices):
-    """The rows of `x` that `v` fits, to be updated."""
+def _rows_reference(op, x, v, indices):
+    """Return the reference `x.at[...]` of the rows at `indices`. Check the shape of `v`."""
     tensor_only(op, "x", x)
     tensor_only(op, "v", v)
     same_dtype(op, x=x, v=v)
@@ -53,7 +53,7 @@ def InplaceAdd(x, v, *, indices: IntOrTuple):
          [13. 14.]
          [ 5.  6.]]
     """
-    return _rows("InplaceAdd", x, v, indices).add(v)
+    return _rows_reference("InplaceAdd", x, v, indices).add(v)
 
 
 @operator
@@ -86,7 +86,7 @@ def InplaceSub(x, v, *, indices: IntOrTuple):
          [-7. -6.]
          [ 5.  6.]]
     """
-    return _rows("InplaceSub", x, v, indices).subtract(v)
+    return _rows_reference("InplaceSub", x, v, indices).subtract(v)
 
 
 @operator
@@ -119,7 +119,7 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
          [10. 10.]
          [ 5.  6.]]
     """
-    return _rows("InplaceUpdate", x, v, indices).set(v)
+    return _rows_reference("InplaceUpdate", x, v, indices).set(v)
 
 
 @operator(generation=2)
@@ -142,7 +142,7 @@ def InplaceUpdateV2(x, indices: IntOrTuple, v):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _rows("InplaceUpdateV2", x, v, indices).set(v)
+    return _rows_reference("InplaceUpdateV2", x, v, indices).set(v)
 
 
 @spelling(InplaceAdd)

@@ -1,4 +1,4 @@
-"""What is finite and what is not: element by element, as a flag of a whole Tensor, and in the NPU's status words."""
+"""Tests for finite numbers: elementwise, as one flag of a Tensor, and in the NPU's status words."""
 
 import math
 
@@ -160,8 +160,8 @@ def NPUAllocFloatStatus():
     return jnp.zeros(8, jnp.float32)
 
 
-def _status(name, write):
-    """An operator that writes the status words: write(x, overflow)."""
+def _status_operator(name, write):
+    """Return an operator that writes the status words, by `write(x, overflow)`."""
 
     def kernel(x, overflow=None):
         dtype_in(name, "x", x, FLOAT)
@@ -172,8 +172,8 @@ def _status(name, write):
     return Operator(kernel, name, ("x",), "written", False)
 
 
-_clear = _status("NPUClearFloatStatus", lambda x, _: jnp.zeros_like(x))
-_get = _status("NPUGetFloatStatus", lambda x, overflow: jnp.zeros_like(x).at[0].set(overflow.astype(x.dtype)))
+_clear = _status_operator("NPUClearFloatStatus", lambda x, _: jnp.zeros_like(x))
+_get = _status_operator("NPUGetFloatStatus", lambda x, overflow: jnp.zeros_like(x).at[0].set(overflow.astype(x.dtype)))
 
 
 @host_operator()
@@ -210,7 +210,7 @@ class NPUGetFloatStatus(HostPrimitive):
 
 @host_operator()
 class NPUClearFloatStatus(HostPrimitive):
-    """Sets the status words to 0; what overflows from here on shows at NPUGetFloatStatus.
+    """Sets the status words to 0. NPUGetFloatStatus reports overflows from here on.
 
     Inputs:
         - **x** (Tensor) - The status words, floating point of shape (8,); written in place.
@@ -300,7 +300,7 @@ def isneginf(x: ArrayLike) -> Tensor:
 
 
 @spelling(IsInf, Greater, function="isposinf", method="isposinf")
-def _isposinf(input: Tensor) -> Tensor:
+def _isposinf_function(input: Tensor) -> Tensor:
     """True where an element is plus infinity.
 
     Args:
@@ -319,7 +319,7 @@ def _isposinf(input: Tensor) -> Tensor:
 
 
 @spelling(IsInf, Less, function="isneginf", method="isneginf")
-def _isneginf(input: Tensor) -> Tensor:
+def _isneginf_function(input: Tensor) -> Tensor:
     """True where an element is minus infinity.
 
     Args:
@@ -384,8 +384,8 @@ def eps(x: Tensor) -> Tensor:
 CASES = [
     case(eps, F(2)).without("half", "each element type has its own"),
     case(eps, F16(2)),
-    case(_isposinf, Values([1.0, float("inf"), -float("inf")])),
-    case(_isneginf, Values([1.0, float("inf"), -float("inf")])),
+    case(_isposinf_function, Values([1.0, float("inf"), -float("inf")])),
+    case(_isneginf_function, Values([1.0, float("inf"), -float("inf")])),
     case(_IsReal, F(2, 3)),
     case(Eps, F(2, 3))
     .without("mindspore", "r1.1 has 2 ** -16 for float32, MindSpore 2 the distance from 1 to the next number")

@@ -50,13 +50,13 @@ def MatrixInverse(x, *, adjoint: Bool = False):
     dtype_in("Inverse", "x", x, FLOAT | COMPLEX)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For 'Inverse', 'x' should have shape (*, N, N), but got {x.shape}.")
-    found = jnp.linalg.inv(x)
-    return found.conj().swapaxes(-1, -2) if adjoint else found
+    inverse = jnp.linalg.inv(x)
+    return inverse.conj().swapaxes(-1, -2) if adjoint else inverse
 
 
-def _indefinite(given):
-    """How many of the matrices have no factor; the range says that none should."""
-    x = given["x"]
+def _indefinite_range(inputs):
+    """Return a range check on the number of matrices without Cholesky factor. It has to be 0."""
+    x = inputs["x"]
     if np.dtype(x.dtype) not in FLOAT or x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         return ()
     return [value_checks.Range(_count_indefinite.call(x), 1)]
@@ -69,7 +69,10 @@ def _indefinite_matrices(x):
 
 _count_indefinite = Kernel("CheckDefinite", _indefinite_matrices)
 _DEFINITE = value_checks.Check(
-    "x", _indefinite, always=True, sentence="be symmetric positive definite matrices, but {value} of them are not."
+    "x",
+    _indefinite_range,
+    always=True,
+    sentence="be symmetric positive definite matrices, but {value} of them are not.",
 )
 
 
@@ -179,7 +182,7 @@ def Cross(input, other, *, dim: Axis = ()):
 @operator
 @in_float32
 def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
-    """Vector product of vectors of length 2 or 3, each of which stands in an axis of its own.
+    """Vector product of vectors of length 2 or 3 along an axis of each operand.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -194,19 +197,19 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
     Raises:
         ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
     """
-    places = axis_in("cross", axisa, x.ndim, "axisa"), axis_in("cross", axisb, y.ndim, "axisb")
-    lengths = x.shape[places[0]], y.shape[places[1]]
+    vector_axes = axis_in("cross", axisa, x.ndim, "axisa"), axis_in("cross", axisb, y.ndim, "axisb")
+    lengths = x.shape[vector_axes[0]], y.shape[vector_axes[1]]
     if set(lengths) - {2, 3}:
         raise ValueError(f"For 'cross', the vectors should have length 2 or 3, but got {lengths[0]} and {lengths[1]}.")
-    # numpy 2.5, and JAX with it, knows vectors of length 3 alone
-    whole = [
-        jnp.pad(v, [(0, 3 - v.shape[i]) if i == place else (0, 0) for i in range(v.ndim)])
-        for v, place in zip((x, y), places, strict=True)
+    # numpy 2.5, and JAX with it, supports only vectors of length 3
+    padded = [
+        jnp.pad(v, [(0, 3 - v.shape[i]) if i == axis else (0, 0) for i in range(v.ndim)])
+        for v, axis in zip((x, y), vector_axes, strict=True)
     ]
     try:
         if lengths == (2, 2):
-            return jnp.cross(*whole, axisa, axisb)[..., 2]
-        return jnp.cross(*whole, axisa, axisb, axisc)
+            return jnp.cross(*padded, axisa, axisb)[..., 2]
+        return jnp.cross(*padded, axisa, axisb, axisc)
     except (TypeError, ValueError):
         raise ValueError(
             f"For 'cross', the shapes do not fit: {x.shape} along axis {axisa}, {y.shape} along axis {axisb}, into "
@@ -218,7 +221,7 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
 def _cross_of_numpy(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Tensor:
-    """Vector product of vectors of length 2 or 3; a third component that is missing counts as 0.
+    """Vector product of vectors of length 2 or 3; a missing third component is 0.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers.
@@ -250,8 +253,8 @@ def _cross_of_numpy(
 @spelling(Trace, ReduceSum, method="trace", generation=1)
 def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None) -> Tensor:
     """Sum of a diagonal of two dimensions."""
-    found = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
-    return found if self.dtype != mstype.int32 and dtype is None else Cast.functional(found, dtype or self.dtype)
+    trace = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
+    return trace if self.dtype != mstype.int32 and dtype is None else Cast.functional(trace, dtype or self.dtype)
 
 
 @spelling(Trace, ReduceSum, numpy="trace")
@@ -279,8 +282,8 @@ def _numpy_trace(
         ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "trace", "a")
-    found = sum_(Diagonal.functional(a, offset, axis1, axis2), -1)
-    return in_type(found, mstype.bool_ if dtype is None and a.dtype == mstype.bool_ else dtype, "trace")
+    trace = sum_(Diagonal.functional(a, offset, axis1, axis2), -1)
+    return in_type(trace, mstype.bool_ if dtype is None and a.dtype == mstype.bool_ else dtype, "trace")
 
 
 @spelling(MatrixDeterminant, function="matrix_determinant", method="matrix_determinant")

@@ -17,19 +17,19 @@ from msnb.ops.math._elementwise import logical
 _NUMBERS = "numbers are taken, too, of which 0 counts as False"
 
 
-@logical(shown="[ True False False]", functional="logical_and", generation=1, numpy=truth("logical_and"))
+@logical(output="[ True False False]", functional="logical_and", generation=1, numpy=truth("logical_and"))
 def LogicalAnd(x, y):
     """True where both operands are."""
     return jnp.logical_and(x, y)
 
 
-@logical(shown="[ True  True  True]", functional="logical_or", generation=1, numpy=truth("logical_or"))
+@logical(output="[ True  True  True]", functional="logical_or", generation=1, numpy=truth("logical_or"))
 def LogicalOr(x, y):
     """True where one operand or both are."""
     return jnp.logical_or(x, y)
 
 
-@logical(shown="[False  True  True]", numpy=truth("logical_xor"))
+@logical(output="[False  True  True]", numpy=truth("logical_xor"))
 def LogicalXor(x, y):
     """True where exactly one operand is."""
     return jnp.logical_xor(x, y)
@@ -60,8 +60,11 @@ def LogicalNot(x):
     return jnp.logical_not(x)
 
 
-def _bool(value):
-    """An operand as bool: True where it is not 0. What is neither Tensor nor number stays as it is, to be refused."""
+def _as_bool(value):
+    """Return an operand as bool: True if it is not 0.
+
+    A value that is neither Tensor nor number is returned unchanged; the operator refuses it.
+    """
     if isinstance(value, Tensor):
         return value if value.dtype == mstype.bool_ else Cast.functional(value, mstype.bool_)
     return bool(value) if isinstance(value, (int, float)) else value
@@ -69,8 +72,8 @@ def _bool(value):
 
 @spelling(LogicalNot, Cast, method="__invert__")
 def _is_zero(self: Tensor) -> Tensor:
-    """True where an element is False; of numbers, where it is 0."""
-    return LogicalNot.functional(_bool(self))
+    """True where an element is False, or 0 for numbers."""
+    return LogicalNot.functional(_as_bool(self))
 
 
 @differs_in_api2(_NUMBERS)
@@ -96,7 +99,7 @@ def logical_and(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ops.logical_and(Tensor([True, False]), Tensor([True, True])))
         [ True False]
     """
-    return LogicalAnd.functional(_bool(input), _bool(other))
+    return LogicalAnd.functional(_as_bool(input), _as_bool(other))
 
 
 @differs_in_api2(_NUMBERS)
@@ -122,7 +125,7 @@ def logical_or(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ops.logical_or(Tensor([True, False]), Tensor([True, True])))
         [ True  True]
     """
-    return LogicalOr.functional(_bool(input), _bool(other))
+    return LogicalOr.functional(_as_bool(input), _as_bool(other))
 
 
 @spelling(LogicalXor, Cast, function="logical_xor", method="logical_xor")
@@ -147,7 +150,7 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ops.logical_xor(Tensor([True, False]), Tensor([True, True])))
         [False  True]
     """
-    return LogicalXor.functional(_bool(input), _bool(other))
+    return LogicalXor.functional(_as_bool(input), _as_bool(other))
 
 
 @differs_in_api2(_NUMBERS)
@@ -171,15 +174,15 @@ def logical_not(input: Tensor) -> Tensor:
         >>> print(ops.logical_not(Tensor([True, False])))
         [False  True]
     """
-    return LogicalNot.functional(_truth("logical_not", input))
+    return LogicalNot.functional(_cast_to_bool("logical_not", input))
 
 
 def _of_tensors(connective):
-    """A connective of two Tensors as the class of MindSpore 2 takes them."""
+    """Return a connective of two Tensors with the input types of MindSpore 2's class."""
     op = connective.__name__
 
     def function(x: Tensor, y: Tensor) -> Tensor:
-        return connective.functional(_bool(tensor_argument(op, "x", x)), _bool(tensor_argument(op, "y", y)))
+        return connective.functional(_as_bool(tensor_argument(op, "x", x)), _as_bool(tensor_argument(op, "y", y)))
 
     return function
 
@@ -191,10 +194,10 @@ called_as(LogicalNot, logical_not, _NUMBERS)
 
 @operator
 def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """Whether all elements over axes are True.
+    """True if all elements over axes are True.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of bool.
@@ -221,10 +224,10 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 @operator
 def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """Whether any element over axes is True.
+    """True if any element over axes is True.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Of bool.
@@ -249,20 +252,20 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.any(x, axes_in("ReduceAny", axis, x.ndim), keepdims=keep_dims)
 
 
-def _truth(op, x):
-    """`x` as bool: True where it is not 0."""
+def _cast_to_bool(op, x):
+    """Return `x` as bool: True where it is not 0."""
     tensor_argument(op, "input", x)
     return x if x.dtype == mstype.bool_ else Cast.functional(x, mstype.bool_)
 
 
 @spelling(ReduceAll, function="all")
 def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
-    """Whether all elements over axes are True, where 0 counts as False and every other number as True.
+    """True if all elements over axes are nonzero.
 
     Args:
         input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -270,17 +273,17 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceAll.functional(_truth("all", input), axis, keep_dims)
+    return ReduceAll.functional(_cast_to_bool("all", input), axis, keep_dims)
 
 
 @spelling(ReduceAll, method="all", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
 def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
-    """Whether all elements over axes are True.
+    """True if all elements over axes are True.
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -290,12 +293,12 @@ def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAny, function="any")
 def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
-    """Whether any elements over axes are True, where 0 counts as False and every other number as True.
+    """True if any element over axes is nonzero.
 
     Args:
         input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -303,17 +306,17 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceAny.functional(_truth("any", input), axis, keep_dims)
+    return ReduceAny.functional(_cast_to_bool("any", input), axis, keep_dims)
 
 
 @spelling(ReduceAny, method="any", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
 def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
-    """Whether any elements over axes are True.
+    """True if any element over axes is True.
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.
@@ -323,12 +326,12 @@ def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAny, numpy="sometrue")
 def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
-    """Whether any elements over axes are True, where 0 counts as False and every other number as True.
+    """True if any element over axes is nonzero.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of bool.

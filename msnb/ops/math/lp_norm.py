@@ -16,7 +16,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
 
     Args:
         axis (Union[int, list[int], tuple[int]]): the axes that are summed over.
-        p (int): the order; 0 counts what is not zero. Default: 2.
+        p (int): the order; 0 counts the nonzero elements. Default: 2.
         keep_dims (bool): whether these axes stay, of length 1. Default: False.
         epsilon (float): the least result. Default: 1e-12.
 
@@ -27,7 +27,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
         Tensor of the input's type.
 
     Raises:
-        TypeError: If `input` is not floating point, `axis` no whole number, or `p` none.
+        TypeError: If `input` is not floating point, or `axis` or `p` is not a number of its kind.
         ValueError: If an axis is not there, or `p` is negative.
 
     Supported Platforms:
@@ -43,7 +43,7 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
         total = jnp.sum(input != 0, axes, keepdims=keep_dims).astype(input.dtype)
     else:
         total = jnp.sum(jnp.abs(input) ** p, axes, keepdims=keep_dims)
-        nothing = total == 0  # where the root has no slope
+        nothing = total == 0  # the root has no gradient there
         total = jnp.where(nothing, 0, jnp.where(nothing, 1, total) ** (1 / p))
     return jnp.maximum(total, epsilon)
 

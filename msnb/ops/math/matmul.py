@@ -1,4 +1,4 @@
-"""Products of matrices, and of batches of them."""
+"""Products of matrices and of batches of matrices."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from msnb.ops._numpy import ArrayLike, as_tensors, common_type, in_type
 _FACTORS = NUMBER
 
 
-def _product(op, x1, x2, transpose_a, transpose_b):
+def _multiply_matrices(op, x1, x2, transpose_a, transpose_b):
     dtype_in(op, "x1", x1, _FACTORS)
     dtype_in(op, "x2", x2, _FACTORS)
     same_dtype(op, x1=x1, x2=x2)
@@ -71,7 +71,7 @@ def MatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
             f"For 'MatMul', both inputs should have 2 dimensions, but got shapes {x1.shape} and "
             f"{x2.shape}; use BatchMatMul or ops.matmul for more."
         )
-    return _product("MatMul", x1, x2, transpose_a, transpose_b)
+    return _multiply_matrices("MatMul", x1, x2, transpose_a, transpose_b)
 
 
 @operator
@@ -116,7 +116,7 @@ def BatchMatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False)
             raise ValueError(
                 f"For 'BatchMatMul', the batch dimensions should agree, but got shapes {x1.shape} and {x2.shape}."
             )
-    return _product("BatchMatMul", x1, x2, transpose_a, transpose_b)
+    return _multiply_matrices("BatchMatMul", x1, x2, transpose_a, transpose_b)
 
 
 @replaces_in_api2(BatchMatMul, "it takes matrices, too")
@@ -239,7 +239,7 @@ def _matmul_of_numpy(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
 
 
 @spelling(MatMul, method="__rmatmul__")
-def _rmatmul(self: Tensor, other: object) -> Tensor:
+def _reflected_matmul(self: Tensor, other: object) -> Tensor:
     """Matrix product with the operands exchanged."""
     other = other_operand(other)
     return other if other is NotImplemented else matmul(other, self)

@@ -13,18 +13,18 @@ from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.eye import Eye
-from msnb.ops.math.decompositions import matrices
+from msnb.ops.math.decompositions import check_matrices
 from msnb.ops.math.matmul import _matmul_of_numpy
 
 
-def _square(op, argument, x):
-    matrices(op, argument, x)
+def _check_square(op, argument, x):
+    check_matrices(op, argument, x)
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{op}', '{argument}' should have shape (*, N, N), but got {x.shape}.")
 
 
-def _system(op, matrix, rhs):
-    matrices(op, "rhs", rhs)
+def _check_system(op, matrix, rhs):
+    check_matrices(op, "rhs", rhs)
     same_dtype(op, matrix=matrix, rhs=rhs)
     if rhs.shape[-2] != matrix.shape[-2]:
         raise ValueError(
@@ -55,7 +55,7 @@ def MatrixExp(input):
         [[1. 1.]
          [0. 1.]]
     """
-    _square("MatrixExp", "input", input)
+    _check_square("MatrixExp", "input", input)
     return jax.scipy.linalg.expm(input)
 
 
@@ -80,7 +80,7 @@ def MatrixPower(x, *, n: Int):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _square("MatrixPower", "x", x)
+    _check_square("MatrixPower", "x", x)
     return jnp.linalg.matrix_power(x, n)
 
 
@@ -103,7 +103,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
 @spelling(numpy="matrix_power")
 def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
-    """Square matrices to the power of a whole number.
+    """Square matrices to the power of an integer.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of shape (*, N, N).
@@ -128,7 +128,7 @@ def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For 'matrix_power', 'a' should have shape (*, N, N), but got {x.shape}.")
     power = None
-    for bit in reversed(f"{n:b}"):  # squares of squares, of which those are multiplied that n has
+    for bit in reversed(f"{n:b}"):  # repeated squares; those of the bits of n are multiplied
         if bit == "1":
             power = x if power is None else _matmul_of_numpy(power, x)
             n -= n & -n
@@ -142,7 +142,7 @@ def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
 
 @operator
 def MatrixLogarithm(x):
-    """The matrices whose exponentials are given.
+    """Matrix logarithms.
 
     Inputs:
         - **x** (Tensor) - complex64 or complex128, of shape (*, N, N).
@@ -158,7 +158,7 @@ def MatrixLogarithm(x):
         ``CPU``
     """
     dtype_in("MatrixLogarithm", "x", x, COMPLEX)
-    _square("MatrixLogarithm", "x", x)
+    _check_square("MatrixLogarithm", "x", x)
     logarithm = jnp.vectorize(lambda a: jax.scipy.linalg.funm(a, jnp.log), signature="(n,n)->(n,n)")
     return logarithm(x)
 
@@ -181,7 +181,7 @@ def LogMatrixDeterminant(input):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _square("LogMatrixDeterminant", "input", input)
+    _check_square("LogMatrixDeterminant", "input", input)
     return tuple(jnp.linalg.slogdet(input))
 
 
@@ -208,7 +208,7 @@ def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
 @operator(functional="matrix_solve", generation=2)
 @in_float32
 def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
-    """What square matrices have to be multiplied with to give `rhs`.
+    """Solutions of systems of linear equations with square matrices.
 
     Args:
         adjoint (bool): Whether `matrix` is transposed and conjugated before. Default: False.
@@ -227,15 +227,15 @@ def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _square("MatrixSolve", "matrix", matrix)
-    _system("MatrixSolve", matrix, rhs)
+    _check_square("MatrixSolve", "matrix", matrix)
+    _check_system("MatrixSolve", matrix, rhs)
     return jnp.linalg.solve(jnp.conj(matrix.swapaxes(-1, -2)) if adjoint else matrix, rhs)
 
 
 @operator
 @in_float32
 def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = False):
-    """What triangular matrices have to be multiplied with to give `rhs`; their other triangle is not read.
+    """Solutions of systems of linear equations with triangular matrices. The other triangle is not read.
 
     Args:
         lower (bool): Whether the lower triangle is meant. Default: True.
@@ -255,8 +255,8 @@ def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = Fa
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _square("MatrixTriangularSolve", "matrix", matrix)
-    _system("MatrixTriangularSolve", matrix, rhs)
+    _check_square("MatrixTriangularSolve", "matrix", matrix)
+    _check_system("MatrixTriangularSolve", matrix, rhs)
     return jax.scipy.linalg.solve_triangular(matrix, rhs, trans="C" if adjoint else "N", lower=lower)
 
 
@@ -264,7 +264,7 @@ def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = Fa
 def _triangular_solve_of(
     self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """What the triangular matrices `A` have to be multiplied with to give this Tensor, and `A`."""
+    """Return the solution of a system with triangular matrices `A` and this right-hand side, and `A`."""
     if unitriangular:
         raise NotImplementedError(
             "For 'triangular_solve', a diagonal that counts as 1 is not supported; set it to 1 first."
@@ -276,7 +276,7 @@ def _triangular_solve_of(
 @shapes("l2_regularizer: ()")
 @in_float32
 def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
-    """What matrices have to be multiplied with to come nearest to `rhs`, in the sense of least squares.
+    """Least-squares solutions of systems of linear equations.
 
     Args:
         fast (bool): Whether the normal equations are solved, with `l2_regularizer`; else by singular values, of all
@@ -297,8 +297,8 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    matrices("MatrixSolveLs", "matrix", matrix)
-    _system("MatrixSolveLs", matrix, rhs)
+    check_matrices("MatrixSolveLs", "matrix", matrix)
+    _check_system("MatrixSolveLs", matrix, rhs)
     if not fast:
         return jnp.linalg.pinv(matrix) @ rhs
     adjoint = jnp.conj(matrix.swapaxes(-1, -2))
@@ -334,7 +334,7 @@ def TridiagonalMatMul(superdiag, maindiag, subdiag, rhs):
     op = "TridiagonalMatMul"
     diagonals = {"superdiag": superdiag, "maindiag": maindiag, "subdiag": subdiag}
     for name, x in (*diagonals.items(), ("rhs", rhs)):
-        matrices(op, name, x)
+        check_matrices(op, name, x)
     same_dtype(op, **diagonals, rhs=rhs)
     for name, x in diagonals.items():
         if x.shape != (*rhs.shape[:-2], 1, rhs.shape[-2]):
@@ -371,27 +371,27 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    matrices("pinv", "x", x)
-    if hermitian:  # the lower triangle says all
-        _square("pinv", "x", x)
+    check_matrices("pinv", "x", x)
+    if hermitian:  # only the lower triangle is read
+        _check_square("pinv", "x", x)
         lower = jnp.tril(x, -1)
         x = jnp.tril(x) + jnp.conj(lower.swapaxes(-1, -2))
     if rtol is None and atol is None:
-        return _inverted(x)
+        return _pseudo_inverse(x)
     return _inverse_from(x, 0.0 if atol is None else atol, 0.0 if rtol is None else rtol)
 
 
 @jax.custom_jvp
-def _inverted(x):
+def _pseudo_inverse(x):
     return _inverse_from(x, 0.0, jnp.finfo(x.dtype).eps * max(x.shape[-2:]))
 
 
-@_inverted.defjvp
+@_pseudo_inverse.defjvp
 def _inverted_slope(primals, tangents):
-    # Golub and Pereyra: where no singular value is left out but 0, equal ones, at which their vectors have no slope,
-    # do no harm.
+    # Golub and Pereyra's formula. If no singular value but 0 is dropped, it is exact for equal singular values,
+    # where the derivatives of the singular vectors do not exist.
     (x,), (change,) = primals, tangents
-    p = _inverted(x)
+    p = _pseudo_inverse(x)
     turned, adjoint = jnp.conj(change.swapaxes(-1, -2)), jnp.conj(p.swapaxes(-1, -2))
     left = jnp.eye(x.shape[-2], dtype=x.dtype) - x @ p
     right = jnp.eye(x.shape[-1], dtype=x.dtype) - p @ x
@@ -399,7 +399,7 @@ def _inverted_slope(primals, tangents):
 
 
 def _inverse_from(x, atol, rtol):
-    """The pseudo-inverse by the singular values above a bound."""
+    """Return the pseudo-inverse from the singular values above a bound."""
     u, s, vh = jnp.linalg.svd(x, full_matrices=False)
     counts = s > jnp.maximum(atol, rtol * s[..., :1])
     inverse = jnp.where(counts, 1 / jnp.where(counts, s, 1), 0)

@@ -1,4 +1,4 @@
-"""The larger and the smaller of two Tensors, element by element; both at once bring a Tensor between two bounds."""
+"""The larger and the smaller of two Tensors, elementwise, and clipping between two bounds."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobod
 @of_two(
     x="[1., 5., 3.]",
     y="[4., 2., 6.]",
-    shown="[4. 5. 6.]",
+    output="[4. 5. 6.]",
     functional="maximum",
     methods=("maximum",),
     generation=2,
@@ -41,7 +41,7 @@ def Maximum(x, y):
 @of_two(
     x="[1., 5., 3.]",
     y="[4., 2., 6.]",
-    shown="[1. 2. 3.]",
+    output="[1. 2. 3.]",
     functional="minimum",
     methods=("minimum",),
     generation=2,
@@ -87,7 +87,7 @@ def _choice_grad(first, x, y, dout):
 
 
 def _sum_to(x, shape):
-    """`x` summed over the axes along which `shape` was broadcast."""
+    """Sum `x` over the axes along which `shape` was broadcast."""
     x = x.sum(tuple(range(x.ndim - len(shape)))) if x.ndim > len(shape) else x
     axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
     return x.sum(axes, keepdims=True) if axes else x
@@ -124,7 +124,9 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
 
 
 def _as_bound(input, bound):
-    """`bound` in the element type of `input`, where a fraction is cut off and what is too large is the largest."""
+    """Return `bound` in the element type of `input`: fractions are truncated, and a bound that is too large is
+    clipped.
+    """
     if isinstance(bound, Tensor):
         return bound if bound.dtype == input.dtype else Cast.functional(bound, input.dtype)
     kind = np.dtype(input._array.dtype)
@@ -136,7 +138,7 @@ def _as_bound(input, bound):
 
 @spelling(Maximum, Minimum, function="clamp_", method="clamp_")
 def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
-    """Bring every element into [min, max] in place, and return the Tensor.
+    """Clip every element to [min, max] in place, and return the Tensor.
 
     Args:
         input (Tensor): Numbers.
@@ -157,7 +159,7 @@ def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | 
 
 @spelling(Maximum, Minimum, numpy="clip")
 def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
-    """Every element brought into [xmin, xmax].
+    """Every element clipped to [xmin, xmax].
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.

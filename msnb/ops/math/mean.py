@@ -51,21 +51,21 @@ def average(
     """
     x = as_tensor(x, "average", "x")
     if weights is None:
-        found = _mean_of_numpy(x, axis)
-        total = Tensor(np.float32(x.size / max(found.size, 1)))
+        mean = _mean_of_numpy(x, axis)
+        total = Tensor(np.float32(x.size / max(mean.size, 1)))
     else:
         x, weights = common_type(x, as_tensor(weights, "average", "weights"))
         if weights.shape != x.shape:
-            weights = _along(x, axis, weights)
+            weights = _broadcast_weights(x, axis, weights)
         total = ReduceSum.functional(weights, axis)
-        found = ReduceSum.functional(x * weights, axis) / total
+        mean = ReduceSum.functional(x * weights, axis) / total
     if not check(Bool, returned, "returned", "average"):
-        return found
-    return found, BroadcastTo.functional(Cast.functional(total, found.dtype), found.shape)
+        return mean
+    return mean, BroadcastTo.functional(Cast.functional(total, mean.dtype), mean.shape)
 
 
-def _along(x, axis, weights):
-    """A vector of weights along an axis, in the shape of `x`."""
+def _broadcast_weights(x, axis, weights):
+    """Broadcast a vector of weights along an axis to the shape of `x`."""
     if weights.ndim != 1 or not isinstance(axis, int):
         raise TypeError(
             f"For 'average', 'weights' should have the shape of 'x', {x.shape}, or be a vector along an 'axis', but "
@@ -80,8 +80,8 @@ def _along(x, axis, weights):
     return BroadcastTo.functional(Reshape.functional(weights, tuple(shape)), x.shape)
 
 
-def _variables(function, argument, value, rowvar):
-    """Variables as rows, observations as columns, as real numbers of at least 32 bits."""
+def _as_variables(function, argument, value, rowvar):
+    """Return variables as rows and observations as columns, in floating point of at least 32 bits."""
     x = as_tensor(value, function, argument)
     if x.ndim > 2:
         raise ValueError(f"For '{function}', '{argument}' should have at most 2 dimensions, but got shape {x.shape}.")
@@ -91,8 +91,8 @@ def _variables(function, argument, value, rowvar):
     return x if check(Bool, rowvar, "rowvar", function) or x.shape[0] == 1 else Transpose.functional(x, (1, 0))
 
 
-def _weights(argument, value, count, dtype):
-    """Weights of the observations as a vector."""
+def _as_weights(argument, value, count, dtype):
+    """Return the weights of the observations as a vector."""
     weights = Cast.functional(as_tensor(value, "cov", argument), dtype)
     if weights.ndim != 1:
         raise RuntimeError(f"For 'cov', '{argument}' should have 1 dimension, but got shape {weights.shape}.")
@@ -120,10 +120,10 @@ def _numpy_cov(
     Args:
         m (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
         y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
-        rowvar (bool): False says that variables stand in columns. Default: True.
+        rowvar (bool): False if variables are columns. Default: True.
         bias (bool): Whether to divide by the number of observations N rather than by N - 1. Default: False.
         ddof (int): Divides by N minus this, whatever `bias` says. Default: None.
-        fweights (Union[Tensor, list, tuple]): How often each observation counts, whole numbers. Default: None, once.
+        fweights (Union[Tensor, list, tuple]): Integer weights of the observations. Default: None, once.
         aweights (Union[Tensor, list, tuple]): How much each observation weighs. Default: None, all the same.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
 
@@ -143,25 +143,25 @@ def _numpy_cov(
         [[ 1. -1.]
          [-1.  1.]]
     """
-    x = _variables("cov", "m", m, rowvar)
+    x = _as_variables("cov", "m", m, rowvar)
     if y is not None:
-        x = Concat(0)(common_type(x, _variables("cov", "y", y, rowvar)))
+        x = Concat(0)(common_type(x, _as_variables("cov", "y", y, rowvar)))
     ddof = int(not check(Bool, bias, "bias", "cov")) if ddof is None else check(Int, ddof, "ddof", "cov")
     count, kind = x.shape[1], x.dtype
-    w = None if fweights is None else _weights("fweights", fweights, count, kind)
-    analytic = None if aweights is None else _weights("aweights", aweights, count, kind)
+    w = None if fweights is None else _as_weights("fweights", fweights, count, kind)
+    analytic = None if aweights is None else _as_weights("aweights", aweights, count, kind)
     if analytic is not None:
         w = analytic if w is None else w * analytic
     if w is None:
-        away = x - ReduceSum(True)(x, 1) / count
-        weighted, factor = away, max(count - ddof, 0)
+        deviations = x - ReduceSum(True)(x, 1) / count
+        weighted, factor = deviations, max(count - ddof, 0)
     else:
         total = ReduceSum.functional(w)
-        away = x - ReduceSum(True)(x * w, 1) / total
+        deviations = x - ReduceSum(True)(x * w, 1) / total
         spent = ddof if analytic is None or not ddof else ddof * ReduceSum.functional(w * analytic) / total
-        weighted, factor = away * w, Maximum.functional(total - spent, 0)
-    found = MatMul(False, True)(away, weighted) / factor
-    return in_type(Squeeze.functional(found), dtype, "cov")
+        weighted, factor = deviations * w, Maximum.functional(total - spent, 0)
+    covariance = MatMul(False, True)(deviations, weighted) / factor
+    return in_type(Squeeze.functional(covariance), dtype, "cov")
 
 
 @spelling(numpy="corrcoef")
@@ -171,7 +171,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: Bool = True, dtyp
     Args:
         x (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
         y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
-        rowvar (bool): False says that variables stand in columns. Default: True.
+        rowvar (bool): False if variables are columns. Default: True.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
 
     Returns:
@@ -201,7 +201,7 @@ def cov(
     Args:
         input (Tensor): Variables in rows, observations in columns; a vector is one variable.
         correction (int): What is subtracted from the number of observations. Default: 1.
-        fweights (Tensor): How often each observation counts, whole numbers. Default: None, once.
+        fweights (Tensor): Integer weights of the observations. Default: None, once.
         aweights (Tensor): How much each observation weighs. Default: None, all the same.
 
     Returns:

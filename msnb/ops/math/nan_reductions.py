@@ -1,4 +1,4 @@
-"""Statistics in which nan does not count. (`nansum` stands beside its operator.)"""
+"""Statistics that ignore NaN. (`nansum` is in the module of its operator.)"""
 
 import math
 from typing import Any
@@ -20,13 +20,13 @@ from msnb.ops.math.logic import LogicalNot, ReduceAll
 from msnb.ops.math.sum import ReduceSum, without_nan
 
 
-def _extreme(function, reduction, least, a, axis, dtype, keepdims):
+def _reduce_extreme(function, reduction, least, a, axis, dtype, keepdims):
     x = as_tensor(a, function, "a")
     if x._array.dtype.kind in "biu":
         return in_type(reduction.functional(x, axis, keepdims), dtype, function)
-    found = reduction.functional(without_nan(x, least), axis, keepdims)
+    reduced = reduction.functional(without_nan(x, least), axis, keepdims)
     nothing = ReduceAll.functional(IsNan.functional(x), axis, keepdims)
-    return in_type(_Where.functional(nothing, math.nan, found), dtype, function)
+    return in_type(_Where.functional(nothing, math.nan, reduced), dtype, function)
 
 
 @spelling(numpy="nanmax")
@@ -37,7 +37,7 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -49,7 +49,7 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _extreme("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
+    return _reduce_extreme("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
 
 
 @spelling(numpy="nanmin")
@@ -60,7 +60,7 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -72,28 +72,28 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _extreme("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
+    return _reduce_extreme("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
 
 
-def _real(function, a, dtype):
-    """`a` as numbers of at least 32 bits, and the element type of the result."""
+def _as_real(function, a, dtype):
+    """Return `a` in floating point of at least 32 bits, and the element type of the result."""
     x = as_tensor(a, function, "a")
     x = x if x.dtype == mstype.float64 else Cast.functional(x, mstype.float32)
     return x, x.dtype if dtype is None else element_type(dtype, function)
 
 
-def _count(x, axis, keepdims):
-    """How many elements count, in the element type of `x`."""
+def _count_numbers(x, axis, keepdims):
+    """Count the elements that are not NaN, in the element type of `x`."""
     return ReduceSum.functional(Cast.functional(LogicalNot.functional(IsNan.functional(x)), x.dtype), axis, keepdims)
 
 
-def _mean(x, axis, keepdims):
-    return ReduceSum.functional(without_nan(x), axis, keepdims) / _count(x, axis, keepdims)
+def _mean_of_numbers(x, axis, keepdims):
+    return ReduceSum.functional(without_nan(x), axis, keepdims) / _count_numbers(x, axis, keepdims)
 
 
-def _variance(x, axis, ddof, keepdims):
-    squares = Square.functional(without_nan(x - _mean(x, axis, True)))
-    return ReduceSum.functional(squares, axis, keepdims) / (_count(x, axis, keepdims) - ddof)
+def _variance_of_numbers(x, axis, ddof, keepdims):
+    squares = Square.functional(without_nan(x - _mean_of_numbers(x, axis, True)))
+    return ReduceSum.functional(squares, axis, keepdims) / (_count_numbers(x, axis, keepdims) - ddof)
 
 
 @spelling(numpy="nanmean")
@@ -104,7 +104,7 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -120,8 +120,8 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
         >>> print(mindspore.numpy.nanmean([1.0, float("nan"), 3.0]))
         2.0
     """
-    x, dtype = _real("nanmean", a, dtype)
-    return in_type(_mean(x, axis, keepdims), dtype, "nanmean")
+    x, dtype = _as_real("nanmean", a, dtype)
+    return in_type(_mean_of_numbers(x, axis, keepdims), dtype, "nanmean")
 
 
 @spelling(function="nanmean", method="nanmean")
@@ -131,7 +131,7 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, float32 for integers.
 
     Returns:
@@ -144,9 +144,9 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    kept = input.dtype if tensor_argument("nanmean", "input", input).is_floating_point() else mstype.float32
-    x, _ = _real("nanmean", input, None)
-    return in_type(_mean(x, axis, keepdims), dtype or kept, "nanmean")
+    result_type = input.dtype if tensor_argument("nanmean", "input", input).is_floating_point() else mstype.float32
+    x, _ = _as_real("nanmean", input, None)
+    return in_type(_mean_of_numbers(x, axis, keepdims), dtype or result_type, "nanmean")
 
 
 @spelling(numpy="nanvar")
@@ -158,7 +158,7 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
         ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -170,8 +170,8 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, dtype = _real("nanvar", a, dtype)
-    return in_type(_variance(x, axis, ddof, keepdims), dtype, "nanvar")
+    x, dtype = _as_real("nanvar", a, dtype)
+    return in_type(_variance_of_numbers(x, axis, ddof, keepdims), dtype, "nanvar")
 
 
 @spelling(numpy="nanstd")
@@ -183,7 +183,7 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
         ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -195,8 +195,8 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, dtype = _real("nanstd", a, dtype)
-    return in_type(Sqrt.functional(_variance(x, axis, ddof, keepdims)), dtype, "nanstd")
+    x, dtype = _as_real("nanstd", a, dtype)
+    return in_type(Sqrt.functional(_variance_of_numbers(x, axis, ddof, keepdims)), dtype, "nanstd")
 
 
 @spelling(numpy="nancumsum")

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and what they are for: rows of bounded length, distances between rows."""
+"""Norms of vectors and matrices, rows of bounded norm, distances between rows."""
 
 import math
 
@@ -16,24 +16,24 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating
 from msnb.ops.math.statistics import NormOrder
 
-Order = Static(Number)  # the order of a norm: each has a formula of its own
+Order = Static(Number)  # the order of a norm is static: each one has its own formula
 
 
-def _root(total, order):
-    """`total` to the power 1 / order, whose slope at 0 is 0."""
+def _take_root(total, order):
+    """Return `total` to the power 1 / order, with gradient 0 at 0."""
     nothing = total == 0
     return jnp.where(nothing, 0, jnp.where(nothing, 1, total) ** (1 / order))
 
 
 def length(x, order, axes, keepdims=False):
-    """The norm of the vectors in `x` along `axes`."""
+    """Return the norm of the vectors in `x` along `axes`."""
     x = magnitude(x)
     if order == 0:
         return jnp.sum(x != 0, axes, keepdims=keepdims).astype(x.dtype)
     if math.isinf(order):
         find, of_none = (jnp.max, 0) if order > 0 else (jnp.min, jnp.inf)
         return find(x, axes, keepdims=keepdims, initial=of_none)
-    return _root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
+    return _take_root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
 
 
 def _of_type(op, argument, x, dtype):
@@ -52,7 +52,7 @@ def _VectorNorm(
         x (Tensor): Floating point or complex.
         ord (Union[int, float]): Which norm; infinite ones, 0 and negative ones are among them. Default: 2.
         axis (Union[None, int, tuple[int]]): Axes that make up a vector; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `x`.
 
     Returns:
@@ -80,7 +80,7 @@ def _MatrixNorm(
         A (Tensor): Floating point or complex, of at least 2 dimensions.
         ord (Union[int, float, "fro", "nuc"]): Which norm: of 1, 2 and infinity and their negatives. Default: "fro".
         axis (tuple[int]): The two axes of the matrices. Default: (-2, -1).
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `A`.
 
     Returns:
@@ -101,7 +101,7 @@ def _MatrixNorm(
         return length(A, 2, axes, keepdims)
     if ord not in ("nuc", 1, -1, 2, -2, math.inf, -math.inf):
         raise ValueError(f"For 'matrix_norm', 'ord' should be 'fro', 'nuc', 1, 2, inf or a negative, but got {ord!r}.")
-    if ord != "nuc":  # of sums over one axis, or of singular values, the largest or the smallest
+    if ord != "nuc":  # the largest or smallest of sums over one axis, or of singular values
         some("matrix_norm", "A", A, *{1: axes[1:], math.inf: axes[:1]}.get(abs(ord), axes))
     return jnp.linalg.norm(A if ord in ("nuc", 2, -2) else magnitude(A), ord, axes, keepdims)
 
@@ -113,7 +113,7 @@ def NuclearNorm(x, *, dim: Optional(Axis) = None, keepdim: Bool = False):
 
     Args:
         dim (Union[list[int], tuple[int]]): The two axes of the matrices. Default: None, all of `x`.
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point, of at least 2 dimensions.
@@ -140,7 +140,7 @@ def EuclideanNorm(x, axes: Axis, *, keep_dims: Bool = False):
     """The root of the sum of squares over axes.
 
     Args:
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -235,7 +235,7 @@ def Pdist(x, *, p: Order = 2.0):
         raise ValueError(f"For 'Pdist', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
     if p < 0:
         raise ValueError(f"For 'Pdist', 'p' should not be negative, but got {p}.")
-    first, second = np.triu_indices(x.shape[-2], 1)  # newer JAX traces its own where it should know them
+    first, second = np.triu_indices(x.shape[-2], 1)  # newer JAX traces its own indices where they must be constant
     return length(x[..., first, :] - x[..., second, :], p, -1)
 
 

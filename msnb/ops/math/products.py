@@ -225,8 +225,8 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
     return Einsum.functional(operands, equation=equation)
 
 
-def _contracted(function, x, y, pairs):
-    """Sum of products over pairs of axes, which are counted from the front, of numbers of any one type."""
+def _contract_axes(function, x, y, pairs):
+    """Sum products over pairs of axes, counted from the front. The operands have one element type."""
     for a, b in pairs:
         if x.shape[a] != y.shape[b]:
             raise ValueError(
@@ -243,7 +243,7 @@ def _contracted(function, x, y, pairs):
     return Einsum.functional((x, y), equation=equation)
 
 
-def _factors(function, a, b):
+def _as_factors(function, a, b):
     return common_type(*as_tensors(function, a=a, b=b))
 
 
@@ -269,10 +269,10 @@ def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         >>> print(mindspore.numpy.dot([[1.0, 2.0]], [3.0, 4.0]))
         [11.]
     """
-    x, y = _factors("dot", a, b)
+    x, y = _as_factors("dot", a, b)
     if not x.ndim or not y.ndim:
         return Mul.functional(x, y)
-    return _contracted("dot", x, y, [(x.ndim - 1, max(y.ndim - 2, 0))])
+    return _contract_axes("dot", x, y, [(x.ndim - 1, max(y.ndim - 2, 0))])
 
 
 @spelling(_TensorDot, Einsum, numpy="inner")
@@ -293,10 +293,10 @@ def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = _factors("inner", a, b)
+    x, y = _as_factors("inner", a, b)
     if not x.ndim or not y.ndim:
         return Mul.functional(x, y)
-    return _contracted("inner", x, y, [(x.ndim - 1, y.ndim - 1)])
+    return _contract_axes("inner", x, y, [(x.ndim - 1, y.ndim - 1)])
 
 
 @spelling(_TensorDot, Einsum, numpy="tensordot")
@@ -319,14 +319,14 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = _factors("tensordot", a, b)
+    x, y = _as_factors("tensordot", a, b)
     axes = check(DotAxes, axes, "axes", "tensordot")
     if isinstance(axes, int):
         if not 0 <= axes <= min(x.ndim, y.ndim):
             raise ValueError(f"For 'tensordot', 'axes' should be in [0, {min(x.ndim, y.ndim)}], but got {axes}.")
         axes = range(x.ndim - axes, x.ndim), range(axes)
     sides = [[axis_in("tensordot", n, t.ndim, "axes") for n in side] for t, side in ((x, axes[0]), (y, axes[1]))]
-    return _contracted("tensordot", x, y, list(zip(*sides, strict=True)))
+    return _contract_axes("tensordot", x, y, list(zip(*sides, strict=True)))
 
 
 @spelling(Outer, numpy="outer")
@@ -346,7 +346,7 @@ def _outer_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Outer.functional(*(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _factors("outer", a, b)))
+    return Outer.functional(*(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _as_factors("outer", a, b)))
 
 
 @spelling(_Kron, numpy="kron")
@@ -366,7 +366,7 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = _factors("kron", a, b)
+    x, y = _as_factors("kron", a, b)
     if x.dtype == mstype.bool_:
         return _Kron.functional(x.astype(mstype.int32), y.astype(mstype.int32)).astype(mstype.bool_)
     return _Kron.functional(x, y)
@@ -375,7 +375,7 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
 @operator
 @in_float32
 def _VecDot(x, y, *, axis: Int = -1):
-    """Products of vectors that stand along an axis; the first of complex ones are conjugated.
+    """Products of vectors along an axis; the first operand is conjugated if complex.
 
     Args:
         axis (int): The axis. Default: -1.
@@ -401,7 +401,7 @@ def _VecDot(x, y, *, axis: Int = -1):
 
 @spelling(_VecDot)
 def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
-    """Products of vectors that stand along an axis; the first of complex ones are conjugated.
+    """Products of vectors along an axis; the first operand is conjugated if complex.
 
     Args:
         x (Tensor): Numbers.
@@ -479,7 +479,7 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
             the last of `x1` and the last but one of `x2`, of a matrix its last.
 
     Returns:
-        Tensor of shape (N, what is left of `x1`, what is left of `x2`); (N, 1) where nothing is.
+        Tensor of shape (N, other dimensions of `x1`, other dimensions of `x2`); (N, 1) where nothing is.
 
     Raises:
         TypeError: If the element types are not floating point, or differ.
@@ -498,11 +498,11 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
     if 0 in (first, second):
         raise ValueError(f"For 'batch_dot', 'axes' should not name the batch, dimension 0, but got {axes}.")
     letters = iter("bcdefghijklmnopqrstuvwxy")
-    left = ["a", *["z" if place == first else next(letters) for place in range(1, x1.ndim)]]
-    right = ["a", *["z" if place == second else next(letters) for place in range(1, x2.ndim)]]
+    left = ["a", *["z" if axis == first else next(letters) for axis in range(1, x1.ndim)]]
+    right = ["a", *["z" if axis == second else next(letters) for axis in range(1, x2.ndim)]]
     rest = [letter for letter in (*left[1:], *right[1:]) if letter != "z"]
-    found = einsum(f"{''.join(left)},{''.join(right)}->a{''.join(rest)}", x1, x2)
-    return found if rest else found.reshape(-1, 1)
+    product = einsum(f"{''.join(left)},{''.join(right)}->a{''.join(rest)}", x1, x2)
+    return product if rest else product.reshape(-1, 1)
 
 
 @spelling(Einsum)

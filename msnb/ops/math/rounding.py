@@ -21,33 +21,33 @@ from msnb.ops.math.arithmetic import Mul
 from msnb.ops.math.maximum import Maximum
 
 
-@of_one(x="[1.1, -1.5]", shown="[ 1. -2.]", functional="floor", methods=("floor",), generation=2, numpy=real("floor"))
+@of_one(x="[1.1, -1.5]", output="[ 1. -2.]", functional="floor", methods=("floor",), generation=2, numpy=real("floor"))
 def Floor(x):
-    """The largest whole number not above each element."""
+    """The largest integer not above each element."""
     return jnp.floor(x)
 
 
-@of_one(x="[1.1, -1.5]", shown="[ 2. -1.]", functional="ceil", methods=("ceil",), generation=2, numpy=real("ceil"))
+@of_one(x="[1.1, -1.5]", output="[ 2. -1.]", functional="ceil", methods=("ceil",), generation=2, numpy=real("ceil"))
 def Ceil(x):
-    """The smallest whole number not below each element."""
+    """The smallest integer not below each element."""
     return jnp.ceil(x)
 
 
-@of_one(x="[-1.6, 0.5, 1.5]", shown="[-2.  0.  2.]", numpy=real("rint"))
+@of_one(x="[-1.6, 0.5, 1.5]", output="[-2.  0.  2.]", numpy=real("rint"))
 def Rint(x):
-    """The whole number nearest to each element; halves go to the even one."""
+    """The integer nearest to each element; halves go to the even one."""
     return jnp.rint(x)
 
 
-@of_one(x="[0.8, 1.5, 2.5]", shown="[1. 2. 2.]", allowed=NUMBER)
+@of_one(x="[0.8, 1.5, 2.5]", output="[1. 2. 2.]", allowed=NUMBER)
 def Round(x):
-    """The whole number nearest to each element; halves go to the even one."""
+    """The integer nearest to each element; halves go to the even one."""
     return jnp.round(x)
 
 
 @of_one(
     x="[1.7, -1.7]",
-    shown="[ 1. -1.]",
+    output="[ 1. -1.]",
     functional="trunc",
     methods=("trunc",),
     generation=2,
@@ -59,7 +59,7 @@ def Trunc(x):
     return jnp.trunc(x)
 
 
-@of_one(x="[1.5, -1.25]", shown="[ 0.5  -0.25]", functional="frac", called=(), methods=("frac",), generation=2)
+@of_one(x="[1.5, -1.25]", output="[ 0.5  -0.25]", functional="frac", called=(), methods=("frac",), generation=2)
 def Frac(x):
     """The fraction of each element, with its sign."""
     return x - jnp.trunc(x)
@@ -67,7 +67,7 @@ def Frac(x):
 
 @of_one(
     x="[-1., 1., 0.]",
-    shown="[1. 1. 0.]",
+    output="[1. 1. 0.]",
     functional="abs",
     methods=("abs", "absolute"),
     generation=2,
@@ -98,7 +98,7 @@ def AbsGrad(y, dy):
 
 @of_one(
     x="[2., 0., -1.]",
-    shown="[ 1.  0. -1.]",
+    output="[ 1.  0. -1.]",
     functional="sign",
     methods=("sign",),
     generation=2,
@@ -112,7 +112,7 @@ def Sign(x):
 
 @of_one(
     x="[1., -2.]",
-    shown="[-1.  2.]",
+    output="[-1.  2.]",
     functional="neg",
     methods=("neg", "negative"),
     generation=2,
@@ -157,7 +157,7 @@ def _CopySign(x, y):
 
 @of_one(
     x="[1., -0.]",
-    shown="[False  True]",
+    output="[False  True]",
     allowed=NUMBER,
     functional="signbit",
     methods=("signbit",),
@@ -172,7 +172,7 @@ def _SignBit(x):
 @of_two(
     x="[-1., 0., 2.]",
     y="[0.5, 0.5, 0.5]",
-    shown="[0.  0.5 1. ]",
+    output="[0.  0.5 1. ]",
     functional="heaviside",
     called=("input", "values"),
     methods=("heaviside",),
@@ -210,7 +210,7 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
 
 @spelling(Round, method="__round__")
 def _round_of(self: Tensor) -> Tensor:
-    """The whole number nearest to each element, in the element type of the Tensor: Python's `round`."""
+    """Return the integer nearest to each element, in the element type of the Tensor: Python's `round`."""
     return Round.functional(self)
 
 
@@ -286,7 +286,7 @@ def _sign_into(self: Tensor) -> Tensor:
 @of_two(
     x="[1.]",
     y="[2.]",
-    shown="[1.0000001]",
+    output="[1.0000001]",
     allowed=frozenset(t for t in FLOAT if t.itemsize > 2),
     functional="nextafter",
     methods=("nextafter",),
@@ -325,7 +325,7 @@ def sgn(input: Tensor) -> Tensor:
 
 
 @spelling(_CopySign, function="copysign", method="copysign")
-def _copysign(x: Tensor | float, other: Tensor | float) -> Tensor:
+def _copysign_function(x: Tensor | float, other: Tensor | float) -> Tensor:
     """The magnitude of the first operand with the sign of the second.
 
     Args:

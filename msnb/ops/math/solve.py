@@ -1,4 +1,4 @@
-"""Systems of linear equations, solved by factors of their matrix, and eigenvalues."""
+"""Systems of linear equations, solved by matrix factors, and eigenvalues."""
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ _MATRIX = Values([[4.0, 1.0], [1.0, 3.0]])
 _ALL_THREE = "all three results are there, as on MindSpore's CPU"
 
 
-def _square(op, argument, x, allowed=FLOAT):
+def _check_square(op, argument, x, allowed=FLOAT):
     dtype_in(op, argument, x, allowed)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{op}', '{argument}' should have shape (*, N, N), but got {x.shape}.")
@@ -38,7 +38,7 @@ def _EigVals(A):
     Supported Platforms:
         ``CPU``
     """
-    _square("eigvals", "A", A, FLOAT | COMPLEX)
+    _check_square("eigvals", "A", A, FLOAT | COMPLEX)
     return jnp.linalg.eigvals(A)
 
 
@@ -47,7 +47,7 @@ def Eig(A, *, compute_v: Bool = False):
     """Eigenvalues and eigenvectors of square matrices; on the CPU alone.
 
     Args:
-        compute_v (bool): Whether the eigenvectors are wanted, else the second result is one 0. Default: False.
+        compute_v (bool): Compute the eigenvectors; else the second result is one 0. Default: False.
 
     Inputs:
         - **A** (Tensor) - float32, float64 or complex, of shape (*, N, N).
@@ -63,7 +63,7 @@ def Eig(A, *, compute_v: Bool = False):
     Supported Platforms:
         ``CPU``
     """
-    _square("eig", "A", A, FLOAT | COMPLEX)
+    _check_square("eig", "A", A, FLOAT | COMPLEX)
     if not compute_v:
         values = jnp.linalg.eigvals(A)
         return values, jnp.zeros((), values.dtype)
@@ -110,18 +110,18 @@ def _LogDet(input):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _square("logdet", "input", input)
+    _check_square("logdet", "input", input)
     sign, size = jnp.linalg.slogdet(input)
     return jnp.where(sign < 0, jnp.nan, size)
 
 
-def _order(value):
+def _check_order(value):
     if value in (None, "fro", "nuc", 1, -1, 2, -2, float("inf"), -float("inf")) and not isinstance(value, bool):
         return value
     raise ValueError
 
 
-ConditionOrder = Kind("None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf", _order)
+ConditionOrder = Kind("None, 'fro', 'nuc', 1, -1, 2, -2, inf or -inf", _check_order)
 
 
 @operator(functional="cond", generation=2)
@@ -149,7 +149,7 @@ def _Cond(A, p: ConditionOrder = None):
     some("cond", "A", A, -2, -1)
     if p in (None, 2, -2):
         return jnp.linalg.cond(A, p)
-    _square("cond", "A", A)
+    _check_square("cond", "A", A)
     norm = lambda x: jnp.linalg.norm(x, p, (-2, -1))
     return norm(A) * norm(jnp.linalg.inv(A))
 
@@ -175,7 +175,7 @@ def CholeskyInverse(input_x, *, upper: Bool = False):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _square("cholesky_inverse", "input_x", input_x)
+    _check_square("cholesky_inverse", "input_x", input_x)
     return linalg.cho_solve((input_x, not upper), jnp.eye(input_x.shape[-1], dtype=input_x.dtype))
 
 
@@ -202,7 +202,7 @@ def CholeskySolve(x1, x2, *, upper: Bool = False):
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("cholesky_solve", "input", x1, FLOAT)
-    _square("cholesky_solve", "input2", x2)
+    _check_square("cholesky_solve", "input2", x2)
     same_dtype("cholesky_solve", input=x1, input2=x2)
     if x1.ndim != x2.ndim or x1.shape[:-1] != x2.shape[:-1]:
         raise ValueError(f"For 'cholesky_solve', the shapes do not fit: {x1.shape} and {x2.shape}.")
@@ -290,8 +290,8 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
     return Lstsq()(input, A)
 
 
-def _order_of(pivots, rows):
-    """The order of the rows that LAPACK's exchanges, counted from 1, bring about."""
+def _permutation_of(pivots, rows):
+    """Return the permutation of rows by LAPACK's exchanges, which count from 1."""
 
     def exchange(step, order):
         other = pivots[step] - 1
@@ -321,13 +321,13 @@ def LuSolve(x, lu_data, lu_pivots):
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("lu_solve", "b", x, FLOAT)
-    _square("lu_solve", "LU_data", lu_data)
+    _check_square("lu_solve", "LU_data", lu_data)
     same_dtype("lu_solve", b=x, LU_data=lu_data)
     if x.ndim < 2 or x.shape[-2] != lu_data.shape[-1] or lu_pivots.shape != lu_data.shape[:-1]:
         raise ValueError(f"For 'lu_solve', the shapes do not fit: {x.shape}, {lu_data.shape} and {lu_pivots.shape}.")
 
     def solve(b, lu, pivots):
-        lower = linalg.solve_triangular(lu, b[_order_of(pivots, len(b))], lower=True, unit_diagonal=True)
+        lower = linalg.solve_triangular(lu, b[_permutation_of(pivots, len(b))], lower=True, unit_diagonal=True)
         return linalg.solve_triangular(lu, lower)
 
     for _ in range(lu_data.ndim - 2):
@@ -372,7 +372,7 @@ def LuUnpack(
     upper = jnp.triu(LU_data[..., :count, :])
 
     def permutation(pivots):
-        return jnp.eye(rows, dtype=LU_data.dtype)[:, _order_of(pivots, rows)]
+        return jnp.eye(rows, dtype=LU_data.dtype)[:, _permutation_of(pivots, rows)]
 
     for _ in range(LU_data.ndim - 2):
         permutation = jax.vmap(permutation)
@@ -388,11 +388,11 @@ def lu_unpack(
     Args:
         LU_data (Tensor): Floating point, of shape (*, M, N).
         LU_pivots (Tensor): Which row each was exchanged with, counted from 1, int32 of shape (*, min(M, N)).
-        unpack_data (bool): Whether the triangles are wanted. Default: True.
-        unpack_pivots (bool): Whether the permutation is wanted. Default: True.
+        unpack_data (bool): Return the triangles. Default: True.
+        unpack_pivots (bool): Return the permutation. Default: True.
 
     Returns:
-        A tuple of the permutation, the lower and the upper factor; None for what is not wanted.
+        A tuple of the permutation, the lower and the upper factor; None for a factor that is not requested.
 
     Raises:
         TypeError: If `LU_data` is not floating point.

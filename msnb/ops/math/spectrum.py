@@ -1,4 +1,4 @@
-"""Fourier transforms over the last axes, and of the frames of a signal."""
+"""Fourier transforms over the last axes, and short-time Fourier transforms."""
 
 import jax.numpy as jnp
 
@@ -10,7 +10,7 @@ from msnb.ops._check import COMPLEX, FLOAT, dtype_in, rank, some, tensor_argumen
 from msnb.ops.array.create import Ones
 from msnb.ops.math.complex_numbers import Real
 
-_WHOLE = frozenset(t for t in FLOAT if t.itemsize > 2)
+_REAL = frozenset(t for t in FLOAT if t.itemsize > 2)
 
 
 @operator
@@ -32,7 +32,7 @@ def FFTWithSize(
         real (bool): Whether the signal is real.
         norm (str): "backward" divides the inverse by the number of elements, "forward" the other, "ortho" both by its
             root. Default: "backward".
-        onesided (bool): Whether of the frequencies of a real signal only those are there that tell all. Default: True.
+        onesided (bool): Omit the redundant frequencies of a real signal. Default: True.
         signal_sizes (tuple[int]): Lengths of the real signal that an inverse of one-sided frequencies gives. Default:
             (), even ones.
 
@@ -50,7 +50,7 @@ def FFTWithSize(
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "FFTWithSize"
-    dtype_in(op, "x", x, _WHOLE if real and not inverse else COMPLEX)
+    dtype_in(op, "x", x, _REAL if real and not inverse else COMPLEX)
     if x.ndim < signal_ndim:
         raise ValueError(f"For '{op}', 'x' should have at least {signal_ndim} dimensions, but got shape {x.shape}.")
     axes = tuple(range(-signal_ndim, 0))
@@ -80,9 +80,9 @@ def STFT(
     Args:
         n_fft (int): Length of a frame.
         hop_length (int): From one frame to the next.
-        win_length (int): Length of the window, which stands in the middle of a frame.
+        win_length (int): Length of the window, which is centred in a frame.
         normalized (bool): Whether they are divided by the root of `n_fft`.
-        onesided (bool): Whether only the frequencies are there that tell all of a real signal.
+        onesided (bool): Omit the redundant frequencies of a real signal.
         return_complex (bool): Whether the result is complex; else its parts are a last dimension of length 2.
 
     Inputs:
@@ -100,8 +100,8 @@ def STFT(
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "STFT"
-    dtype_in(op, "x", x, _WHOLE | COMPLEX)
-    dtype_in(op, "window", window, _WHOLE | COMPLEX)
+    dtype_in(op, "x", x, _REAL | COMPLEX)
+    dtype_in(op, "window", window, _REAL | COMPLEX)
     if x.ndim not in (1, 2) or x.shape[-1] < n_fft:
         raise ValueError(f"For '{op}', 'x' should be (L,) or (N, L) with L of at least {n_fft}, but got {x.shape}.")
     if window.shape != (win_length,) or win_length > n_fft:
@@ -111,14 +111,14 @@ def STFT(
         )
     before = (n_fft - win_length) // 2
     window = jnp.pad(window, (before, n_fft - win_length - before))
-    places = hop_length * jnp.arange((x.shape[-1] - n_fft) // hop_length + 1)[:, None] + jnp.arange(n_fft)
-    frames = x[..., places] * window
+    sample_indices = hop_length * jnp.arange((x.shape[-1] - n_fft) // hop_length + 1)[:, None] + jnp.arange(n_fft)
+    frames = x[..., sample_indices] * window
     one_sided = onesided and not jnp.issubdtype(frames.dtype, jnp.complexfloating)
-    found = (jnp.fft.rfft if one_sided else jnp.fft.fft)(frames, norm="ortho" if normalized else "backward")
-    found = found.swapaxes(-1, -2)
+    spectra = (jnp.fft.rfft if one_sided else jnp.fft.fft)(frames, norm="ortho" if normalized else "backward")
+    spectra = spectra.swapaxes(-1, -2)
     if onesided and not one_sided:
-        found = found[..., : n_fft // 2 + 1, :]
-    return found if return_complex else jnp.stack([jnp.real(found), jnp.imag(found)], -1)
+        spectra = spectra[..., : n_fft // 2 + 1, :]
+    return spectra if return_complex else jnp.stack([jnp.real(spectra), jnp.imag(spectra)], -1)
 
 
 @spelling(STFT)
@@ -145,7 +145,7 @@ def stft(
         center (bool): Whether the signal is padded so that a frame has its time in the middle. Default: True.
         pad_mode (str): How: "CONSTANT" with zeros, "REFLECT" or "SYMMETRIC". Default: "REFLECT".
         normalized (bool): Whether they are divided by the root of `n_fft`. Default: False.
-        onesided (bool): Whether only the frequencies are there that tell all of a real signal. Default: None, True of a
+        onesided (bool): Omit the redundant frequencies of a real signal. Default: None, True of a
             real one.
         return_complex (bool): Whether the result is complex; else its parts are a last dimension of length 2. Default:
             None, as the signal is.

@@ -1,4 +1,4 @@
-"""Variance, deviation, median, norms, and other numbers that describe many."""
+"""Variance, deviation, median, norms, and other statistics."""
 
 import math
 
@@ -19,11 +19,11 @@ from msnb.ops.math._elementwise import floating
 from msnb.ops.math.sum import ReduceMean
 
 
-def _freedom(value):
+def _check_freedom(value):
     return accept_value(Int, int(value) if isinstance(value, bool) else value)
 
 
-Freedom = Kind("an int, or a bool for 1 and 0", _freedom, examples=(0,))
+Freedom = Kind("an int, or a bool for 1 and 0", _check_freedom, examples=(0,))
 
 
 @operator(functional="var")
@@ -35,7 +35,7 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -51,15 +51,15 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
     return jnp.var(floating(input), axes_in("var", axis, input.ndim), ddof=ddof, keepdims=keepdims)
 
 
-def _of_a_sample(args, kwargs):
-    """The keyword arguments for those of MindSpore 2's var by dimension, which takes the elements for a sample."""
+def _sample_arguments(args, kwargs):
+    """Return the keyword arguments of MindSpore 2's var by dimension, which computes the variance of a sample."""
     return kwargs if len(args) > 2 or "ddof" in kwargs else {"correction": 1, **kwargs}
 
 
 @spelling(_ReduceVar, method="var", generation=1)
-@keyword_aliases(_of_a_sample, dim="axis", correction="ddof", keepdim="keepdims")
+@keyword_aliases(_sample_arguments, dim="axis", correction="ddof", keepdim="keepdims")
 def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
-    """As `ops.var`, over all elements if no axis is given."""
+    """Return the variance as `ops.var`, over all elements if no axis is set."""
     return _ReduceVar.functional(self, axis, int(ddof), keepdims)
 
 
@@ -72,7 +72,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -91,7 +91,7 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
 @spelling(_Std, method="std", generation=1)
 @keyword_aliases(dim="axis", correction="ddof", keepdim="keepdims")
 def _std_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
-    """As `ops.std`, over all elements if no axis is given."""
+    """Return the standard deviation as `ops.std`, over all elements if no axis is set."""
     return _Std.functional(self, axis, int(ddof), keepdims)
 
 
@@ -103,7 +103,7 @@ def ReduceStd(x, *, axis: Axis = (), unbiased: Bool = True, keep_dims: Bool = Fa
     Args:
         axis (Union[int, tuple[int], list[int]]): Axes; all for (). Default: ().
         unbiased (bool): Whether the sum of squares is divided by the number of elements less 1. Default: True.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -131,7 +131,7 @@ def LogSumExp(input, dim: Axis, *, keepdim: Bool = False):
     Args:
         input (Tensor): Floating point.
         dim (Union[int, tuple[int], list[int]]): Axes; all for ().
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of `input`.
@@ -147,13 +147,13 @@ def LogSumExp(input, dim: Axis, *, keepdim: Bool = False):
     return jax.scipy.special.logsumexp(input, axes_in("logsumexp", dim, input.ndim), keepdims=keepdim)
 
 
-def _order(value):
+def _check_order(value):
     if value is None or value in ("fro", "nuc"):
         return value
     return accept_value(Number, value)
 
 
-NormOrder = Kind("a number, 'fro', 'nuc' or None", _order)
+NormOrder = Kind("a number, 'fro', 'nuc' or None", _check_order)
 
 
 @operator(functional="norm", called=("", "", ("dim", "axis"), ("keepdim", "keep_dims")), methods=("norm",))
@@ -162,10 +162,10 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     """Norm of vectors or matrices.
 
     Args:
-        A (Tensor): Numbers; of whole ones the norm is float32.
+        A (Tensor): Numbers; the norm of integers is float32.
         ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
         dim (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None.
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `A`.
 
     Returns:
@@ -188,39 +188,39 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     if ord is None and (dim is None or isinstance(dim, tuple)):
         axes = axes_in("norm", dim or (), A.ndim)
         return jnp.sqrt(jnp.sum(jnp.square(jnp.abs(A)), axes, keepdims=keepdim))
-    # A vector's norm is that of its magnitudes, whose slopes at 0 are 0.
+    # The norm of a complex vector is that of its magnitudes, whose gradients at 0 are 0.
     return jnp.linalg.norm(magnitude(A) if isinstance(dim, int) else A, ord, dim, keepdim)
 
 
-def _middle(op, input, axis, keepdims, ignore_nan):
-    """The lower one of the two in the middle along an axis, and where it stands."""
+def _lower_median(op, input, axis, keepdims, ignore_nan):
+    """Return the lower of the two middle elements along an axis, and its index."""
     axis = axis_in(op, axis, input.ndim)
     some(op, "x", input, axis)
     order = jnp.argsort(jax.lax.stop_gradient(input), axis, stable=True)
     if ignore_nan:
         count = jnp.sum(~jnp.isnan(input), axis, keepdims=True)
-        place = jnp.take_along_axis(order, jnp.maximum(count - 1, 0) // 2, axis)
+        index = jnp.take_along_axis(order, jnp.maximum(count - 1, 0) // 2, axis)
     else:
         middle = (input.shape[axis] - 1) // 2
-        place = jax.lax.slice_in_dim(order, middle, middle + 1, axis=axis)
+        index = jax.lax.slice_in_dim(order, middle, middle + 1, axis=axis)
         if jnp.issubdtype(input.dtype, jnp.floating):
-            unknown = jnp.isnan(input)  # one NaN makes the median NaN: the place is that of the first
-            first = jnp.argmax(unknown, axis, keepdims=True).astype(place.dtype)
-            place = jnp.where(jnp.any(unknown, axis, keepdims=True), first, place)
-    value = jnp.take_along_axis(input, place, axis)
-    place = place.astype(jnp.int64)
-    return (value, place) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
+            is_nan = jnp.isnan(input)  # one NaN makes the median NaN, with the index of the first NaN
+            first = jnp.argmax(is_nan, axis, keepdims=True).astype(index.dtype)
+            index = jnp.where(jnp.any(is_nan, axis, keepdims=True), first, index)
+    value = jnp.take_along_axis(input, index, axis)
+    index = index.astype(jnp.int64)
+    return (value, index) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(index, axis))
 
 
 @operator(generation=2)
 def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = False, ignore_nan: Bool = False):
-    """Median along an axis, the lower one of two, and where it stands.
+    """Median along an axis, the lower one of two, and its index.
 
     Args:
-        global_median (bool): Whether it is that of all elements, whose place is 0. Default: False.
+        global_median (bool): Median of all elements, with index 0. Default: False.
         axis (int): The axis. Default: 0.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
-        ignore_nan (bool): Whether nan takes no part. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
+        ignore_nan (bool): Ignore nan. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -237,19 +237,19 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
     """
     dtype_in("Median", "x", x, NUMBER)
     if not global_median:
-        return _middle("Median", x, axis, keep_dims, ignore_nan)
-    value, _ = _middle("Median", x.reshape(-1), 0, False, ignore_nan)
+        return _lower_median("Median", x, axis, keep_dims, ignore_nan)
+    value, _ = _lower_median("Median", x.reshape(-1), 0, False, ignore_nan)
     return value, jnp.zeros((), jnp.int64)
 
 
 @spelling(Median, function="median")
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis, the lower one of two, and where it stands.
+    """Median along an axis, the lower one of two, and its index.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis. Default: -1.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors: the medians, and their places (int64).
@@ -269,7 +269,7 @@ spelling(Median, method="median")(keyword_aliases(dim="axis", keepdim="keepdims"
 
 @operator
 def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "int64") = "int32"):
-    """How many elements fall in each of `nbins` bins of equal width.
+    """The number of elements in each of `nbins` bins of equal width.
 
     Elements at or below the lower bound count in the first bin, elements at or above the upper bound in the last.
 
@@ -301,9 +301,9 @@ def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "
     if range.shape != (2,):
         raise ValueError(f"For 'HistogramFixedWidth', 'range' should have shape (2,), but got shape {range.shape}.")
     low, high = range[0].astype(jnp.float32), range[1].astype(jnp.float32)
-    place = jnp.floor((x.reshape(-1).astype(jnp.float32) - low) / (high - low) * nbins)
-    place = jnp.clip(place, 0, nbins - 1).astype(jnp.int32)
-    return jnp.zeros(nbins, dtype).at[place].add(1)
+    bin_index = jnp.floor((x.reshape(-1).astype(jnp.float32) - low) / (high - low) * nbins)
+    bin_index = jnp.clip(bin_index, 0, nbins - 1).astype(jnp.int32)
+    return jnp.zeros(nbins, dtype).at[bin_index].add(1)
 
 
 @spelling(_Std, numpy="std")
@@ -314,7 +314,7 @@ def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -337,7 +337,7 @@ def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -361,7 +361,7 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
         ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
         axis (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None, all, of which
             there may be one or two where `ord` is given.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor, floating point.
@@ -385,8 +385,8 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
     return Norm.functional(x, ord, axes[0] if single else None if axis is None and ord is None else axes, keepdims)
 
 
-def _over(axis):
-    """The axes of a function of MindSpore 2, which takes None for all."""
+def _axes_or_all(axis):
+    """Return the axes for a MindSpore 2 function, where None means all."""
     return () if axis is None else axis
 
 
@@ -398,7 +398,7 @@ def var_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors.
@@ -409,7 +409,7 @@ def var_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _ReduceVar.functional(input, _over(axis), int(ddof), keepdims), _mean(input, axis, keepdims)
+    return _ReduceVar.functional(input, _axes_or_all(axis), int(ddof), keepdims), _mean_over(input, axis, keepdims)
 
 
 @spelling(_Std)
@@ -420,7 +420,7 @@ def std_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors.
@@ -431,21 +431,21 @@ def std_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _Std.functional(input, _over(axis), int(ddof), keepdims), _mean(input, axis, keepdims)
+    return _Std.functional(input, _axes_or_all(axis), int(ddof), keepdims), _mean_over(input, axis, keepdims)
 
 
-def _mean(input, axis, keepdims):
-    return ReduceMean.functional(real_numbers(input), _over(axis), keepdims)
+def _mean_over(input, axis, keepdims):
+    return ReduceMean.functional(real_numbers(input), _axes_or_all(axis), keepdims)
 
 
 @spelling(Median, method="nanmedian", function="nanmedian")
 def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis in which nan does not count, the lower one of two, and where it stands.
+    """Median along an axis without nan, the lower one of two, and its index.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis. Default: -1.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         A tuple of two Tensors: the medians, and their indices (int64).
@@ -463,12 +463,12 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Te
 @operator
 @in_float32
 def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ignore_nan: Bool = False):
-    """Values below which given shares of the elements are, between two elements on the line that joins them.
+    """Quantiles, with linear interpolation between two elements.
 
     Args:
         dim (int): The axis; all elements for None. Default: None.
-        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
-        ignore_nan (bool): Whether nan counts as no element; else where there is one all is nan. Default: False.
+        keep_dims (bool): Keep the axis with length 1. Default: False.
+        ignore_nan (bool): Ignore nan; else where there is one all is nan. Default: False.
 
     Inputs:
         - **input** (Tensor) - float32 or float64.
@@ -493,7 +493,7 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
     return find(input, q.astype(input.dtype), axis, keepdims=keep_dims)
 
 
-def _quantile(function, input, q, axis, keepdims, ignore_nan):
+def _compute_quantile(function, input, q, axis, keepdims, ignore_nan):
     tensor_argument(function, "input", input)
     if not isinstance(q, Tensor):
         q = Tensor(q, input.dtype)
@@ -502,13 +502,13 @@ def _quantile(function, input, q, axis, keepdims, ignore_nan):
 
 @spelling(Quantile, function="quantile", method="quantile")
 def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Values below which given shares of the elements are, between two elements on the line that joins them.
+    """Quantiles, with linear interpolation between two elements.
 
     Args:
         input (Tensor): Floating point.
         q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
         axis (int): The axis. Default: None, all elements.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor without the axis; of several shares its first dimension is theirs.
@@ -520,7 +520,7 @@ def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, k
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _quantile("quantile", input, q, axis, keepdims, False)
+    return _compute_quantile("quantile", input, q, axis, keepdims, False)
 
 
 @spelling(Quantile, function="nanquantile", method="nanquantile")
@@ -531,7 +531,7 @@ def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None
         input (Tensor): Floating point.
         q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
         axis (int): The axis. Default: None, all elements.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+        keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
         Tensor without the axis; of several shares its first dimension is theirs.
@@ -543,7 +543,7 @@ def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _quantile("nanquantile", input, q, axis, keepdims, True)
+    return _compute_quantile("nanquantile", input, q, axis, keepdims, True)
 
 
 CASES = [
@@ -553,7 +553,7 @@ CASES = [
     case(ReduceStd, F(2, 3), unbiased=False, keep_dims=True),
     case(Median, F(2, 3)),
     case(Median, F(2, 3), axis=1, keep_dims=True),
-    case(Median, F(2, 3), global_median=True).results(0),  # the place is what was in memory
+    case(Median, F(2, 3), global_median=True).results(0),  # the index is uninitialized memory
     case(Median, Values([[1.0, math.nan, 5.0, 2.0], [3.0, 4.0, 2.0, 1.0]]), axis=1, ignore_nan=True),
     case(median, F(2, 3)),
     case(_ReduceVar, F(2, 3), 1, ddof=1),

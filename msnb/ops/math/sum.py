@@ -1,4 +1,4 @@
-"""Sums, products and means over axes, and the number of elements that are not 0."""
+"""Sums, products and means over axes, and the number of nonzero elements."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = 
     """Sum over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
         skip_mode (bool): Whether an `axis` of () means none rather than all. Default: False.
 
     Inputs:
@@ -56,7 +56,7 @@ def ReduceProd(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Product over axes.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -86,7 +86,7 @@ def ReduceMean(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Mean over axes; integers give an integer.
 
     Args:
-        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -111,7 +111,7 @@ def ReduceMean(x, axis: Axis = (), *, keep_dims: Bool = False):
     axes = axes_in("ReduceMean", axis, x.ndim)
     if jnp.issubdtype(x.dtype, jnp.inexact):
         return jnp.mean(x, axes, keepdims=keep_dims)
-    # Integers have an integer mean: the exact sum, divided and cut.
+    # Integers have an integer mean: the exact sum, divided and truncated.
     return jnp.mean(x, axes, dtype=jnp.float64, keepdims=keep_dims).astype(x.dtype)
 
 
@@ -119,8 +119,8 @@ _sum, _sum_keeping = ReduceSum(), ReduceSum(True)
 _mean, _mean_keeping = ReduceMean(), ReduceMean(True)
 
 
-def _summand(op, x, dtype):
-    """`x` in the type of a sum: `dtype` if given, int64 for integers and bool."""
+def _cast_summand(op, x, dtype):
+    """Return `x` in the type of a sum: `dtype` if set, int64 for integers and bool."""
     tensor_argument(op, "input", x)
     if dtype is None:
         return Cast.functional(x, mstype.int64) if x._array.dtype.kind in "biu" and x.dtype != mstype.int64 else x
@@ -134,7 +134,7 @@ def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     Args:
         input (Tensor): Numbers or bool.
         dim (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        keepdim (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
 
     Returns:
@@ -151,7 +151,7 @@ def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
         >>> print(ops.sum(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [3. 7.]
     """
-    x = _summand("sum", input, dtype)
+    x = _cast_summand("sum", input, dtype)
     return _sum(x, dim) if keepdim is False else _sum_keeping(x, dim) if keepdim is True else ReduceSum(keepdim)(x, dim)
 
 
@@ -172,7 +172,7 @@ def _sum_of(
     Args:
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Added to the sum. Default: None.
 
     Returns:
@@ -187,7 +187,7 @@ def _sum_of(
 
 
 def without_nan(x: Tensor, instead: float = 0) -> Tensor:
-    """`x` with a number in place of nan; integers as they are."""
+    """Return `x` with NaN replaced by a number; integers unchanged."""
     return x if x._array.dtype.kind in "biu" else _Where.functional(IsNan.functional(x), instead, x)
 
 
@@ -198,7 +198,7 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None.
 
     Returns:
@@ -220,7 +220,7 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
     Args:
         input (Tensor): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
 
     Returns:
@@ -237,7 +237,7 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
         >>> print(ops.prod(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [ 2. 12.]
     """
-    return ReduceProd.functional(_summand("prod", input, dtype), axis, keep_dims)
+    return ReduceProd.functional(_cast_summand("prod", input, dtype), axis, keep_dims)
 
 
 spelling(ReduceProd, method="prod")(keyword_aliases(dim="axis", keepdim="keep_dims")(prod))
@@ -250,7 +250,7 @@ def mean(x: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
     Args:
         x (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of `x`.
@@ -287,7 +287,7 @@ def _mean_of(
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of the element type of this one.
@@ -304,7 +304,7 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
     Args:
         x (Tensor): Numbers.
         axis (Union[int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        keep_dims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result, a number or bool. Default: mindspore.int32.
 
     Returns:
@@ -367,7 +367,7 @@ def _sum_of_numpy(
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int64.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Added to the sum. Default: None.
 
     Returns:
@@ -395,7 +395,7 @@ def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtyp
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `a`.
 
     Returns:
@@ -420,7 +420,7 @@ def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdim
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor.
@@ -444,7 +444,7 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
         Tensor of int32.
@@ -462,7 +462,7 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
 
 @spelling(ReduceSum, method="sum_to_size")
 def _sum_to_size_of(self: Tensor, *size: Any) -> Tensor:
-    """The sum over what broadcasting a Tensor of a shape to this one has repeated.
+    """The sum over the axes along which a Tensor of the shape would be broadcast to this one.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape, as one argument or as several.
@@ -478,9 +478,9 @@ def _sum_to_size_of(self: Tensor, *size: Any) -> Tensor:
     if len(shape) > self.ndim or any(n not in (1, old) for n, old in zip(shape, behind)):
         raise ValueError(f"For 'sum_to_size', {shape} should broadcast to the shape of the Tensor, {self.shape}.")
     lead = self.ndim - len(shape)
-    kept = tuple(i + lead for i, (n, old) in enumerate(zip(shape, behind)) if n != old)
-    found = ReduceSum(True)(self, kept) if kept else self
-    return ReduceSum()(found, tuple(range(lead))) if lead else found
+    axes = tuple(i + lead for i, (n, old) in enumerate(zip(shape, behind)) if n != old)
+    total = ReduceSum(True)(self, axes) if axes else self
+    return ReduceSum()(total, tuple(range(lead))) if lead else total
 
 
 CASES = [

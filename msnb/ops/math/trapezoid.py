@@ -1,4 +1,4 @@
-"""Integrals by trapezoids."""
+"""Integrals by the trapezoidal rule."""
 
 import jax.numpy as jnp
 
@@ -15,7 +15,7 @@ from msnb.ops._upcast import in_float32
 @operator
 @in_float32
 def _Trapezoid(y, x=None, *, dx: Float = 1.0, axis: Int = -1):
-    """Integral along an axis of the straight lines that join points.
+    """Integral along an axis by the trapezoidal rule.
 
     Args:
         dx (float): Distance of the points where there is no `x`. Default: 1.0.
@@ -42,7 +42,7 @@ def _Trapezoid(y, x=None, *, dx: Float = 1.0, axis: Int = -1):
 
 @spelling(_Trapezoid, numpy="trapz")
 def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int = -1) -> Tensor:
-    """Integral along an axis of the straight lines that join points.
+    """Integral along an axis by the trapezoidal rule.
 
     Args:
         y (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
@@ -73,7 +73,7 @@ def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int =
 
 @spelling(_Trapezoid, function="trapz")
 def _trapz_of_ops(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """Integral along an axis of the straight lines that join points.
+    """Integral along an axis by the trapezoidal rule.
 
     Args:
         y (Tensor): Numbers, of at least 1 dimension; integers count as float32.

@@ -13,19 +13,19 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.math._elementwise import floating, of_real, of_two
 
 
-@of_real(x="[0., 1.5707964]", shown="[0. 1.]", functional="sin", methods=("sin",), generation=2, numpy=angle("sin"))
+@of_real(x="[0., 1.5707964]", output="[0. 1.]", functional="sin", methods=("sin",), generation=2, numpy=angle("sin"))
 def Sin(x):
     """Sine of each element, in radians."""
     return jnp.sin(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="cos", methods=("cos",), generation=2, numpy=angle("cos"))
+@of_real(x="[0.]", output="[1.]", functional="cos", methods=("cos",), generation=2, numpy=angle("cos"))
 def Cos(x):
     """Cosine of each element, in radians."""
     return jnp.cos(x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="tan", methods=("tan",), generation=2, numpy=angle("tan"))
+@of_real(x="[0.]", output="[0.]", functional="tan", methods=("tan",), generation=2, numpy=angle("tan"))
 def Tan(x):
     """Tangent of each element, in radians."""
     return jnp.tan(x)
@@ -33,7 +33,7 @@ def Tan(x):
 
 @of_real(
     x="[0., 1.]",
-    shown="[0.        1.5707964]",
+    output="[0.        1.5707964]",
     functional="asin",
     methods=("asin", "arcsin"),
     generation=2,
@@ -57,7 +57,7 @@ def AsinGrad(x, dout):
 
 @of_real(
     x="[1.]",
-    shown="[0.]",
+    output="[0.]",
     functional="acos",
     methods=("acos", "arccos"),
     generation=2,
@@ -79,7 +79,7 @@ def ACosGrad(x, dout):
     return -dout * lax.rsqrt(1 - x * x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="atan", methods=("atan", "arctan"), generation=2, numpy=angle("arctan"))
+@of_real(x="[0.]", output="[0.]", functional="atan", methods=("atan", "arctan"), generation=2, numpy=angle("arctan"))
 def Atan(x):
     """Arc tangent of each element."""
     return jnp.arctan(x)
@@ -99,7 +99,7 @@ def AtanGrad(x, dout):
 @of_two(
     x="[0., 1.]",
     y="[1., 1.]",
-    shown="[0.        0.7853982]",
+    output="[0.        0.7853982]",
     functional="atan2",
     methods=("atan2", "arctan2"),
     generation=2,
@@ -114,19 +114,21 @@ def Atan2(x, y):
 spelling(Atan2, function="arctan2")(Atan2.functional)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="sinh", methods=("sinh",), generation=2, numpy=angle("sinh"))
+@of_real(x="[0.]", output="[0.]", functional="sinh", methods=("sinh",), generation=2, numpy=angle("sinh"))
 def Sinh(x):
     """Hyperbolic sine of each element."""
     return jnp.sinh(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="cosh", methods=("cosh",), generation=2, numpy=angle("cosh"))
+@of_real(x="[0.]", output="[1.]", functional="cosh", methods=("cosh",), generation=2, numpy=angle("cosh"))
 def Cosh(x):
     """Hyperbolic cosine of each element."""
     return jnp.cosh(x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="asinh", methods=("asinh", "arcsinh"), generation=2, numpy=angle("arcsinh"))
+@of_real(
+    x="[0.]", output="[0.]", functional="asinh", methods=("asinh", "arcsinh"), generation=2, numpy=angle("arcsinh")
+)
 def Asinh(x):
     """Inverse hyperbolic sine of each element."""
     return jnp.arcsinh(x)
@@ -140,7 +142,9 @@ def AsinhGrad(y, dout):
     return dout / jnp.cosh(y)
 
 
-@of_real(x="[1.]", shown="[0.]", functional="acosh", methods=("acosh", "arccosh"), generation=2, numpy=angle("arccosh"))
+@of_real(
+    x="[1.]", output="[0.]", functional="acosh", methods=("acosh", "arccosh"), generation=2, numpy=angle("arccosh")
+)
 def Acosh(x):
     """Inverse hyperbolic cosine of each element."""
     return jnp.arccosh(x)
@@ -154,13 +158,15 @@ def AcoshGrad(y, dout):
     return dout / jnp.sinh(y)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="atanh", methods=("atanh", "arctanh"), generation=2, numpy=angle("arctanh"))
+@of_real(
+    x="[0.]", output="[0.]", functional="atanh", methods=("atanh", "arctanh"), generation=2, numpy=angle("arctanh")
+)
 def Atanh(x):
     """Inverse hyperbolic tangent of each element."""
     return jnp.arctanh(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="sinc", methods=("sinc",), generation=2)
+@of_real(x="[0.]", output="[1.]", functional="sinc", methods=("sinc",), generation=2)
 def Sinc(x):
     """sin(pi x) / (pi x) of each element, 1 at 0."""
     return jnp.sinc(x)
@@ -186,7 +192,7 @@ def Hypot(input, other):
 
 @of_real(
     x="[180.]",
-    shown="[3.1415927]",
+    output="[3.1415927]",
     functional="deg2rad",
     called=(),
     methods=("deg2rad",),
@@ -200,7 +206,7 @@ def _Deg2Rad(x):
 
 @of_real(
     x="[1.]",
-    shown="[57.29578]",
+    output="[57.29578]",
     functional="rad2deg",
     methods=("rad2deg",),
     generation=2,

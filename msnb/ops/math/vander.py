@@ -1,4 +1,4 @@
-"""Powers of a vector, side by side: Vandermonde's matrix."""
+"""Vandermonde matrices: powers of a vector as columns."""
 
 import jax.numpy as jnp
 
@@ -29,7 +29,7 @@ def _Vander(x, *, count: NonNegInt, increasing: Bool = False):
         ``CPU`` ``GPU`` ``TPU``
     """
     rank("vander", "x", x, 1)
-    # Products and not powers: their gradient is right at 0, too.
+    # Products rather than powers: their gradient is right at 0, too.
     powers = [jnp.ones_like(x)]
     for _ in range(count - 1):
         powers.append(powers[-1] * x)
@@ -68,7 +68,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tens
 
 @spelling(_Vander, function="vander")
 def _vander_of_ops(x: Tensor, N: int | None = None) -> Tensor:
-    """The powers of a vector as the columns of a matrix, falling; those of whole numbers are int64.
+    """The powers of a vector as the columns of a matrix, in descending order; those of integers are int64.
 
     Args:
         x (Tensor): A vector of numbers.

@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, weighted and added to a Tensor."""
+"""Weighted products of matrices and vectors, added to a Tensor."""
 
 from msnb.common import dtype as mstype
 from msnb.core.operator.cases import F, case, refused
@@ -13,16 +13,19 @@ from msnb.ops.math.sum import ReduceSum
 _HALVES = {mstype.float16, mstype.bfloat16}
 
 
-def _tensors(function, dims, **given):
-    """The Tensors that were given, of the dimensions that they should have."""
-    for (name, x), ndim in zip(given.items(), dims, strict=True):
+def _check_tensors(function, dims, **tensors):
+    """Return the Tensors after a check of their number of dimensions."""
+    for (name, x), ndim in zip(tensors.items(), dims, strict=True):
         if tensor_argument(function, name, x).ndim != ndim:
             raise ValueError(f"For '{function}', '{name}' should have {ndim} dimensions, but got shape {x.shape}.")
-    return tuple(given.values())
+    return tuple(tensors.values())
 
 
-def _weighted(function, product, input, factors, beta, alpha, argument="input"):
-    """beta * input + alpha * product(*factors); the weights may bring back what is too large for half precision."""
+def _add_weighted(function, product, input, factors, beta, alpha, argument="input"):
+    """Return beta * input + alpha * product(*factors).
+
+    Half precision is computed in float32, as the weights may scale an overflow back.
+    """
     types = {tensor_argument(function, argument, input).dtype, *(x.dtype for x in factors)}
     if len(types) == 1 and types <= _HALVES:
         wide = [Cast.functional(x, mstype.float32) for x in (input, *factors)]
@@ -51,8 +54,8 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    factors = _tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
-    return _weighted(
+    factors = _check_tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
+    return _add_weighted(
         "addbmm", lambda a, b: ReduceSum.functional(BatchMatMul.functional(a, b), 0), input, factors, beta, alpha
     )
 
@@ -78,9 +81,9 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    factors = _tensors("addmv", (2, 1), mat=mat, vec=vec)
+    factors = _check_tensors("addmv", (2, 1), mat=mat, vec=vec)
     product = lambda a, b: MatMul.functional(a, b.reshape(-1, 1)).reshape(-1)
-    return _weighted("addmv", product, input, factors, beta, alpha)
+    return _add_weighted("addmv", product, input, factors, beta, alpha)
 
 
 @spelling(function="addr", method="addr")
@@ -104,7 +107,9 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _weighted("addr", Outer.functional, x, _tensors("addr", (1, 1), vec1=vec1, vec2=vec2), beta, alpha, "x")
+    return _add_weighted(
+        "addr", Outer.functional, x, _check_tensors("addr", (1, 1), vec1=vec1, vec2=vec2), beta, alpha, "x"
+    )
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Kinds that only neural-network operators need: windows, paddings, fractions."""
+"""Kinds of arguments of neural-network operators: windows, paddings, fractions."""
 
 from msnb.common.kinds import (
     Between,
@@ -18,8 +18,10 @@ Reduction = OneOf("none", "mean", "sum")
 Layout = OneOf("NCHW", "NHWC")
 
 
-def _window(dims):
-    """An int, or a tuple of `dims` or `dims + 2` ints (N and C first, both 1), as a tuple of `dims` positive ints."""
+def _window_kind(dims):
+    """Kind for an int, or `dims` or `dims + 2` ints (N and C first, both 1). The value is a tuple of `dims` positive
+    ints.
+    """
 
     def accept(value):
         if not isinstance(value, (tuple, list)):
@@ -35,8 +37,8 @@ def _window(dims):
     return Kind(f"a positive int or a tuple of {dims} positive ints", accept)
 
 
-def _sides(dims):
-    """An int, or a tuple of two ints a dimension (before, after), as that tuple."""
+def _padding_kind(dims):
+    """Kind for an int, or two ints (before, after) for each dimension. The value is the tuple."""
 
     def accept(value):
         if not isinstance(value, (tuple, list)):
@@ -48,7 +50,7 @@ def _sides(dims):
     return Kind(f"a non-negative int or a tuple of {2 * dims} non-negative ints", accept)
 
 
-def _offsets(dims):
+def _offsets_kind(dims):
     def accept(value):
         if not isinstance(value, (tuple, list)):
             return (accept_value(NonNegInt, value),) * dims
@@ -61,8 +63,8 @@ def _offsets(dims):
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
 
-def _given_sides(dims):
-    of = _sides(dims)
+def _unlimited_sides(dims):
+    of = _padding_kind(dims)
 
     def accept(value):
         if value is not None and not isinstance(value, (tuple, list)):
@@ -72,12 +74,12 @@ def _given_sides(dims):
     return Kind(f"None or a tuple of {2 * dims} non-negative ints", accept)
 
 
-Window2 = _window(2)
-GivenSides2 = _given_sides(2)
-Window3 = _window(3)
-Sides2 = _sides(2)
-Sides3 = _sides(3)
-Offsets3 = _offsets(3)
+Window2 = _window_kind(2)
+GivenSides2 = _unlimited_sides(2)
+Window3 = _window_kind(3)
+Sides2 = _padding_kind(2)
+Sides3 = _padding_kind(3)
+Offsets3 = _offsets_kind(3)
 
 
 def _not_zero(value):
@@ -89,17 +91,17 @@ def _not_zero(value):
 
 Momentum = Between(Float, 0, 1)
 Epsilon = Between(Float, 0, 1, low_in=False)
-KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # with 1 nothing is dropped
+KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # 1 drops nothing
 Probability = Between(Float, 0, 1)
 NotZero = Kind("a number other than 0", _not_zero, traced=True)
 NonNegFloat = Between(StrictFloat, 0.0, float("inf"))
 AboveZero = Between(StrictFloat, 0.0, float("inf"), low_in=False)
-LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # of all powers the cheap one
+LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # -0.5 is the power that is cheap to compute
 
 
-def _form_pads(dims):
-    """An int, a tuple of `dims` ints (both sides alike) or of two a dimension, as one of two a dimension."""
-    sides = _sides(dims).accept
+def _expand_pads(dims):
+    """Return an int, `dims` ints (equal sides) or two ints for each dimension as two ints for each dimension."""
+    sides = _padding_kind(dims).accept
 
     def accept(value):
         if isinstance(value, (tuple, list)) and len(value) == dims:
@@ -109,6 +111,6 @@ def _form_pads(dims):
     return Kind(f"a non-negative int or a tuple of {dims} or {2 * dims} non-negative ints", accept)
 
 
-Pads1, Pads2 = _form_pads(1), _form_pads(2)
-Window1 = _window(1)
-Offsets2 = _offsets(2)
+Pads1, Pads2 = _expand_pads(1), _expand_pads(2)
+Window1 = _window_kind(1)
+Offsets2 = _offsets_kind(2)

@@ -1,4 +1,4 @@
-"""Weighted sums of neighbours along an axis, of which interpolation and uneven pooling are made."""
+"""Weighted sums of neighbours along an axis, for interpolation and uneven pooling."""
 
 import jax
 import jax.numpy as jnp
@@ -14,18 +14,18 @@ def weigh_neighbours(x, axis, weights):
     """
     weights = weights.astype(x.dtype)
     weighed = jax.custom_jvp(lambda x: _read_neighbours(x, axis, weights))
-    weighed.defjvp(lambda at, change: (_read_neighbours(*at, axis, weights), _multiply(*change, axis, weights)))
+    weighed.defjvp(lambda at, change: (_read_neighbours(*at, axis, weights), _multiply_axis(*change, axis, weights)))
     return weighed(x)
 
 
-def _multiply(x, axis, weights):
+def _multiply_axis(x, axis, weights):
     return jnp.moveaxis(jnp.tensordot(x, weights, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
 
 
 def _read_neighbours(x, axis, weights):
     counts = np.maximum(np.count_nonzero(weights, 1), 1)
     column = lambda values: values.reshape(-1, *(1,) * (x.ndim - 1 - axis))
-    if counts.max() > len(weights):  # few long sums: a slice for each is less than a selection for each neighbour
+    if counts.max() > len(weights):  # few long sums: one slice for each is less than one gather for each neighbour
         sums = []
         for row in weights:
             read = np.flatnonzero(row)
@@ -35,7 +35,7 @@ def _read_neighbours(x, axis, weights):
     order = np.argsort(weights == 0, 1, kind="stable")
     total = None
     for turn in range(counts.max()):
-        # A row that has no further neighbour reads its first one again, with weight 0.
+        # A row without further neighbours reads its first one again, with weight 0.
         read = np.where(turn < counts, order[:, turn], order[:, 0])
         share = np.where(turn < counts, np.take_along_axis(weights, read[:, None], 1)[:, 0], weights.dtype.type(0))
         part = jnp.take(x, read, axis) * column(share)

@@ -1,26 +1,26 @@
-"""Pullbacks and transposes, for the Grad operators, which custom `bprop` methods call: each is differentiable again."""
+"""Pullbacks and transposes for the Grad operators, which custom `bprop` methods call. Each is differentiable."""
 
 import jax
 
 
 def pull(fn, *primals):
-    """Pullback of `fn` at `primals`: takes a cotangent of the result, returns a tuple, one for each primal."""
+    """Return the pullback of `fn` at `primals`: from a cotangent of the result to a tuple with one for each primal."""
     out, back = jax.vjp(fn, *primals)
 
     def pulled(cotangent):
-        jax.tree.map(_of, cotangent, out)
+        jax.tree.map(_check_gradient, cotangent, out)
         return back(cotangent)
 
     return pulled
 
 
-def transposed(fn, shape, dy):
-    """Of the linear `fn` over arrays of `shape`: its gradient from the cotangent `dy`."""
+def apply_transpose(fn, shape, dy):
+    """Apply the transpose of the linear `fn`, a function of arrays of `shape`, to the cotangent `dy`."""
     x = jax.ShapeDtypeStruct(tuple(shape), dy.dtype)
-    _of(dy, jax.eval_shape(fn, x))
+    _check_gradient(dy, jax.eval_shape(fn, x))
     return jax.linear_transpose(fn, x)(dy)[0]
 
 
-def _of(gradient, result):
+def _check_gradient(gradient, result):
     if gradient.shape != result.shape:
         raise ValueError(f"a result of shape {result.shape} has no gradient of shape {gradient.shape}.")

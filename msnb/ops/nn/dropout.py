@@ -1,4 +1,4 @@
-"""Dropout. Every call draws a new mask; a program after the same seed repeats its masks."""
+"""Dropout. Every call samples a new mask; a program repeats its masks after the same seed."""
 
 from math import prod
 
@@ -17,18 +17,18 @@ from msnb.ops.nn._kinds import KeepProb, Probability
 
 
 def seeded(key, seed0, seed1):
-    """A key of its own for operators with other seeds."""
+    """Return a separate key for operators with other seeds."""
     if seed0 or seed1:
         key = jax.random.fold_in(jax.random.fold_in(key, seed0 & 0xFFFFFFFF), seed1 & 0xFFFFFFFF)
     return key
 
 
 def drop(key, x, keep_prob, shape=None):
-    """`x` with each element kept with probability `keep_prob` and scaled by its inverse; and the mask."""
+    """Return `x` and the mask. Each element is kept with probability `keep_prob` and scaled by its inverse."""
     if is_constant(keep_prob, 1.0):
         return x, jnp.ones(shape or x.shape, bool)
     mask = jax.random.bernoulli(key, jnp.float32(keep_prob), shape or x.shape)
-    # With 0 nothing is kept, and no gradient may divide by it.
+    # Probability 0 keeps nothing, and no gradient may divide by it.
     share = jnp.where(keep_prob == 0, 1.0, keep_prob) if is_tracer(keep_prob) else keep_prob or 1.0
     return jnp.where(mask, x / jnp.asarray(share, x.dtype), jnp.zeros_like(x)), mask
 
@@ -68,8 +68,8 @@ def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
     return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
 
 
-def _kept(op, p, training):
-    """The probability of keeping for one of dropping; 1.0 while not training, whatever `p` is."""
+def _keep_probability(op, p, training):
+    """Return 1 - p, or 1.0 while not training."""
     if training is not True and not check(Bool, training, "training", op):
         return 1.0
     if type(p) is not float or not 0.0 <= p <= 1.0:
@@ -93,7 +93,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    keep = _kept("dropout", p, training)
+    keep = _keep_probability("dropout", p, training)
     if is_constant(keep, 1.0):
         return input
     if is_constant(keep, 0.0):
@@ -111,7 +111,7 @@ def _drop_channels(op, key, x, keep_prob, ranks):
 
 @operator(random=True)
 def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
-    """Dropout of whole channels of images.
+    """Dropout of entire channels of images.
 
     Args:
         keep_prob (float): probability of keeping a channel. Default: 0.5.
@@ -130,7 +130,7 @@ def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
 
 @spelling(Dropout2D)
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
-    """Sets whole channels of images to 0 with probability `p` and scales the others by 1 / (1 - p).
+    """Sets entire channels of images to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Args:
         input (Tensor): Images (N, C, H, W).
@@ -143,7 +143,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    keep = _kept("dropout2d", p, training)
+    keep = _keep_probability("dropout2d", p, training)
     if is_constant(keep, 1.0):
         return input
     return input * 0 if is_constant(keep, 0.0) else Dropout2D.functional(input, keep)[0]
@@ -151,7 +151,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
 @spelling(Dropout2D)
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
-    """Sets whole channels of sequences to 0 with probability `p` and scales the others by 1 / (1 - p).
+    """Sets entire channels of sequences to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Args:
         input (Tensor): Sequences (N, C, L), or one (C, L).
@@ -171,7 +171,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         raise ValueError(
             f"For 'dropout1d', 'input' should be a Tensor of 2 or 3 dimensions, but got {describe(input)}."
         )
-    keep = _kept("dropout1d", p, training)
+    keep = _keep_probability("dropout1d", p, training)
     if is_constant(keep, 1.0):
         return input
     if is_constant(keep, 0.0):
@@ -182,7 +182,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
 @operator(random=True)
 def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
-    """Dropout of whole channels of volumes.
+    """Dropout of entire channels of volumes.
 
     Args:
         keep_prob (float): probability of keeping a channel. Default: 0.5.
@@ -201,7 +201,7 @@ def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
 
 @spelling(Dropout3D)
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
-    """Sets whole channels of volumes to 0 with probability `p` and scales the others by 1 / (1 - p).
+    """Sets entire channels of volumes to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Args:
         input (Tensor): Volumes (N, C, D, H, W).
@@ -214,7 +214,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    keep = _kept("dropout3d", p, training)
+    keep = _keep_probability("dropout3d", p, training)
     if is_constant(keep, 1.0):
         return input
     return input * 0 if is_constant(keep, 0.0) else Dropout3D.functional(input, keep)[0]
@@ -233,7 +233,7 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
         Seed1 (int): as `Seed0`. Default: 0.
 
     Inputs:
-        - **shape** (tuple[int]) - shape of what is to be masked.
+        - **shape** (tuple[int]) - shape of the Tensor to mask.
         - **keep_prob** (Union[Tensor, float]) - probability of a set bit.
 
     Outputs:
@@ -274,9 +274,9 @@ def DropoutDoMask(input_x, mask, keep_prob):
             f"For '{op}', a mask for shape {input_x.shape} needs {_mask_bytes(input_x.shape)} bytes, but "
             f"got {mask.size}."
         )
-    kept = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0
+    mask_bits = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0
     scaled = input_x / jnp.asarray(keep_prob).astype(input_x.dtype)
-    return jnp.where(kept, scaled, jnp.zeros_like(input_x))
+    return jnp.where(mask_bits, scaled, jnp.zeros_like(input_x))
 
 
 CASES = [

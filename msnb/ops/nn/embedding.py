@@ -1,4 +1,4 @@
-"""Rows of a table."""
+"""Embedding lookup: rows of a table."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -13,7 +13,7 @@ from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import widened
 
-Degree = Static(Float)  # each degree is a formula of its own
+Degree = Static(Float)  # static: each degree has its own formula
 
 
 @operator(writes=("weight",), checks=[index("input", of="weight", negative=False)])

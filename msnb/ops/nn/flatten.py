@@ -1,4 +1,4 @@
-"""Axes joined into one."""
+"""Axes flattened into one."""
 
 import math
 
@@ -69,7 +69,7 @@ def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
 
 
 def _columns_first(order, x, axes):
-    """`x` with its axes in the order `axes` for "F", as it is for "C"."""
+    """Return `x` with its axes in the order `axes` for order "F", unchanged for "C"."""
     order = check(_Order, order, "order", "flatten")
     return x.transpose(axes) if order == "F" and len(axes) > 1 else x
 

@@ -1,4 +1,4 @@
-"""Numbers of classes as vectors."""
+"""Class numbers as one-hot vectors."""
 
 import jax.numpy as jnp
 from jax import lax

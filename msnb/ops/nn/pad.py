@@ -1,4 +1,4 @@
-"""Padding with a constant, with the border continued, or by a function."""
+"""Padding: with a constant, with the border, or by a function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 from msnb.ops.array.apply import apply_along_axis
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 
 
 def _accept_pairs(value):
@@ -112,7 +112,7 @@ def MirrorPadGrad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYM
     if len(paddings) != dout.ndim or any(n < sum(p) for n, p in zip(dout.shape, paddings, strict=True)):
         raise ValueError(f"For 'MirrorPadGrad', 'dout' of shape {dout.shape} was not padded by {paddings}.")
     shape = tuple(n - sum(p) for n, p in zip(dout.shape, paddings, strict=True))
-    return transposed(lambda x: jnp.pad(x, paddings, mode=mode.lower()), shape, dout)
+    return apply_transpose(lambda x: jnp.pad(x, paddings, mode=mode.lower()), shape, dout)
 
 
 def _accept_pad(value):
@@ -139,7 +139,7 @@ def PadV3(
 
     Args:
         mode (str): "constant", "reflect", "edge" or "circular". Default: "constant".
-        paddings_contiguous (bool): whether before and after of a dimension stand together; otherwise all numbers
+        paddings_contiguous (bool): whether before and after of a dimension are adjacent; otherwise all numbers
             before come first. Default: True.
 
     Inputs:
@@ -200,7 +200,7 @@ def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | N
     return PadV3.functional(input_x, padding, value, mode)
 
 
-_NUMPY_MODES = {  # which of numpy's arguments each takes
+_NUMPY_MODES = {  # numpy's arguments of each mode
     "constant": ("constant_values",),
     "edge": (),
     "empty": (),
@@ -240,15 +240,15 @@ def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "const
     return jnp.pad(x, widths, mode, **dict(how))
 
 
-def _pairs(argument, given, ndim, kind):
-    """A (before, after) pair for each dimension, of a number, a pair, or pairs."""
+def _pair_per_dimension(argument, value, ndim, kind):
+    """Return a (before, after) pair for each dimension, from a number, a pair, or pairs."""
     try:
-        rows = np.broadcast_to(np.asarray(given), (ndim, 2))
+        rows = np.broadcast_to(np.asarray(value), (ndim, 2))
     except ValueError:
         rows = None
     if rows is None or rows.dtype == object:
         raise ValueError(
-            f"For 'pad', '{argument}' should be a number, a pair or {ndim} pairs of numbers, but got {given}."
+            f"For 'pad', '{argument}' should be a number, a pair or {ndim} pairs of numbers, but got {value}."
         )
     return tuple(tuple(check(kind, v, argument, "pad") for v in row) for row in rows.tolist())
 
@@ -270,12 +270,13 @@ def numpy_pad(
     each axis.
 
     Args:
-        arr (Union[Tensor, list, tuple]): Any Tensor; a number stays what it is.
+        arr (Union[Tensor, list, tuple]): Any Tensor; a number is returned unchanged.
         pad_width (Union[int, tuple, list]): How far it is extended.
-        mode (Union[str, Callable]): What stands there: "constant", "edge" (the border), "empty" (zeros), "linear_ramp"
+        mode (Union[str, Callable]): Source of the values: "constant", "edge" (the border), "empty" (zeros),
+            "linear_ramp"
             (from the border to a value), "maximum", "mean", "median" or "minimum" (of the axis, or its end), "reflect"
             (a mirror at the border), "symmetric" (a mirror behind it), "wrap" (the other end). A function is called for
-            each vector along each axis as ``function(vector, widths, axis, kwargs)``, where zeros stand at the borders,
+            each vector along each axis as ``function(vector, widths, axis, kwargs)``, where the borders are zeros,
             and returns the vector that takes its place. Default: "constant".
         stat_length (Union[int, tuple, list]): How many elements at the end of an axis "maximum", "mean", "median" and
             "minimum" are taken of. Default: None, all.
@@ -283,7 +284,7 @@ def numpy_pad(
         end_values (Union[Number, tuple, list]): The last values of "linear_ramp". Default: 0.
         reflect_type (str): "even", or "odd" where "reflect" and "symmetric" take the mirrored values off twice the
             border. Default: "even".
-        kwargs (Any): What a function gets as its last argument, a dict.
+        kwargs (Any): Last argument of a function, a dict.
 
     Returns:
         Tensor of the element type of `arr`.
@@ -302,7 +303,7 @@ def numpy_pad(
     arr = as_tensor(arr, "pad", "arr")
     if not arr.ndim:
         return arr
-    widths = _pairs("pad_width", pad_width, arr.ndim, NonNegInt)
+    widths = _pair_per_dimension("pad_width", pad_width, arr.ndim, NonNegInt)
     if callable(mode):
         arr = _PadAround.functional(arr, widths)
         for axis, width in enumerate(widths):
@@ -310,14 +311,14 @@ def numpy_pad(
         return arr
     if kwargs:
         raise ValueError(f"For 'pad', '{next(iter(kwargs))}' is for a function as 'mode' alone, but that is {mode!r}.")
-    given = {
-        "constant_values": lambda: _pairs("constant_values", constant_values, arr.ndim, Number),
-        "end_values": lambda: _pairs("end_values", end_values, arr.ndim, Number),
-        "stat_length": lambda: stat_length and _pairs("stat_length", stat_length, arr.ndim, PositiveInt),
+    options = {
+        "constant_values": lambda: _pair_per_dimension("constant_values", constant_values, arr.ndim, Number),
+        "end_values": lambda: _pair_per_dimension("end_values", end_values, arr.ndim, Number),
+        "stat_length": lambda: stat_length and _pair_per_dimension("stat_length", stat_length, arr.ndim, PositiveInt),
         "reflect_type": lambda: check(OneOf("even", "odd"), reflect_type, "reflect_type", "pad"),
     }
     mode = check(OneOf(*_NUMPY_MODES), mode, "mode", "pad")
-    return _PadAround.functional(arr, widths, mode, tuple((name, given[name]()) for name in _NUMPY_MODES[mode]))
+    return _PadAround.functional(arr, widths, mode, tuple((name, options[name]()) for name in _NUMPY_MODES[mode]))
 
 
 CASES = [

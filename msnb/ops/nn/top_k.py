@@ -1,4 +1,4 @@
-"""The best of many: the largest values along an axis, and whether a class is among them."""
+"""The largest values along an axis, and top-k membership of classes."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -14,7 +14,7 @@ from msnb.ops import _check
 @differs_in_api2("the elements are sorted", sorted=True)
 @operator
 def TopK(input_x, k: Int, *, sorted: Bool = False):
-    """The `k` largest values along the last axis, and where they stand.
+    """The `k` largest values along the last axis and their indices.
 
     Args:
         sorted (bool): whether values come in falling order; without, they do too unless all are asked for, which
@@ -51,13 +51,13 @@ _in_order = TopK(True)
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The `k` largest, or smallest, values along an axis, and where they stand.
+    """The `k` largest, or smallest, values along an axis and their indices.
 
     Args:
         input (Tensor): At least 1-D.
         k (int): How many.
         dim (int): The axis. Default: None, the last.
-        largest (bool): Whether the largest are wanted. Default: True.
+        largest (bool): Return the largest values. Default: True.
         sorted (bool): Values come in order either way. Default: True.
 
     Returns:
@@ -72,14 +72,14 @@ def topk(
         raise TypeError(f"For 'topk', 'input' should be a Tensor, but got {type(input).__name__}.")
     last = dim is None or dim in (-1, input.ndim - 1)
     x = input if last else input.swapaxes(dim, -1)
-    values, places = _in_order(x if largest else -x, k)
+    values, indices = _in_order(x if largest else -x, k)
     values = values if largest else -values
-    return (values, places) if last else (values.swapaxes(dim, -1), places.swapaxes(dim, -1))
+    return (values, indices) if last else (values.swapaxes(dim, -1), indices.swapaxes(dim, -1))
 
 
 @operator(functional="intopk", generation=2)
 def InTopK(x1, x2, *, k: Int):
-    """Whether the score of each target is among the `k` best of its row.
+    """True if the score of each target is among the `k` best of its row.
 
     Args:
         k (int): how many count.
@@ -100,14 +100,14 @@ def InTopK(x1, x2, *, k: Int):
     if x1.ndim != 2 or tuple(x2.shape) != x1.shape[:1]:
         raise ValueError(f"For '{op}', 'x1' should have shape (N, C) and 'x2' (N,), but got {x1.shape} and {x2.shape}.")
     inside = (x2 >= 0) & (x2 < x1.shape[1])
-    own = jnp.take_along_axis(x1, jnp.where(inside, x2, 0)[:, None], axis=1)
-    better = jnp.sum(x1 > own, axis=1)
-    return inside & (better < k) & jnp.isfinite(own[:, 0])
+    target_scores = jnp.take_along_axis(x1, jnp.where(inside, x2, 0)[:, None], axis=1)
+    better = jnp.sum(x1 > target_scores, axis=1)
+    return inside & (better < k) & jnp.isfinite(target_scores[:, 0])
 
 
 @spelling(TopK, function="top_k", method="top_k")
 def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The `k` largest values along the last axis, and where they stand.
+    """The `k` largest values along the last axis and their indices.
 
     Args:
         input_x (Tensor): At least 1-D.
@@ -129,13 +129,13 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
 
 @operator(methods=("kthvalue",), generation=2)
 def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
-    """The k-th smallest element along a dimension, and where it stands.
+    """The k-th smallest element along a dimension and its index.
 
     Inputs:
         - **input** (Tensor) - Numbers.
         - **k** (int) - Which one, counted from 1.
         - **dim** (int) - The dimension. Default: -1.
-        - **keepdim** (bool) - Whether the dimension stays, with length 1. Default: False.
+        - **keepdim** (bool) - Keep the dimension with length 1. Default: False.
 
     Outputs:
         A tuple of two Tensors: the elements, and their places, int64.
@@ -152,9 +152,9 @@ def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
     if k > input.shape[dim]:
         raise ValueError(f"For 'kthvalue', 'k' should be at most {input.shape[dim]}, but got {k}.")
     order = jnp.argsort(lax.stop_gradient(input), dim, stable=True)
-    place = lax.slice_in_dim(order, k - 1, k, axis=dim)
-    value = jnp.take_along_axis(input, place, dim)
-    return tuple(x if keepdim else x.squeeze(dim) for x in (value, place.astype(jnp.int64)))
+    index = lax.slice_in_dim(order, k - 1, k, axis=dim)
+    value = jnp.take_along_axis(input, index, dim)
+    return tuple(x if keepdim else x.squeeze(dim) for x in (value, index.astype(jnp.int64)))
 
 
 CASES = [

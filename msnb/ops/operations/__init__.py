@@ -1,4 +1,4 @@
-"""A face: the class of every declared operator, as `mindspore.ops.operations`."""
+"""Re-export module: the class of every declared operator, as `mindspore.ops.operations`."""
 
 from typing import Any
 

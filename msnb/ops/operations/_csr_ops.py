@@ -1,4 +1,4 @@
-"""The operators of CSRTensors as classes; the functions of `msnb.ops.sparse_formats` compute."""
+"""CSRTensor operators as classes. The functions of `msnb.ops.sparse_formats` compute them."""
 
 from typing import Any
 
@@ -59,14 +59,14 @@ class CSRGather(HostPrimitive):
 
 
 class CSR2COO(HostPrimitive):
-    """The row of each of `nnz` values, from where the rows begin."""
+    """The row of each of `nnz` values, from the first position of each row."""
 
     def __call__(self, indptr: Tensor, nnz: int) -> Tensor:
         return csr2coo(indptr, nnz)
 
 
 class COO2CSR(HostPrimitive):
-    """Where each of `height` rows begins, from the row of each value, which ascend."""
+    """Return the first position of each of `height` rows, from the ascending rows of the values."""
 
     def __call__(self, row_indices: Tensor, height: int) -> Tensor:
         return coo2csr(row_indices, height)

@@ -1,4 +1,6 @@
-"""A face: kernels of MindSpore Reinforcement. Its library imports them all; who uses one is told what to do instead."""
+"""Re-export module: kernels of MindSpore Reinforcement. Its library imports all of them. A call raises and names an
+alternative.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A face: the operators under one of MindSpore's module paths."""
+"""Re-export module: the operators under one of MindSpore's module paths."""
 
 from msnb.ops.all_to_all import AlltoAll as _AlltoAll  # noqa: F401 - r1.1's name of it
 from msnb.ops.comm import _VirtualDataset as _VirtualDataset

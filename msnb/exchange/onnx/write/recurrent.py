@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from msnb.ops import operations as ops
-from msnb.ops.nn.recurrent.lstm import matrix_places, on_cpu
+from msnb.ops.nn.recurrent.lstm import matrix_offsets, on_cpu
 
 from .builder import lowerings
 
@@ -89,7 +89,7 @@ def _weight_offsets(size, input_size, hidden_size, num_layers, has_bias, directi
     ]
     matrices, count = sum(gates * (n + hidden_size) for n in sizes), len(sizes)
     has_summed_bias = has_bias and size - matrices == gates * count
-    input_offsets, hidden_offsets = matrix_places(sizes, hidden_size, has_summed_bias or not has_bias and on_cpu())
+    input_offsets, hidden_offsets = matrix_offsets(sizes, hidden_size, has_summed_bias or not has_bias and on_cpu())
     if not has_bias:
         return [(a, h, None, None) for a, h in zip(input_offsets, hidden_offsets)]
     step = gates * (1 if has_summed_bias else 2)

@@ -1,4 +1,4 @@
-"""A face: MindSpore's path of functions that take every type."""
+"""Re-export module: MindSpore's path of functions for every type."""
 
 from msnb.ops.composite import ones_like, zeros_like
 

@@ -1,4 +1,4 @@
-"""A face: `ones_like` under MindSpore's path, which gradients in Python import."""
+"""Re-export module: `ones_like` under MindSpore's path, which gradients in Python import."""
 
 from msnb.ops.composite import ones_like
 

@@ -1,4 +1,4 @@
-"""A face: `zeros_like` under MindSpore's path, which gradients in Python import."""
+"""Re-export module: `zeros_like` under MindSpore's path, which gradients in Python import."""
 
 from msnb.ops.composite import zeros_like
 

@@ -29,11 +29,11 @@ def Elu(input_x, *, alpha: StrictFloat = 1.0):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Elu", "input_x", input_x, _check.FLOAT)
-    return _elu(input_x, alpha)
+    return _compute_elu(input_x, alpha)
 
 
-def _elu(x, alpha):
-    negative = jnp.where(x > 0, jnp.zeros_like(x), x)  # keeps exp() of large values, and its gradient, finite
+def _compute_elu(x, alpha):
+    negative = jnp.where(x > 0, jnp.zeros_like(x), x)  # exp() of large values, and its gradient, stay finite
     return jnp.where(x > 0, x, alpha * jnp.expm1(negative))
 
 
@@ -81,7 +81,7 @@ def SeLU(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("SeLU", "input_x", input_x, _check.FLOAT)
-    return jnp.asarray(1.05070098735548, input_x.dtype) * _elu(input_x, 1.67326324235437)
+    return jnp.asarray(1.05070098735548, input_x.dtype) * _compute_elu(input_x, 1.67326324235437)
 
 
 CASES = [

@@ -1,4 +1,4 @@
-"""Rectifiers: 0, a slope or a constant where the input is small.
+"""Rectifiers: 0, a slope or a constant for small inputs.
 
 Gradients at the kinks are MindSpore's: zero where the function is flat on one side.
 """
@@ -19,9 +19,9 @@ from msnb.ops.nn._pullback import pull
 _REAL = _check.INT | _check.FLOAT
 
 
-def _not_negative(x):
-    """x, or 0 where it is smaller; lets NaN through, as max() does. Written in `lax`, which traces sooner than
-    `jax.numpy`: of a network's operators these are the most."""
+def _compute_relu(x):
+    """Return max(x, 0). NaN stays NaN."""
+    # `lax` traces faster than `jax.numpy`, and this is the most frequent operator of a network.
     zero = lax.full_like(x, 0)
     return lax.select(lax.le(x, zero), zero, x)
 
@@ -45,7 +45,7 @@ def ReLU(input_x):
          [2. 0.]]
     """
     _check.dtype_in("ReLU", "input_x", input_x, _REAL)
-    return _not_negative(input_x)
+    return _compute_relu(input_x)
 
 
 _relu = ReLU()
@@ -96,7 +96,7 @@ def ReLU6(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("ReLU6", "input_x", input_x, _REAL)
-    low = _not_negative(input_x)
+    low = _compute_relu(input_x)
     return jnp.where(input_x > 6, jnp.full_like(input_x, 6), low)
 
 
@@ -195,7 +195,7 @@ def LeakyReLUExt(input, *, alpha: Float = 0.2):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT | _check.INT)
-    if is_integer(input):  # the fraction is cut off
+    if is_integer(input):  # fractions are truncated
         return jnp.where(input > 0, input, (alpha * input.astype(jnp.float32)).astype(input.dtype))
     return jnp.where(input > 0, input, jnp.asarray(alpha, input.dtype) * input)
 
@@ -206,7 +206,7 @@ def Threshold(input, *, thr: Float, value: Float):
 
     Args:
         thr (float): the threshold.
-        value (float): stands where x is not larger.
+        value (float): replaces x that is not larger.
 
     Inputs:
         - **input** (Tensor) - any shape.
@@ -245,7 +245,7 @@ def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
 
 @operator(random=True)
 def _RRelu(key, input, lower, upper):
-    """The input where it is not negative, else times a slope drawn for each element, uniform over [lower, upper)."""
+    """The input if it is not negative, else times a slope sampled for each element, uniform over [lower, upper)."""
     _check.dtype_in("rrelu", "input", input, _check.FLOAT)
     wide = jnp.promote_types(input.dtype, jnp.float32)
     slope = jax.random.uniform(key, input.shape, wide) * (upper - lower) + lower

@@ -1,4 +1,4 @@
-"""The sigmoid, its logarithm, what it gates, and its piecewise linear relatives."""
+"""The sigmoid, its logarithm, gated units, and piecewise linear relatives."""
 
 import jax
 import jax.numpy as jnp
@@ -156,7 +156,7 @@ def HSwish(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("HSwish", "input_x", input_x, _REAL)
-    # Both ends belong to the parabola, with its slopes of -0.5 and 1.5, as MindSpore has it.
+    # Both ends belong to the parabola, with slopes -0.5 and 1.5, as in MindSpore.
     inside = jnp.where((input_x < -3) | (input_x > 3), jnp.zeros_like(input_x), input_x)
     flat = jnp.where(input_x < -3, jnp.zeros_like(input_x), input_x)
     return jnp.where((input_x < -3) | (input_x > 3), flat, (inside * (inside + 3) / 6).astype(input_x.dtype))
@@ -207,7 +207,7 @@ def inplace_sigmoid(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)) of each element, in place.
 
     Args:
-        input (Tensor): What is written, floating point.
+        input (Tensor): Tensor to update, floating point.
 
     Returns:
         Tensor, `input` itself.

@@ -1,4 +1,4 @@
-"""Softmax and its kin: exponentials that sum to 1, their logarithm, and the softmax of the negated input."""
+"""Softmax, log-softmax and softmin."""
 
 import jax
 import jax.numpy as jnp
@@ -14,13 +14,13 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.array.cast import Cast
 
 
-def _tuple(value):
+def _check_axis(value):
     value = kind_of(IntOrTuple).accept(value)
     return value if isinstance(value, tuple) else (value,)
 
 
 # MindSpore's Softmax keeps its axis as a tuple, which programs read.
-Axes = Kind("an int or a tuple of int", _tuple, python=int | tuple[int, ...])
+Axes = Kind("an int or a tuple of int", _check_axis, python=int | tuple[int, ...])
 
 
 @operator
@@ -131,14 +131,14 @@ def SoftmaxGrad(y, dy):
 @shapes("dout out: *s")
 @in_float32
 def _SoftmaxBackward(dout, out, *, dim: Int = -1):
-    """Gradient of Softmax over an axis, from the cotangent and its output; files of MindSpore 2 have it."""
+    """Gradient of Softmax over an axis, from the cotangent and the output. Files of MindSpore 2 contain it."""
     dim = _check.axis_in("SoftmaxBackward", dim, out.ndim)
     return (dout - jnp.sum(out * dout, dim, keepdims=True)) * out
 
 
 @operator(generation=2)
 def LogSoftmaxExt(input, dim: Optional(Int) = None, dtype: Optional(DType) = None):
-    """x - log(sum(exp(x))) along `dim`, in an element type that is asked for.
+    """x - log(sum(exp(x))) along `dim`, in the element type `dtype`.
 
     Inputs:
         - **input** (Tensor) - any shape, float.

@@ -1,4 +1,4 @@
-"""log(1 + exp(x)) and what is made of it."""
+"""log(1 + exp(x)) and functions of it."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -12,7 +12,7 @@ from msnb.ops._upcast import in_float32
 
 
 def log_one_plus_exp(x):
-    """log(1 + exp(x)) without overflow."""
+    """Return log(1 + exp(x)) without overflow."""
     return jnp.logaddexp(x, jnp.zeros_like(x))
 
 

@@ -1,4 +1,4 @@
-"""The hyperbolic tangent, its gradient and its cheaper relative."""
+"""The hyperbolic tangent, its gradient, and softsign."""
 
 import jax.numpy as jnp
 
@@ -54,7 +54,7 @@ def Softsign(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Softsign", "input_x", input_x, _check.FLOAT)
-    # |x| by where: its slope at 0 does not matter, x / 1 has slope 1 there whichever side is taken.
+    # |x| by where: its gradient at 0 does not matter, as x / 1 has gradient 1 there for both branches.
     return input_x / (1 + jnp.where(input_x < 0, -input_x, input_x))
 
 

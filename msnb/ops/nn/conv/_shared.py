@@ -1,4 +1,4 @@
-"""What convolutions share: padding modes, checks of shapes, and the call."""
+"""Shared code of convolutions: padding modes, checks of shapes, and the call."""
 
 from msnb import log
 from msnb.ops import _check
@@ -10,37 +10,37 @@ from msnb.ops.nn.dense import BiasAdd
 add_bias = BiasAdd()
 
 
-def pads(op, pad_mode, pad, image, kernel, stride, dilation):
-    """Padding (before, after) of each spatial dimension for one of MindSpore's three modes."""
+def spatial_pads(op, pad_mode, pad, image, kernel, stride, dilation):
+    """Return the padding (before, after) of each spatial dimension for one of MindSpore's three modes."""
     if pad_mode == "pad":
         return tuple(zip(pad[::2], pad[1::2], strict=True))
-    refuse_pad(op, pad_mode, pad)
+    check_pad(op, pad_mode, pad)
     if pad_mode == "valid":
         return ((0, 0),) * len(image)
     return tuple(same_pads(n, k, s, d) for n, k, s, d in zip(image, kernel, stride, dilation, strict=True))
 
 
-def refuse_pad(op, pad_mode, pad):
-    """ValueError for a padding that the mode leaves no room for."""
+def check_pad(op, pad_mode, pad):
+    """Raise ValueError for a padding that the mode does not allow."""
     if pad_mode != "pad" and any(pad):
         raise ValueError(
             f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; use pad_mode='pad'."
         )
 
 
-def pad_needs_its_mode(op):
-    """A check of attributes: `pad` is zero unless `pad_mode` is "pad"."""
-    return lambda attributes: refuse_pad(op, attributes["pad_mode"], attributes["pad"])
+def pad_check(op):
+    """Return a check of attributes: `pad` is zero unless `pad_mode` is "pad"."""
+    return lambda attributes: check_pad(op, attributes["pad_mode"], attributes["pad"])
 
 
 def same_pads(n, k, s, d=1):
-    """Padding that keeps ceil(n / s) outputs; an odd total puts the extra pixel after."""
+    """Return the padding that keeps ceil(n / s) outputs. An odd total puts the extra pixel after."""
     total = max((-(-n // s) - 1) * s + d * (k - 1) + 1 - n, 0)
     return total // 2, total - total // 2
 
 
 def transposed_length(pad_mode, n, kernel, stride, dilation, before=0, after=0, extra=0):
-    """How long a transposed convolution makes a dimension of length `n`."""
+    """Return the length of a dimension after a transposed convolution of length `n`."""
     reach = dilation * (kernel - 1) + 1
     if pad_mode == "pad":
         return (n - 1) * stride + reach - before - after + extra
@@ -48,7 +48,7 @@ def transposed_length(pad_mode, n, kernel, stride, dilation, before=0, after=0, 
 
 
 def check_images(op, x, w, dims, group):
-    """Raise unless images and weights of `dims` spatial dimensions fit together."""
+    """Raise an error unless images and weights of `dims` spatial dimensions fit."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.dtype_in(op, "weight", w, _check.FLOAT)
     _check.same_dtype(op, x=x, weight=w)
@@ -62,7 +62,7 @@ def check_images(op, x, w, dims, group):
 
 
 def check_weight(op, w, out_channel, kernel_size, name="weight"):
-    """`w` (or what has its shape), if that is what the attributes say; ValueError otherwise."""
+    """Return `w`, an array or its shape, if it agrees with the attributes. Otherwise raise ValueError."""
     if w.shape[0] != out_channel or tuple(w.shape[2:]) != kernel_size:
         raise ValueError(
             f"For '{op}', '{name}' should have shape ({out_channel}, *, {', '.join(map(str, kernel_size))}"
@@ -72,9 +72,9 @@ def check_weight(op, w, out_channel, kernel_size, name="weight"):
 
 
 def compare_weight(op, w, out_channel, kernel_size):
-    """Say, once, of attributes that `w` (or what has its shape) contradicts, that they have no effect.
+    """Report once the attributes that contradict `w`, an array or its shape: they have no effect.
 
-    MindSpore's gradients of convolutions read the weights alone, and r1.1's programs give them other attributes.
+    MindSpore's gradients of convolutions read only the weights, and programs for r1.1 pass other attributes.
     """
     log.unused(
         op,
@@ -85,7 +85,7 @@ def compare_weight(op, w, out_channel, kernel_size):
 
 
 def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, name="weight"):
-    """`w` (or what has its shape), if that is what attributes and images say; ValueError otherwise."""
+    """Return `w`, an array or its shape, if it agrees with attributes and images. Otherwise raise ValueError."""
     expected = (channel_multiplier, channels, *kernel_size)
     if tuple(w.shape) != expected:
         raise ValueError(f"For '{op}', '{name}' should have shape {expected}, but got {tuple(w.shape)}.")
@@ -98,7 +98,7 @@ def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, nam
 
 
 def check_output(op, geometry, image, kernel):
-    """ValueError if the kernel is larger than the padded image."""
+    """Raise ValueError if the kernel is larger than the padded image."""
     out = geometry.output(image, kernel)
     if min(out) < 1:
         raise ValueError(
@@ -108,7 +108,7 @@ def check_output(op, geometry, image, kernel):
 
 
 def compare_pad_list(op, pad_list, padding):
-    """ValueError unless a `pad_list` is zeros, as if not given, or what the other attributes say."""
+    """Raise ValueError unless a `pad_list` is zeros, the default, or agrees with the other attributes."""
     expected = tuple(n for sides in padding for n in sides)
     if any(pad_list) and pad_list != expected:
         raise ValueError(
@@ -117,26 +117,26 @@ def compare_pad_list(op, pad_list, padding):
 
 
 def convolve(op, x, w, pad_mode, pad, stride, dilation, group):
-    """Cross-correlation of `x` (N, C, ...) with `w` (O, C / group, ...)."""
+    """Return the cross-correlation of `x` (N, C, ...) with `w` (O, C / group, ...)."""
     dims = len(stride)
     check_images(op, x, w, dims, group)
     if w.shape[0] % group:
         raise ValueError(f"For '{op}', out_channel {w.shape[0]} should be a multiple of group {group}.")
     image, kernel = x.shape[2:], w.shape[2:]
-    geometry = Geometry(stride, pads(op, pad_mode, pad, image, kernel, stride, dilation), dilation, group)
+    geometry = Geometry(stride, spatial_pads(op, pad_mode, pad, image, kernel, stride, dilation), dilation, group)
     check_output(op, geometry, image, kernel)
     return (primitive.conv if dims == 2 else direct)(x, w, geometry)
 
 
-def filters(op, weight):
-    """(number, window) of the filters that a function of 2.x is given, as the operator's attributes say them."""
+def filter_attributes(op, weight):
+    """Return (number, window) of the filters of a MindSpore 2 function, the attributes of the operator."""
     tensor_argument(op, "weight", weight)
     shape = weight._array.shape
     return (shape[0] if shape else 0), shape[2:]
 
 
 def both_sides(padding, dims):
-    """A padding of one number a dimension as one of two."""
+    """Return a padding of one number per dimension as one of two numbers per dimension."""
     if isinstance(padding, (tuple, list)) and len(padding) == dims:
         return tuple([p for p in padding for _ in range(2)])
     return padding

@@ -9,10 +9,10 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Layout, PadMode, Pads1, Sides2, Window1, Window2
-from msnb.ops.nn.conv._shared import add_bias, both_sides, check_weight, convolve, filters, pad_needs_its_mode
+from msnb.ops.nn.conv._shared import add_bias, both_sides, check_weight, convolve, filter_attributes, pad_check
 
 
-@operator(refuses=pad_needs_its_mode("Conv2D"))
+@operator(refuses=pad_check("Conv2D"))
 @shapes("x: _ _ _ _, weight: out_channel _ _ _")
 def Conv2D(
     x,
@@ -102,7 +102,7 @@ def conv2d(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    number, window = filters("conv2d", weight)
+    number, window = filter_attributes("conv2d", weight)
     padding = padding if type(padding) is int else both_sides(padding, 2)
     y = Conv2D.functional(input, weight, number, window, 1, pad_mode, padding, stride, dilation, groups)
     return y if bias is None else add_bias(y, bias)
@@ -119,7 +119,7 @@ def _Conv1D(
     dilation: Window1 = (1,),
     groups: PositiveInt = 1,
 ):
-    """Cross-correlation of sequences: what MindSpore makes of ExpandDims, Conv2D and Squeeze."""
+    """Cross-correlation of sequences. MindSpore composes it of ExpandDims, Conv2D and Squeeze."""
     _check.rank("conv1d", "input", input, 3)
     _check.rank("conv1d", "weight", weight, 3)
     x, w = input[:, :, None], weight[:, :, None]

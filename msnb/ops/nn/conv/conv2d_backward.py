@@ -10,11 +10,11 @@ from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import GivenSides2, Layout, Offsets2, PadMode, Pads2, Sides2, Window2
 from msnb.ops.nn.conv import primitive
-from msnb.ops.nn.conv._shared import compare_pad_list, compare_weight, pad_needs_its_mode, pads
+from msnb.ops.nn.conv._shared import compare_pad_list, compare_weight, pad_check, spatial_pads
 from msnb.ops.nn.conv.lowering import Geometry
 
 
-@operator(aliases=("Conv2DTranspose",), refuses=pad_needs_its_mode("Conv2DBackpropInput"))
+@operator(aliases=("Conv2DTranspose",), refuses=pad_check("Conv2DBackpropInput"))
 def Conv2DBackpropInput(
     out_backprop,
     filter,
@@ -70,7 +70,7 @@ def Conv2DBackpropInput(
     return jnp.moveaxis(dx, 1, -1) if last else dx
 
 
-@operator(refuses=pad_needs_its_mode("Conv2DBackpropFilter"))
+@operator(refuses=pad_check("Conv2DBackpropFilter"))
 def Conv2DBackpropFilter(
     out_backprop,
     input_x,
@@ -133,7 +133,7 @@ def _backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group)
         raise ValueError(
             f"For '{op}', images and weights should have 4 dimensions, but got {tuple(image)} and {tuple(w.shape)}."
         )
-    padding = pads(op, pad_mode, pad, image[2:], w.shape[2:], stride, dilation)
+    padding = spatial_pads(op, pad_mode, pad, image[2:], w.shape[2:], stride, dilation)
     geometry = Geometry(stride, padding, dilation, group)
     expected = (image[0], w.shape[0], *geometry.output(image[2:], w.shape[2:]))
     if tuple(dy.shape) != expected or image[1] != w.shape[1] * group:
@@ -160,7 +160,7 @@ def ConvTranspose2D(
     """Transposed convolution of images.
 
     Args:
-        stride (Union[int, tuple[int]]): how far apart the inputs land. Default: 1.
+        stride (Union[int, tuple[int]]): distance of the inputs in the result. Default: 1.
         padding (Union[int, tuple[int]]): pixels cut off at each side. Default: 0.
         output_padding (Union[int, tuple[int]]): added to the size of the result. Default: 0.
         groups (int): number of groups of channels. Default: 1.

@@ -9,22 +9,22 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Offsets3, PadMode, Sides3, Window3
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 from msnb.ops.nn.conv._shared import (
     add_bias,
     both_sides,
+    check_pad,
     check_weight,
     convolve,
-    filters,
-    pad_needs_its_mode,
-    pads,
-    refuse_pad,
+    filter_attributes,
+    pad_check,
+    spatial_pads,
     transposed_length,
 )
 from msnb.ops.nn.conv.lowering import Geometry, direct
 
 
-@operator(refuses=pad_needs_its_mode("Conv3D"))
+@operator(refuses=pad_check("Conv3D"))
 @shapes("x: _ _ _ _ _, weight: out_channel _ _ _ _")
 def Conv3D(
     x,
@@ -96,13 +96,13 @@ def conv3d(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    number, window = filters("conv3d", weight)
+    number, window = filter_attributes("conv3d", weight)
     padding = padding if type(padding) is int else both_sides(padding, 3)
     y = Conv3D.functional(input, weight, number, window, 1, pad_mode, padding, stride, dilation, groups)
     return y if bias is None else add_bias(y, bias)
 
 
-@operator(refuses=pad_needs_its_mode("Conv3DBackpropInput"))
+@operator(refuses=pad_check("Conv3DBackpropInput"))
 @shapes("weight: out_channel _ _ _ _, dout: n out_channel _ _ _")
 def Conv3DBackpropInput(
     weight,
@@ -145,7 +145,7 @@ def Conv3DBackpropInput(
     """
     op = "Conv3DBackpropInput"
     weight = check_weight(op, weight, out_channel, kernel_size)
-    padding = pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation)
+    padding = spatial_pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation)
     return _input_grad(dout, weight, input_size, Geometry(stride, padding, dilation, group))
 
 
@@ -169,15 +169,15 @@ def Conv3DBackpropFilter(
     """Gradient of Conv3D with respect to its weights."""
     op, w = "Conv3DBackpropFilter", jax.ShapeDtypeStruct(filter_size, out_backprop.dtype)
     w = check_weight(op, w, out_channel, kernel_size, "filter_size")
-    padding = pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation)
+    padding = spatial_pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation)
     geometry = Geometry(stride, padding, dilation, group)
-    return transposed(lambda w: direct(x, w, geometry), w.shape, out_backprop)
+    return apply_transpose(lambda w: direct(x, w, geometry), w.shape, out_backprop)
 
 
 def _check_growth(attributes):
-    """ValueError unless the mode leaves room for what is added to the size, and a stride for what is added to it."""
+    """Raise ValueError unless the mode allows an addition to the output size and a stride reaches it."""
     op = "Conv3DTranspose"
-    refuse_pad(op, attributes["pad_mode"], attributes["pad"])
+    check_pad(op, attributes["pad_mode"], attributes["pad"])
     extra, stride, dilation = (attributes[name] for name in ("output_padding", "stride", "dilation"))
     if attributes["pad_mode"] != "pad" and any(extra):
         raise ValueError(
@@ -217,9 +217,9 @@ def Conv3DTranspose(
         kernel_size (Union[int, tuple[int]]): depth, height and width of a filter.
         mode (int): only 1. Default: 1.
         pad_mode (str): "same" gives `stride` times the size, "valid" all that the filters reach and no less than that,
-            "pad" what the filters reach less `pad`. Default: "valid".
+            "pad" the extent of the filters minus `pad`. Default: "valid".
         pad (Union[int, tuple[int]]): pixels that "pad" cuts off at head, tail, top, bottom, left, right. Default: 0.
-        stride (Union[int, tuple[int]]): how far apart the inputs land. Default: 1.
+        stride (Union[int, tuple[int]]): distance of the inputs in the result. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
         group (int): number of groups of channels. Default: 1.
         output_padding (Union[int, tuple[int]]): for "pad", added to the size of the result; less than the stride or
@@ -245,12 +245,12 @@ def Conv3DTranspose(
     weight = check_weight(op, weight, in_channel, kernel_size)
     dimensions = zip(dout.shape[2:], kernel_size, stride, dilation, pad[::2], pad[1::2], output_padding, strict=True)
     size = tuple(transposed_length(pad_mode, *dimension) for dimension in dimensions)
-    padding = pads(op, pad_mode, pad, size, kernel_size, stride, dilation)
+    padding = spatial_pads(op, pad_mode, pad, size, kernel_size, stride, dilation)
     return _input_grad(dout, weight, (dout.shape[0], out_channel, *size), Geometry(stride, padding, dilation, group))
 
 
 def _input_grad(dy, w, image, geometry):
-    return transposed(lambda x: direct(x, w, geometry), image, dy)
+    return apply_transpose(lambda x: direct(x, w, geometry), image, dy)
 
 
 @spelling(Conv3DTranspose)
@@ -271,7 +271,7 @@ def conv3d_transpose(
         weight (Tensor): Of shape (C_in, C_out / group, kernel depth, height, width).
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         padding (Union[int, tuple[int]]): Pixels that "pad" cuts off at each side. Default: 0.
-        stride (Union[int, tuple[int]]): How far apart the inputs land. Default: 1.
+        stride (Union[int, tuple[int]]): Distance of the inputs in the result. Default: 1.
         dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
         group (int): Number of groups of channels. Default: 1.
         output_padding (Union[int, tuple[int]]): For "pad", added to the size of the result. Default: 0.

@@ -1,4 +1,4 @@
-"""Convolution whose windows look where offsets send them (arXiv:1811.11168)."""
+"""Deformable convolution: offsets move the samples of each window (arXiv:1811.11168)."""
 
 import jax.numpy as jnp
 
@@ -73,11 +73,11 @@ def DeformableOffsets(
             f"of {groups} channels, but got {offsets.shape} and {x.shape}."
         )
     # (N, 3, groups, kh, kw, H_out, W_out)
-    parts = offsets.reshape(number, 3, groups, kh, kw, high, wide)
+    components = offsets.reshape(number, 3, groups, kh, kw, high, wide)
     window_y, window_x = (d * jnp.arange(k) for d, k in ((dilations[2], kh), (dilations[3], kw)))
     corner_y, corner_x = strides[2] * jnp.arange(high) - pads[0], strides[3] * jnp.arange(wide) - pads[2]
-    across = parts[:, 0] + (corner_x + window_x[:, None, None]).astype(x.dtype)
-    down = parts[:, 1] + (corner_y[:, None] + window_y[:, None, None, None]).astype(x.dtype)
+    across = components[:, 0] + (corner_x + window_x[:, None, None]).astype(x.dtype)
+    down = components[:, 1] + (corner_y[:, None] + window_y[:, None, None, None]).astype(x.dtype)
     pixels = jnp.moveaxis(x.reshape(number, groups, channels // groups, height, width), 2, -1)
     lead = jnp.arange(number).reshape(-1, *[1] * 5), jnp.arange(groups).reshape(-1, *[1] * 4)
 
@@ -90,10 +90,10 @@ def DeformableOffsets(
     dy, dx = (down - top)[..., None], (across - left)[..., None]
     upper = pick(top, left) * (1 - dx) + pick(top, left + 1) * dx
     lower = pick(top + 1, left) * (1 - dx) + pick(top + 1, left + 1) * dx
-    found = (upper * (1 - dy) + lower * dy) * parts[:, 2][..., None]
+    samples = (upper * (1 - dy) + lower * dy) * components[:, 2][..., None]
     # (N, groups, kh, kw, H_out, W_out, C / groups) to (N, C, H_out, kh, W_out, kw)
-    found = jnp.transpose(found, (0, 1, 6, 4, 2, 5, 3))
-    return found.reshape(number, channels, high * kh, wide * kw)
+    samples = jnp.transpose(samples, (0, 1, 6, 4, 2, 5, 3))
+    return samples.reshape(number, channels, high * kh, wide * kw)
 
 
 @spelling(DeformableOffsets)
@@ -110,7 +110,7 @@ def deformable_conv2d(
     deformable_groups: int = 1,
     modulated: bool = True,
 ) -> Tensor:
-    """Convolution whose windows look where offsets send them (arXiv:1811.11168).
+    """Deformable convolution: offsets move the samples of each window (arXiv:1811.11168).
 
     Args:
         x (Tensor): (N, C, H, W), float.
@@ -135,11 +135,11 @@ def deformable_conv2d(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    seen = DeformableOffsets(
+    samples = DeformableOffsets(
         strides, padding, kernel_size, dilations, deformable_groups=deformable_groups, modulated=modulated
     )(x, offsets)
     _check.rank("deformable_conv2d", "weight", _check.tensor_argument("deformable_conv2d", "weight", weight), 4)
-    out = Conv2D(weight.shape[0], kernel_size, pad_mode="valid", stride=kernel_size, group=groups)(seen, weight)
+    out = Conv2D(weight.shape[0], kernel_size, pad_mode="valid", stride=kernel_size, group=groups)(samples, weight)
     if bias is None:
         return out
     return out + _check.tensor_argument("deformable_conv2d", "bias", bias).reshape((1, -1, 1, 1))

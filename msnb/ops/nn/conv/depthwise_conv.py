@@ -1,4 +1,4 @@
-"""Convolution of each channel by itself."""
+"""Depthwise convolution: each channel has its own filters."""
 
 import jax
 import jax.numpy as jnp
@@ -9,12 +9,12 @@ from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import PadMode, Sides2, Window2
-from msnb.ops.nn._pullback import transposed
-from msnb.ops.nn.conv._shared import check_depthwise, compare_pad_list, convolve, pads, refuse_pad
+from msnb.ops.nn._pullback import apply_transpose
+from msnb.ops.nn.conv._shared import check_depthwise, check_pad, compare_pad_list, convolve, spatial_pads
 
 
 def _check_attributes(a):
-    refuse_pad("DepthwiseConv2dNative", a["pad_mode"], a["pad"])
+    check_pad("DepthwiseConv2dNative", a["pad_mode"], a["pad"])
     for key in ("stride", "dilation"):
         if a[key][0] != a[key][1]:
             raise ValueError(
@@ -62,10 +62,10 @@ def DepthwiseConv2dNative(
     _check.rank(op, "x", x, 4)
     _check.rank(op, "weight", weight, 4)
     weight = check_depthwise(op, weight, x.shape[1], channel_multiplier, kernel_size, group)
-    return _depthwise(x, weight, pad_mode, pad, stride, dilation)
+    return _convolve_channels(x, weight, pad_mode, pad, stride, dilation)
 
 
-def _depthwise(x, w, pad_mode, pad, stride, dilation):
+def _convolve_channels(x, w, pad_mode, pad, stride, dilation):
     filters = jnp.swapaxes(w, 0, 1).reshape(-1, 1, *w.shape[2:])
     return convolve("DepthwiseConv2dNative", x, filters, pad_mode, pad, stride, dilation, x.shape[1])
 
@@ -90,8 +90,8 @@ def DepthwiseConv2dNativeBackpropFilter(
     """Gradient of DepthwiseConv2dNative with respect to its weights."""
     op, w = "DepthwiseConv2dNativeBackpropFilter", jax.ShapeDtypeStruct(filter_size, dout.dtype)
     w = check_depthwise(op, w, x.shape[1], channel_multiplier, kernel_size, group, "filter_size")
-    compare_pad_list(op, pad_list, pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation))
-    return transposed(lambda w: _depthwise(x, w, pad_mode, pad, stride, dilation), w.shape, dout)
+    compare_pad_list(op, pad_list, spatial_pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation))
+    return apply_transpose(lambda w: _convolve_channels(x, w, pad_mode, pad, stride, dilation), w.shape, dout)
 
 
 @operator
@@ -114,8 +114,8 @@ def DepthwiseConv2dNativeBackpropInput(
     """Gradient of DepthwiseConv2dNative with respect to its images."""
     op = "DepthwiseConv2dNativeBackpropInput"
     filter = check_depthwise(op, filter, input_size[1], channel_multiplier, kernel_size, group, "filter")
-    compare_pad_list(op, pad_list, pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation))
-    return transposed(lambda x: _depthwise(x, filter, pad_mode, pad, stride, dilation), input_size, dout)
+    compare_pad_list(op, pad_list, spatial_pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation))
+    return apply_transpose(lambda x: _convolve_channels(x, filter, pad_mode, pad, stride, dilation), input_size, dout)
 
 
 CASES = [

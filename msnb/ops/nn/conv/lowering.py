@@ -1,4 +1,4 @@
-"""Ways to compute one convolution of NCHW images with OIHW weights. All give the same numbers up to rounding.
+"""Lowerings of a convolution of NCHW images with OIHW weights. All give equal numbers up to rounding.
 
 Each takes `(x, w, g)` with `g` a `Geometry`, and is linear in `x` and in `w`: the two gradients are its transposes.
 """
@@ -12,7 +12,7 @@ from msnb.core.eager import matmul_precision
 
 
 class Geometry(NamedTuple):
-    """What a convolution needs besides its arrays: one entry of each tuple a spatial dimension."""
+    """Static attributes of a convolution. Each tuple has one entry for each spatial dimension."""
 
     stride: tuple
     padding: tuple  # of (before, after)
@@ -20,7 +20,7 @@ class Geometry(NamedTuple):
     group: int = 1
 
     def output(self, image, kernel):
-        """Spatial shape of the result for those of image and kernel."""
+        """Return the spatial shape of the result from those of image and kernel."""
         return tuple(
             (n + sum(p) - d * (k - 1) - 1) // s + 1
             for n, k, s, p, d in zip(image, kernel, self.stride, self.padding, self.dilation, strict=True)
@@ -28,7 +28,7 @@ class Geometry(NamedTuple):
 
 
 def direct(x, w, g):
-    """XLA's own convolution: the only one used on GPU and TPU, and for any number of spatial dimensions."""
+    """XLA's convolution, for any number of spatial dimensions. It is the only one used on GPU and TPU."""
     letters = "DHW"[-len(g.stride) :]
     layout = ("NC" + letters, "OI" + letters, "NC" + letters)
     return lax.conv_general_dilated(
@@ -44,7 +44,7 @@ def direct(x, w, g):
 
 
 def channels_last(x, w, g):
-    """XLA's convolution on NHWC: fewer hidden copies on CPU when the neighbours are matrix products."""
+    """XLA's convolution on NHWC. On CPU it copies less if the neighbouring operators are matrix products."""
     y = lax.conv_general_dilated(
         x.transpose(0, 2, 3, 1),
         w.transpose(2, 3, 1, 0),
@@ -57,8 +57,8 @@ def channels_last(x, w, g):
     return y.transpose(0, 3, 1, 2)
 
 
-def _shifts(x, kernel, g):
-    """For every tap (i, j) of the kernel, in row order: the pixels of NCHW `x` that it meets."""
+def _shifted_images(x, kernel, g):
+    """Yield for every tap (i, j) of the kernel, in row order, the pixels of NCHW `x` that it multiplies."""
     n, c = x.shape[:2]
     ho, wo = g.output(x.shape[2:], kernel)
     if any(map(any, g.padding)):
@@ -73,12 +73,12 @@ def _shifts(x, kernel, g):
 
 
 def columns(x, w, g):
-    """im2col, then one matrix product: (O, C*kh*kw) with (N, C*kh*kw, Ho*Wo).
+    """im2col and one matrix product: (O, C*kh*kw) with (N, C*kh*kw, Ho*Wo).
 
-    The weights enter as they lie: where this way is chosen they are larger than the images, and would take longer to
-    be put into another order than to be multiplied.
+    The weights keep their layout. This lowering is chosen if they are larger than the images; transposing them would
+    take longer than the product.
     """
-    shifted = list(_shifts(x, w.shape[2:], g))
+    shifted = list(_shifted_images(x, w.shape[2:], g))
     n, c, ho, wo = shifted[0].shape
     o = w.shape[0]
     cols = jnp.stack([t.reshape(n, c, ho * wo) for t in shifted], 2) if len(shifted) > 1 else shifted[0]
@@ -88,7 +88,7 @@ def columns(x, w, g):
 
 def rows(x, w, g):
     """im2col with pixels as rows, then one matrix product: (N*Ho*Wo, C*kh*kw) @ (C*kh*kw, O)."""
-    cols = [t.transpose(0, 2, 3, 1) for t in _shifts(x, w.shape[2:], g)]
+    cols = [t.transpose(0, 2, 3, 1) for t in _shifted_images(x, w.shape[2:], g)]
     n, ho, wo, _ = cols[0].shape
     o = w.shape[0]
     cols = jnp.concatenate(cols, axis=-1) if len(cols) > 1 else cols[0]
@@ -99,7 +99,7 @@ def rows(x, w, g):
 def taps(x, w, g):
     """A matrix product for each tap of the kernel, summed."""
     total = None
-    for index, t in enumerate(_shifts(x, w.shape[2:], g)):
+    for index, t in enumerate(_shifted_images(x, w.shape[2:], g)):
         t = t.transpose(0, 2, 3, 1)
         n, ho, wo, c = t.shape
         y = lax.dot_general(
@@ -109,11 +109,11 @@ def taps(x, w, g):
     return total.reshape(n, ho, wo, -1).transpose(0, 3, 1, 2)
 
 
-def _in_parts(way):
-    """`way` as a loop over two or more parts of the batch.
+def _loop_over_batch(way):
+    """Return `way` as a loop over two or more slices of the batch.
 
-    XLA fuses sums of many shifted images into everything that reads them, and then computes them once for each
-    reader. A result of a loop is computed once.
+    XLA fuses sums of many shifted images into every consumer and computes them once for each. The result of a loop is
+    computed once.
     """
 
     def parts(x, w, g):
@@ -127,16 +127,16 @@ def _in_parts(way):
     return parts
 
 
-taps_in_parts, rows_in_parts = _in_parts(taps), _in_parts(rows)
+taps_in_parts, rows_in_parts = _loop_over_batch(taps), _loop_over_batch(rows)
 
 
 def depthwise(x, w, g):
-    """One image channel a group: a fused sum of shifted images, no matrix product at all."""
+    """A fused sum of shifted images without a matrix product, for groups of one image channel."""
     multiplier = w.shape[0] // g.group
     if multiplier > 1:
         x = jnp.repeat(x, multiplier, axis=1)
     total = None
-    for index, t in enumerate(_shifts(x, w.shape[2:], g)):
+    for index, t in enumerate(_shifted_images(x, w.shape[2:], g)):
         y = t * w[:, 0, index // w.shape[3], index % w.shape[3]][:, None, None]
         total = y if total is None else total + y
     return total
@@ -145,7 +145,7 @@ def depthwise(x, w, g):
 def grouped_columns(x, w, g):
     """im2col with the groups as a batch dimension of one matrix product."""
     o, n, groups = w.shape[0], x.shape[0], g.group
-    cols = [t.reshape(n, groups, -1, t.shape[2] * t.shape[3]) for t in _shifts(x, w.shape[2:], g)]
+    cols = [t.reshape(n, groups, -1, t.shape[2] * t.shape[3]) for t in _shifted_images(x, w.shape[2:], g)]
     ho, wo = g.output(x.shape[2:], w.shape[2:])
     cols = jnp.concatenate(cols, axis=2) if len(cols) > 1 else cols[0]
     weights = w.transpose(0, 2, 3, 1).reshape(groups, o // groups, -1)

@@ -1,6 +1,6 @@
-"""Which lowering computes a convolution fastest on CPU. GPU and TPU always use XLA's own.
+"""Choice of the fastest lowering of a convolution on CPU. GPU and TPU always use XLA's.
 
-XLA's CPU convolution is good on large images and up to 50 times slower than a matrix product on small images with
+XLA's CPU convolution is good on large images. It is up to 50 times slower than a matrix product on small images with
 many channels, on one-channel images, on 1x1 kernels and on groups. The thresholds come from `benchmarks/conv.py`
 (LeNet, ResNet-50 at 64 and 224 pixels, MobileNet, ResNeXt and odd sizes). They compare
 
@@ -8,24 +8,24 @@ many channels, on one-channel images, on 1x1 kernels and on groups. The threshol
     depth   C / group * kh * kw  its columns
     O       out channels         rows of the matrix of weights, which has as many columns
 
-XLA's own brings the weights into another order, im2col makes its matrix: the smaller of the two is the quicker way,
-unless XLA has no good convolution for the shape at all.
+XLA's convolution transposes the weights, im2col builds its matrix: the smaller of the two is faster, unless XLA has no
+good convolution for the shape.
 """
 
 from math import prod
 
 from msnb.ops.nn.conv import lowering as ways
 
-_MANY_TAPS = 49  # more than these would blow up the program
-_MANY_GROUPS = 8  # up to these, each group is chosen and compiled on its own
+_MANY_TAPS = 49  # the program grows with the number of taps
+_MANY_GROUPS = 8  # up to this number, each group is chosen and compiled separately
 _SMALL_CHANNELS = 8
 
 
 def forward(x, w, g):
-    """Lowering for an image of shape `x` (N, C, H, W) and weights of shape `w` (O, C / group, kh, kw)."""
+    """Return the lowering for an image of shape `x` (N, C, H, W) and weights of shape `w` (O, C / group, kh, kw)."""
     if g.group > 1:
-        return _grouped(x, w, g, ways.direct)
-    pixels, depth, taps = _sizes(x, w, g)
+        return _choose_grouped(x, w, g, ways.direct)
+    pixels, depth, taps = _matrix_sizes(x, w, g)
     if taps == 1:
         return ways.columns
     if taps > _MANY_TAPS:
@@ -38,10 +38,10 @@ def forward(x, w, g):
 
 
 def input_grad(x, w, g):
-    """Lowering whose transpose gives the gradient with respect to the image."""
+    """Return the lowering whose transpose gives the gradient with respect to the image."""
     if g.group > 1:
-        return _grouped(x, w, g, ways.grouped_columns)
-    pixels, depth, taps = _sizes(x, w, g)
+        return _choose_grouped(x, w, g, ways.grouped_columns)
+    pixels, depth, taps = _matrix_sizes(x, w, g)
     if taps == 1:
         return ways.columns
     if taps > _MANY_TAPS:
@@ -54,25 +54,25 @@ def input_grad(x, w, g):
 
 
 def filter_grad(x, w, g):
-    """Lowering whose transpose gives the gradient with respect to the weights."""
+    """Return the lowering whose transpose gives the gradient with respect to the weights."""
     if g.group > 1:
-        return _grouped(x, w, g, ways.grouped_columns)
-    pixels, _, taps = _sizes(x, w, g)
+        return _choose_grouped(x, w, g, ways.grouped_columns)
+    pixels, _, taps = _matrix_sizes(x, w, g)
     if taps == 1:
         return ways.columns
     return ways.columns if taps <= _MANY_TAPS and w[0] >= pixels else ways.direct
 
 
 def group_by_group(x, g):
-    """Whether a grouped convolution of an image of shape `x` is computed, and chosen, one group at a time."""
+    """Return True if a grouped convolution of an image of shape `x` is chosen and computed one group at a time."""
     return 1 < g.group <= _MANY_GROUPS and x[1] != g.group
 
 
-def _sizes(x, w, g):
+def _matrix_sizes(x, w, g):
     return x[0] * prod(g.output(x[2:], w[2:])), prod(w[1:]), prod(w[2:])
 
 
-def _grouped(x, w, g, otherwise):
+def _choose_grouped(x, w, g, otherwise):
     if x[1] == g.group:
         return ways.depthwise if prod(w[2:]) <= _MANY_TAPS else ways.direct
     return otherwise  # the gradients XLA computes are up to 500 times slower than a batched product

@@ -44,11 +44,11 @@ def ExtractVolumePatches(x, *, kernel_size: Five, strides: Five, padding: OneOf(
     outs = [(n - k) // s + 1 for n, k, s in zip(x.shape[2:], kernel, step, strict=True)]
     if min(outs) < 1:
         raise ValueError(f"For '{op}', the window {kernel} does not fit the volume {x.shape[2:]}.")
-    found = []
+    patches = []
     for tap in np.ndindex(kernel):
         stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, step, strict=True)]
-        found.append(lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *step)))
-    return jnp.stack(found, 1).reshape(x.shape[0], x.shape[1] * len(found), *outs)
+        patches.append(lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *step)))
+    return jnp.stack(patches, 1).reshape(x.shape[0], x.shape[1] * len(patches), *outs)
 
 
 CASES = [

@@ -2,10 +2,9 @@
 
     conv(x, w) -> y        input_grad(dy, w) -> dx        filter_grad(x, dy) -> dw
 
-Each is bilinear and its transposes are the other two, so forward mode, reverse mode and every mix of them work, and
-on CPU each of the three picks its own lowering (`conv_choice`) at the moment it is lowered, when the platform is
-known. A graph that is exported, moved to GPU or TPU, or cut over several devices by XLA, gets XLA's own convolution
-from the same jaxpr.
+Each is bilinear and its transposes are the other two, so forward mode, reverse mode and every mix of them work. On CPU
+each of the three chooses its lowering (`lowering_choice`) when it is lowered and the platform is known. A graph that is
+exported, moved to GPU or TPU, or partitioned over several devices by XLA, gets XLA's convolution from the same jaxpr.
 """
 
 from functools import partial
@@ -36,10 +35,10 @@ def conv_filter_grad(x, dy, kernel, geometry):
     return _filter_grad_p.bind(x, dy, image=x.shape, kernel=tuple(kernel), geometry=geometry)
 
 
-# One function for each primitive: how it is computed with a given way to compute a convolution.
+# One function for each primitive: its computation by a given lowering of a convolution.
 
 
-def _forward(x, w, *, way, geometry, **_):
+def _compute_forward(x, w, *, way, geometry, **_):
     return way(x, w, geometry)
 
 
@@ -51,8 +50,8 @@ def _filter_grad(x, dy, *, way, kernel, geometry, **_):
     return jax.linear_transpose(lambda w: way(x, w, geometry), jax.ShapeDtypeStruct(kernel, dy.dtype))(dy)[0]
 
 
-# On CPU: choose; a grouped convolution is cut into its groups and each is chosen on its own. `axes` says along which
-# axis the two operands and the result are cut.
+# CPU: a grouped convolution is split into its groups, and a lowering is chosen for each. `axes` are the axes of
+# the two operands and of the result along which they are split.
 
 
 def _on_cpu(compute, choose, axes):
@@ -66,16 +65,16 @@ def _on_cpu(compute, choose, axes):
         image = (n, image[1] // groups, *image[2:])
         kernel = (kernel[0] // groups, *kernel[1:])
         geometry = geometry._replace(group=1)
-        parts = [
+        results = [
             lowered(*pair, image=image, kernel=kernel, geometry=geometry)
             for pair in zip(jnp.split(a, groups, axes[0]), jnp.split(b, groups, axes[1]), strict=True)
         ]
-        return jnp.concatenate(parts, axes[2])
+        return jnp.concatenate(results, axes[2])
 
     return lowered
 
 
-def _abstract(shape_of):
+def _abstract_rule(shape_of):
     def rule(a, b, *, image, kernel, geometry):
         shape = shape_of(image, kernel, geometry)
         varying = frozenset(getattr(a, "vma", ())) | frozenset(getattr(b, "vma", ()))  # over shard_map's mesh axes
@@ -88,33 +87,33 @@ def _output_shape(image, kernel, geometry):
     return (image[0], kernel[0], *geometry.output(image[2:], kernel[2:]))
 
 
-def _define(name, shape_of, compute, choose, axes):
+def _define_primitive(name, shape_of, compute, choose, axes):
     primitive = Primitive(name)
     anywhere = partial(compute, way=direct)
     primitive.def_impl(lambda a, b, **attributes: jax.jit(partial(primitive.bind, **attributes))(a, b))
-    primitive.def_abstract_eval(_abstract(shape_of))
-    own = mlir.lower_fun(anywhere, multiple_results=False)
-    chosen = mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False)
+    primitive.def_abstract_eval(_abstract_rule(shape_of))
+    xla_lowering = mlir.lower_fun(anywhere, multiple_results=False)
+    cpu_lowering = mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False)
 
     def on_cpu(context, *operands, **attributes):
-        # What is chosen for one device moves images in loops and parts, which several would send to one another.
-        return (own if is_partitioned(context) else chosen)(context, *operands, **attributes)
+        # The lowerings for one device split the batch in loops; several devices would send images to one another.
+        return (xla_lowering if partitioned(context) else cpu_lowering)(context, *operands, **attributes)
 
-    mlir.register_lowering(primitive, own)
+    mlir.register_lowering(primitive, xla_lowering)
     mlir.register_lowering(primitive, on_cpu, platform="cpu")
 
-    def batch(operands, dims, **attributes):  # under vmap XLA's own is used: its batching rule handles every case
+    def batch(operands, dims, **attributes):  # vmap uses XLA's convolution: its batching rule handles every case
         return jax.vmap(partial(anywhere, **attributes), dims)(*operands), 0
 
     batching.primitive_batchers[primitive] = batch
     return primitive
 
 
-_conv_p = _define("conv", _output_shape, _forward, lowering_choice.forward, (1, 0, 1))
-_input_grad_p = _define(
+_conv_p = _define_primitive("conv", _output_shape, _compute_forward, lowering_choice.forward, (1, 0, 1))
+_input_grad_p = _define_primitive(
     "conv_input_grad", lambda image, kernel, geometry: image, _input_grad, lowering_choice.input_grad, (1, 0, 1)
 )
-_filter_grad_p = _define(
+_filter_grad_p = _define_primitive(
     "conv_filter_grad", lambda image, kernel, geometry: kernel, _filter_grad, lowering_choice.filter_grad, (1, 1, 0)
 )
 

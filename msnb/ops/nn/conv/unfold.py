@@ -1,4 +1,4 @@
-"""Every window of an image as a column."""
+"""Windows of images as columns, and their sum back to images."""
 
 import math
 
@@ -40,7 +40,7 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
 
 
 def _slide_windows(images, kernel, dilation, padding, stride):
-    """The pixels that the windows meet, (N, C, *kernel, *windows): one axis is cut after the other.
+    """Return the pixels of all windows, (N, C, *kernel, *windows). One axis is sliced after the other.
 
     Pixels are copied and never multiplied: a product with 0 would carry NaN and infinity into other windows.
     """
@@ -55,8 +55,8 @@ def _slide_windows(images, kernel, dilation, padding, stride):
     return pixels
 
 
-def _pair(op, name, value):
-    """Two ints, of an int, or of a list or tuple of one or two."""
+def _pair_of_ints(op, name, value):
+    """Return two ints from an int, or from a list or tuple of one or two."""
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in values) or len(values) not in (1, 2):
         raise TypeError(f"For '{op}', '{name}' should be an int or two of them, but got {value!r}.")
@@ -73,7 +73,7 @@ def Col2Im(
     padding: Shape = (0, 0),
     stride: Shape = (1, 1),
 ):
-    """Images made of their windows: where windows meet, they are added.
+    """The sum of windows as images: overlapping windows are added.
 
     Args:
         kernel_size (tuple[int]): Height and width of the window.
@@ -98,7 +98,7 @@ def Col2Im(
     _check.dtype_in("fold", "input", x, _check.FLOAT)
     _check.rank("fold", "input", x, 4)
     kernel, dilation, padding, stride, size = (
-        _pair("fold", name, value)
+        _pair_of_ints("fold", name, value)
         for name, value in (
             ("kernel_size", kernel_size),
             ("dilation", dilation),
@@ -113,14 +113,14 @@ def Col2Im(
         return taps.reshape(*images.shape[:2], kernel[0] * kernel[1], math.prod(taps.shape[4:]))
 
     images = jax.ShapeDtypeStruct((*x.shape[:2], *size), x.dtype)
-    wanted = jax.eval_shape(windows, images).shape
-    if x.shape != wanted:
-        raise ValueError(f"For 'fold', 'input' should have shape {wanted} for these images, but got {x.shape}.")
+    expected = jax.eval_shape(windows, images).shape
+    if x.shape != expected:
+        raise ValueError(f"For 'fold', 'input' should have shape {expected} for these images, but got {x.shape}.")
     (back,) = jax.linear_transpose(windows, images)(x)
     return back
 
 
-def _size(value):
+def _as_tuple(value):
     return tuple(value.tolist()) if isinstance(value, Tensor) else value
 
 
@@ -133,7 +133,7 @@ def col2im(
     padding_value: IntOrTuple,
     stride: IntOrTuple,
 ) -> Tensor:
-    """Images made of their windows: where windows meet, they are added.
+    """The sum of windows as images: overlapping windows are added.
 
     Args:
         input_x (Tensor): Floating point, of shape (N, C, window, number of windows).
@@ -153,7 +153,7 @@ def col2im(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _size(output_size))
+    return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _as_tuple(output_size))
 
 
 @spelling(Col2Im, function="fold", method="fold")
@@ -165,7 +165,7 @@ def fold(
     padding: IntOrTuple = 0,
     stride: IntOrTuple = 1,
 ) -> Tensor:
-    """Images made of their windows: where windows meet, they are added.
+    """The sum of windows as images: overlapping windows are added.
 
     Args:
         input (Tensor): Floating point, of shape (N, C, window, number of windows), or of three axes with
@@ -234,7 +234,7 @@ def _unfold_of(
     padding: int | tuple[int, ...] | list[int] = 0,
     stride: int | tuple[int, ...] | list[int] = 1,
 ) -> Tensor:
-    """Every window of an image as a column; see `ops.unfold`."""
+    """Return every window of an image as a column; see `ops.unfold`."""
     return Im2ColExt.functional(self, kernel_size, dilation, padding, stride)
 
 

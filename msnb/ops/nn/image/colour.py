@@ -1,4 +1,4 @@
-"""Colours of images: hue, saturation and value."""
+"""Conversion of images between RGB and HSV."""
 
 import colorsys  # noqa: F401 - the formulas are those of this module
 
@@ -11,7 +11,7 @@ from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 
 
-def _coloured(op, argument, x):
+def _check_channels(op, argument, x):
     dtype_in(op, argument, x, FLOAT)
     if not x.ndim or x.shape[-1] != 3:
         raise ValueError(f"For '{op}', '{argument}' should have shape (*, 3), but got {x.shape}.")
@@ -20,16 +20,16 @@ def _coloured(op, argument, x):
 def _to_hsv(x):
     red, green, blue = x[..., 0], x[..., 1], x[..., 2]
     value = jnp.max(x, -1)
-    spread = value - jnp.min(x, -1)
-    grey = spread == 0
-    share = 1 / jnp.where(grey, 1, spread)
+    chroma = value - jnp.min(x, -1)
+    grey = chroma == 0
+    inverse_chroma = 1 / jnp.where(grey, 1, chroma)
     hue = jnp.where(
         value == red,
-        (green - blue) * share,
-        jnp.where(value == green, 2 + (blue - red) * share, 4 + (red - green) * share),
+        (green - blue) * inverse_chroma,
+        jnp.where(value == green, 2 + (blue - red) * inverse_chroma, 4 + (red - green) * inverse_chroma),
     )
     hue = jnp.where(grey, 0, hue / 6)
-    saturation = jnp.where(value > 0, spread / jnp.where(value > 0, value, 1), 0)
+    saturation = jnp.where(value > 0, chroma / jnp.where(value > 0, value, 1), 0)
     return jnp.stack([jnp.where(hue < 0, hue + 1, hue), saturation, value], -1)
 
 
@@ -59,7 +59,7 @@ def RGBToHSV(images):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _coloured("RGBToHSV", "images", images)
+    _check_channels("RGBToHSV", "images", images)
     return _to_hsv(images)
 
 
@@ -81,7 +81,7 @@ def HSVToRGB(x):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _coloured("HSVToRGB", "x", x)
+    _check_channels("HSVToRGB", "x", x)
     return _to_rgb(x)
 
 
@@ -93,7 +93,7 @@ def AdjustHue(image, delta):
 
     Inputs:
         - **image** (Tensor) - (*, 3), float, in [0, 1].
-        - **delta** (Tensor) - by how much of a whole turn, a scalar of float32.
+        - **delta** (Tensor) - shift as a fraction of a full turn, a scalar of float32.
 
     Outputs:
         Tensor, shape and type of `image`.
@@ -105,7 +105,7 @@ def AdjustHue(image, delta):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _coloured("AdjustHue", "image", image)
+    _check_channels("AdjustHue", "image", image)
     hsv = _to_hsv(image)
     hue = hsv[..., :1] + delta.astype(image.dtype)
     return _to_rgb(jnp.concatenate([hue - jnp.floor(hue), hsv[..., 1:]], -1))
@@ -131,7 +131,7 @@ def AdjustSaturation(image, scale):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _coloured("AdjustSaturation", "image", image)
+    _check_channels("AdjustSaturation", "image", image)
     hsv = _to_hsv(image)
     saturation = jnp.clip(hsv[..., 1:2] * scale.astype(image.dtype), 0, 1)
     return _to_rgb(jnp.concatenate([hsv[..., :1], saturation, hsv[..., 2:]], -1))

@@ -1,4 +1,4 @@
-"""Boxes cut out of images and resized."""
+"""Boxes cropped from images and resized."""
 
 import jax
 import jax.numpy as jnp
@@ -28,7 +28,7 @@ def CropAndResize(
 
     Args:
         method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
-        extrapolation_value (float): stands for what lies outside the image. Default: 0.0.
+        extrapolation_value (float): value outside the image. Default: 0.0.
 
     Inputs:
         - **x** (Tensor) - (N, H, W, C).
@@ -56,25 +56,25 @@ def CropAndResize(
     height, width = x.shape[1:3]
     ys = _crop_positions(boxes[:, 0], boxes[:, 2], height, crop_size[0], method)
     xs = _crop_positions(boxes[:, 1], boxes[:, 3], width, crop_size[1], method)
-    inside = _inside(ys, height, method)[:, :, None] & _inside(xs, width, method)[:, None, :]
+    inside = _is_inside(ys, height, method)[:, :, None] & _is_inside(xs, width, method)[:, None, :]
     if method == "nearest":
-        picked = _pick(x, box_index, _half_up(ys), _half_up(xs))
+        picked = _gather_pixels(x, box_index, _half_up(ys), _half_up(xs))
     else:
         y0, x0 = jnp.floor(ys), jnp.floor(xs)
         dy, dx = (ys - y0)[:, :, None, None], (xs - x0)[:, None, :, None]
-        top = _pick(x, box_index, y0, x0) * (1 - dx) + _pick(x, box_index, y0, x0 + 1) * dx
-        bottom = _pick(x, box_index, y0 + 1, x0) * (1 - dx) + _pick(x, box_index, y0 + 1, x0 + 1) * dx
+        top = _gather_pixels(x, box_index, y0, x0) * (1 - dx) + _gather_pixels(x, box_index, y0, x0 + 1) * dx
+        bottom = _gather_pixels(x, box_index, y0 + 1, x0) * (1 - dx) + _gather_pixels(x, box_index, y0 + 1, x0 + 1) * dx
         picked = top * (1 - dy) + bottom * dy
-    known = (box_index >= 0) & (box_index < x.shape[0])
+    is_valid_index = (box_index >= 0) & (box_index < x.shape[0])
     crops = jnp.where(inside[..., None], picked, jnp.float32(extrapolation_value)).astype(jnp.float32)
-    return jnp.where(known[:, None, None, None], crops, jnp.nan)
+    return jnp.where(is_valid_index[:, None, None, None], crops, jnp.nan)
 
 
 def _crop_positions(low, high, size, count, method):
-    """Where the samples of each box lie along an axis of `size` pixels, float32 of shape (boxes, count).
+    """Return the positions of the samples of each box along an axis of `size` pixels, float32 of shape (boxes, count).
 
-    In double precision first: a compiler works a position out once for the pixel and once for its weight, and rounds
-    a product differently where it is fused with the sum; next to a whole number the two would not belong together.
+    They are computed in double precision. A compiler computes a position once for the pixel and once for its weight,
+    and rounds a product differently if it is fused with the sum: near an integer the two would disagree.
     """
     exact = jax.dtypes.canonicalize_dtype(jnp.float64)
     low, high, steps = low.astype(exact), high.astype(exact), jnp.arange(count, dtype=exact)
@@ -88,7 +88,7 @@ def _crop_positions(low, high, size, count, method):
     return where.astype(jnp.float32)
 
 
-def _inside(where, size, method):
+def _is_inside(where, size, method):
     return (where >= 0) & (where <= size - 1) if method != "bilinear_v2" else (where > -1) & (where < size)
 
 
@@ -96,7 +96,7 @@ def _half_up(where):
     return jnp.floor(where + 0.5)
 
 
-def _pick(x, image, ys, xs):
+def _gather_pixels(x, image, ys, xs):
     rows = jnp.clip(ys, 0, x.shape[1] - 1).astype(jnp.int32)
     columns = jnp.clip(xs, 0, x.shape[2] - 1).astype(jnp.int32)
     return x[image[:, None, None], rows[:, :, None], columns[:, None, :]].astype(jnp.float32)
@@ -123,7 +123,7 @@ def crop_and_resize(
         box_indices (Tensor): Of shape (n,), int32: the image of each box.
         crop_size (tuple[int]): Height and width of the crops.
         method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
-        extrapolation_value (float): Stands for what lies outside the image. Default: 0.0.
+        extrapolation_value (float): Value outside the image. Default: 0.0.
 
     Returns:
         Tensor of float32, of shape (n, crop height, crop width, C).

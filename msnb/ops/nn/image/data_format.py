@@ -1,4 +1,4 @@
-"""Axes of one layout in another."""
+"""Conversion of axes between data formats."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -33,8 +33,8 @@ def DataFormatDimMap(
         [0 3 1 2]
     """
     _check.dtype_in("DataFormatDimMap", "input_x", input_x, _check.SIGNED)
-    places = np.array([src_format.index(letter) for letter in dst_format])
-    return jnp.take(jnp.asarray(places, input_x.dtype), input_x % 4)
+    axes = np.array([src_format.index(letter) for letter in dst_format])
+    return jnp.take(jnp.asarray(axes, input_x.dtype), input_x % 4)
 
 
 CASES = [

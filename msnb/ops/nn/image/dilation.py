@@ -1,4 +1,4 @@
-"""Dilation of images as in morphology: the largest sum of a window and a filter."""
+"""Morphological dilation: the largest sum of a window and a filter."""
 
 import functools
 
@@ -11,26 +11,26 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import FLOAT, dtype_in, same_dtype, some
 from msnb.ops._shapes import shapes
 from msnb.ops.nn.conv._shared import same_pads
-from msnb.ops.nn.pool._windows import reach, window_taps
+from msnb.ops.nn.pool._windows import window_extent, window_taps
 
 
-def _two(name, value):
-    """Numbers for height and width, of one, two or (1, 1, height, width)."""
-    found = (value, value) if isinstance(value, int) else tuple(value)
-    found = found[2:] if len(found) == 4 and found[:2] == (1, 1) else found
-    if len(found) != 2 or min(found) < 1:
+def _height_and_width(name, value):
+    """Return numbers for height and width from one, two or (1, 1, height, width)."""
+    sides = (value, value) if isinstance(value, int) else tuple(value)
+    sides = sides[2:] if len(sides) == 4 and sides[:2] == (1, 1) else sides
+    if len(sides) != 2 or min(sides) < 1:
         raise ValueError(
             f"For 'Dilation2D', '{name}' should be 1 positive int, 2, or (1, 1, height, width), but got {value}."
         )
-    return found
+    return sides
 
 
-def _sides(attributes):
+def _check_attributes(attributes):
     for name in ("stride", "dilation"):
-        _two(name, attributes[name])
+        _height_and_width(name, attributes[name])
 
 
-@operator(refuses=_sides, generation=2)
+@operator(refuses=_check_attributes, generation=2)
 @shapes("x: n c _ _, filter: c _ _")
 def Dilation2D(
     x,
@@ -73,10 +73,10 @@ def Dilation2D(
     dtype_in("Dilation2D", "x", x, FLOAT)
     same_dtype("Dilation2D", x=x, filter=filter)
     some("Dilation2D", "filter", filter, 1, 2)
-    step, gap, kernel = _two("stride", stride), _two("dilation", dilation), filter.shape[1:]
+    step, gap, kernel = _height_and_width("stride", stride), _height_and_width("dilation", dilation), filter.shape[1:]
     lengths = list(zip(x.shape[2:], kernel, step, gap, strict=True))
     pads = [same_pads(*sizes) for sizes in lengths] if pad_mode == "SAME" else [(0, 0), (0, 0)]
-    if any(n + sum(p) < r for n, p, r in zip(x.shape[2:], pads, reach(kernel, gap), strict=True)):
+    if any(n + sum(p) < r for n, p, r in zip(x.shape[2:], pads, window_extent(kernel, gap), strict=True)):
         raise ValueError(f"For 'Dilation2D', a window of {kernel} does not fit the images {x.shape[2:]}.")
     taps = window_taps(x, kernel, step, pads, -np.inf, gap)
     return functools.reduce(

@@ -1,4 +1,4 @@
-"""Windows of images at places that are given."""
+"""Windows of images at given offsets."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from msnb.ops.random.uniform import UniformReal
 @operator
 @shapes("x: n _ _ c, offsets: n 2, noise: n _ _ c")
 def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
-    """Windows of images at places that are given.
+    """Windows of images at given offsets.
 
     Args:
         centered (bool): Whether places count from the middle of an image.
@@ -29,18 +29,18 @@ def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).
         - **offsets** (Tensor) - The places of the windows' middles, float32 of shape (N, 2).
-        - **noise** (Tensor) - What is there where a window reaches over the border; as large as the windows.
+        - **noise** (Tensor) - Values of windows outside the image; as large as the windows.
 
     Outputs:
         Tensor of the shape of `noise`.
     """
     size, window = jnp.array(x.shape[1:3], jnp.float32), jnp.array(noise.shape[1:3], jnp.float32)
-    place = offsets.astype(jnp.float32)
+    centre = offsets.astype(jnp.float32)
     if centered:
-        place = (place + 1) * size / 2 if normalized else place / 2 + size / 2
+        centre = (centre + 1) * size / 2 if normalized else centre / 2 + size / 2
     elif normalized:
-        place = place * size
-    begin = jnp.trunc(place - window / 2).astype(int)
+        centre = centre * size
+    begin = jnp.trunc(centre - window / 2).astype(int)
     rows, columns = (begin[:, d, None] + jnp.arange(noise.shape[1 + d]) for d in (0, 1))
     inside = ((rows >= 0) & (rows < x.shape[1]))[:, :, None] & ((columns >= 0) & (columns < x.shape[2]))[:, None]
     rows, columns = (jnp.clip(i, 0, n - 1) for i, n in ((rows, x.shape[1]), (columns, x.shape[2])))
@@ -50,14 +50,14 @@ def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
 
 @host_operator()
 class ExtractGlimpse(HostPrimitive):
-    """Windows of images at places that are given; noise where they reach over the border.
+    """Windows of images at given offsets; noise outside of the images.
 
     Args:
         centered (bool): Whether places count from the middle of an image. Default: True.
         normalized (bool): Whether they are shares of it, from -1 to 1, or from 0 where they are not `centered`.
             Default: True.
         uniform_noise (bool): Whether the noise is uniform. Default: True.
-        noise (str): What else it is: "uniform", "gaussian" or "zero". Default: "uniform".
+        noise (str): Other noise: "uniform", "gaussian" or "zero". Default: "uniform".
 
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).

@@ -1,4 +1,4 @@
-"""Pixels at the places that a grid names, and the grids of affine maps."""
+"""Pixels sampled at the positions of a grid, and the grids of affine maps."""
 
 import jax.numpy as jnp
 
@@ -13,29 +13,29 @@ Interpolation = OneOf("bilinear", "nearest")
 Outside = OneOf("zeros", "border", "reflection")
 
 
-def _reflected(where, low, high):
-    """Places on an axis of mirrors at `low` and `high`, brought between them."""
+def _reflect(where, low, high):
+    """Reflect positions on an axis at `low` and `high` into the range between them."""
     if high == low:
         return jnp.full_like(where, low)
-    away = jnp.abs(where - low)
-    turns = jnp.floor(away / (high - low))
-    rest = away - turns * (high - low)
+    distance = jnp.abs(where - low)
+    turns = jnp.floor(distance / (high - low))
+    rest = distance - turns * (high - low)
     return jnp.where(turns % 2 == 0, low + rest, high - rest)
 
 
-def _places(grid, sides, padding_mode, align_corners):
-    """For each axis of the image, the first of which the last entry of `grid` names: where its pixels lie."""
-    found = []
+def _pixel_positions(grid, sides, padding_mode, align_corners):
+    """Return the pixel positions along each axis of the image. The last entry of `grid` is for the first axis."""
+    positions = []
     for i, n in enumerate(sides):
         g = grid[..., len(sides) - 1 - i]
         where = (g + 1) / 2 * (n - 1) if align_corners else ((g + 1) * n - 1) / 2
         if padding_mode == "reflection":
-            where = _reflected(where, *((0, n - 1) if align_corners else (-0.5, n - 0.5)))
-        found.append(where if padding_mode == "zeros" else jnp.clip(where, 0, n - 1))
-    return found
+            where = _reflect(where, *((0, n - 1) if align_corners else (-0.5, n - 0.5)))
+        positions.append(where if padding_mode == "zeros" else jnp.clip(where, 0, n - 1))
+    return positions
 
 
-def _sampled(op, input_x, grid, dims, interpolation_mode, padding_mode, align_corners):
+def _sample(op, input_x, grid, dims, interpolation_mode, padding_mode, align_corners):
     _check.rank(op, "input_x", input_x, dims + 2)
     if grid.ndim != dims + 2 or grid.shape[-1] != dims or grid.shape[0] != input_x.shape[0]:
         sides = ", ".join("DHW"[-dims:])
@@ -47,24 +47,24 @@ def _sampled(op, input_x, grid, dims, interpolation_mode, padding_mode, align_co
     examples = jnp.arange(input_x.shape[0]).reshape(-1, *[1] * dims)
     pixels = jnp.moveaxis(input_x, 1, -1)
 
-    def pick(*places):
+    def pick(*positions):
         inside, indices = True, []
-        for v, n in zip(places, sides, strict=True):
+        for v, n in zip(positions, sides, strict=True):
             inside = inside & (v >= 0) & (v < n)
             indices.append(jnp.clip(v, 0, n - 1).astype(jnp.int32))
         return jnp.where(inside[..., None], pixels[(examples, *indices)], 0)
 
-    def between(places, chosen):
-        """The mean along the axes that are left, one after another."""
+    def between(positions, chosen):
+        """Interpolate along the remaining axes, one after another."""
         if len(chosen) == dims:
             return pick(*chosen)
-        where = places[len(chosen)]
+        where = positions[len(chosen)]
         low = jnp.floor(where)
         share = (where - low)[..., None]
-        return between(places, [*chosen, low]) * (1 - share) + between(places, [*chosen, low + 1]) * share
+        return between(positions, [*chosen, low]) * (1 - share) + between(positions, [*chosen, low + 1]) * share
 
-    places = _places(grid, sides, padding_mode, align_corners)
-    out = pick(*map(jnp.round, places)) if interpolation_mode == "nearest" else between(places, [])
+    positions = _pixel_positions(grid, sides, padding_mode, align_corners)
+    out = pick(*map(jnp.round, positions)) if interpolation_mode == "nearest" else between(positions, [])
     return jnp.moveaxis(out, -1, 1)
 
 
@@ -82,7 +82,7 @@ def GridSampler2D(
 
     Args:
         interpolation_mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): what lies outside: "zeros", the "border", or the "reflection" of the image.
+        padding_mode (str): values outside: "zeros", the "border", or the "reflection" of the image.
             Default: "zeros".
         align_corners (bool): whether -1 and 1 are the centres of the corner pixels, or their outer edges.
             Default: False.
@@ -97,7 +97,7 @@ def GridSampler2D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _sampled("GridSampler2D", input_x, grid, 2, interpolation_mode, padding_mode, align_corners)
+    return _sample("GridSampler2D", input_x, grid, 2, interpolation_mode, padding_mode, align_corners)
 
 
 @operator
@@ -114,7 +114,7 @@ def GridSampler3D(
 
     Args:
         interpolation_mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): what lies outside: "zeros", the "border", or the "reflection" of the volume.
+        padding_mode (str): values outside: "zeros", the "border", or the "reflection" of the volume.
             Default: "zeros".
         align_corners (bool): whether -1 and 1 are the centres of the corner pixels, or their outer edges.
             Default: False.
@@ -129,7 +129,7 @@ def GridSampler3D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _sampled("GridSampler3D", input_x, grid, 3, interpolation_mode, padding_mode, align_corners)
+    return _sample("GridSampler3D", input_x, grid, 3, interpolation_mode, padding_mode, align_corners)
 
 
 @spelling(GridSampler2D, GridSampler3D)
@@ -147,7 +147,7 @@ def grid_sample(
         input (Tensor): (N, C, H, W), or (N, C, D, H, W).
         grid (Tensor): (N, H_out, W_out, 2): x and y in [-1, 1]; of volumes (N, D_out, H_out, W_out, 3).
         mode (str): "bilinear" or "nearest". Default: "bilinear".
-        padding_mode (str): What lies outside: "zeros", the "border" or the "reflection". Default: "zeros".
+        padding_mode (str): Values outside: "zeros", the "border" or the "reflection". Default: "zeros".
         align_corners (bool): Whether -1 and 1 are the centres of the corner pixels, or their outer edges.
             Default: None, False.
 
@@ -191,7 +191,7 @@ def AffineGrid(theta, output_size: Shape, *, align_corners: Bool = False):
             f"D, H, W), but got {theta.shape} and {output_size}."
         )
     axes = []
-    for n in reversed(output_size[2:]):  # x comes first
+    for n in reversed(output_size[2:]):  # x is the first entry
         ends = 1 if align_corners else (n - 1) / n
         axes.append(jnp.linspace(-ends, ends, n) if n > 1 else jnp.zeros(1))
     base = jnp.stack(

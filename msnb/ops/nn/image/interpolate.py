@@ -1,4 +1,4 @@
-"""Sequences, images and volumes in another size."""
+"""Sequences, images and volumes resized."""
 
 import jax.numpy as jnp
 
@@ -23,8 +23,8 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
     Args:
         size (tuple[int]): new lengths.
         linear (bool): linear or nearest.
-        align_corners (bool): whether corner pixels stay where they are.
-        steps (tuple[float]): how far apart the new pixels lie in old ones. Default: None, old length / new length.
+        align_corners (bool): True keeps the corner pixels in place.
+        steps (tuple[float]): distance of the new pixels in old ones. Default: None, old length / new length.
 
     Inputs:
         - **x** (Tensor) - (N, C, ...).
@@ -51,7 +51,9 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
 
 
 def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
-    """(new lengths, how far apart the new pixels lie in old ones); no steps where they follow from the lengths."""
+    """Return the new lengths and the distances of new pixels in old ones. The distances are None if the lengths imply
+    them.
+    """
     spatial = x.ndim - 2
     if (size is None) == (scale_factor is None):
         raise ValueError(f"For '{op}', give exactly one of 'size' and 'scale_factor'.")
@@ -64,21 +66,21 @@ def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
         return ((size,) * spatial if isinstance(size, int) else tuple(size)), None
     scales = (scale_factor,) * spatial if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
     new = tuple(int(n * s) for n, s in zip(x.shape[2:], scales, strict=True))
-    whole = all(n * s == m for n, s, m in zip(x.shape[2:], scales, new, strict=True))
-    return new, None if whole or recompute_scale_factor else tuple(1 / s for s in scales)
+    is_integer = all(n * s == m for n, s, m in zip(x.shape[2:], scales, new, strict=True))
+    return new, None if is_integer or recompute_scale_factor else tuple(1 / s for s in scales)
 
 
-_AREA = {3: AdaptiveAvgPool1D, 4: AdaptiveAvgPool2D, 5: AdaptiveAvgPool3D}  # by the number of dimensions
+_AREA = {3: AdaptiveAvgPool1D, 4: AdaptiveAvgPool2D, 5: AdaptiveAvgPool3D}  # by number of dimensions
 _RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4}
 _Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area", "bicubic", "nearest-exact")
 
 
-def _as_in_1_8(args, kwargs):
-    """The keyword arguments for those of MindSpore 1.8 to 1.10, whose usual mode was linear with aligned corners."""
+def _arguments_of_1_8(args, kwargs):
+    """Return the keyword arguments for those of MindSpore 1.8 to 1.10. Their default is linear with aligned corners."""
     kwargs = dict(kwargs)
     sizes, scales = kwargs.pop("sizes", None), kwargs.pop("scales", None)
-    place = kwargs.pop("coordinate_transformation_mode", None) or "align_corners"
-    if kwargs.pop("roi", None) is not None or place not in ("align_corners", "half_pixel"):
+    alignment = kwargs.pop("coordinate_transformation_mode", None) or "align_corners"
+    if kwargs.pop("roi", None) is not None or alignment not in ("align_corners", "half_pixel"):
         raise ValueError(
             "For 'interpolate', 'roi' and a 'coordinate_transformation_mode' other than 'align_corners' and "
             "'half_pixel' have no form here; give 'size' or 'scale_factor', and 'align_corners'."
@@ -87,13 +89,13 @@ def _as_in_1_8(args, kwargs):
     if sizes is not None:
         kwargs["size"] = sizes
     elif scales is not None:
-        kwargs["scale_factor"] = tuple(scales)[2:]  # those before are of the batch and of the channels
-    return {**kwargs, "align_corners": place == "align_corners"}
+        kwargs["scale_factor"] = tuple(scales)[2:]  # the first two are for batch and channels
+    return {**kwargs, "align_corners": alignment == "align_corners"}
 
 
 @spelling(_Resize, function=("interpolate", "upsample"))
 @keyword_aliases(
-    _as_in_1_8,
+    _arguments_of_1_8,
     x="input",
     sizes="size",
     scales="scale_factor",
@@ -115,9 +117,10 @@ def interpolate(
         scale_factor (Union[float, tuple[float]]): New lengths as multiples. Default: None.
         mode (str): "nearest", "linear", "bilinear", "trilinear", "bicubic", "area" or "nearest-exact", which takes the
             pixel whose centre is nearest. Default: "nearest".
-        align_corners (bool): Whether the centres of the corner pixels stay where they are; only for the linear modes
+        align_corners (bool): True keeps the centres of the corner pixels in place; only for the linear modes
             and "bicubic". Default: None, False.
-        recompute_scale_factor (bool): Whether pixels lie old length / new length apart rather than 1 / `scale_factor`;
+        recompute_scale_factor (bool): True makes the distance of pixels old length / new length rather than 1 /
+            `scale_factor`;
             these differ where a new length was rounded down. Always so in mode "nearest". Not together with `size`.
             Default: None, False.
 
@@ -152,7 +155,7 @@ def interpolate(
             )
         return _resize_by_lengths(input, tuple(size), mode, bool(align_corners))
     if mode == "nearest":
-        steps = None  # MindSpore's kernels of this mode go by the lengths, whatever `recompute_scale_factor` says
+        steps = None  # MindSpore's kernels of this mode use the lengths and ignore `recompute_scale_factor`
     return _Resize.functional(input, size, mode != "nearest", bool(align_corners), steps)
 
 

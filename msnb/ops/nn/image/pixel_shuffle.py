@@ -1,4 +1,4 @@
-"""Channels rearranged: into space, out of it, and among groups."""
+"""Channels rearranged: to space, from space, and among groups."""
 
 from msnb.common.kinds import PositiveInt
 from msnb.core.operator.cases import F, case

@@ -1,4 +1,4 @@
-"""Resizing images (N, C, H, W), each axis as sums of neighbours with constant weights."""
+"""Images (N, C, H, W) resized, each axis by weighted sums of neighbours with constant weights."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -24,19 +24,19 @@ Size = Kind("a tuple or list of 2 positive ints", _accept_size)
 
 
 def positions(old, new, align_corners, half_pixel_centers, step=None):
-    """Where the pixels of an axis of length `new` lie on one of length `old` (float32, as MindSpore computes).
+    """Return the positions of `new` pixels on an axis of `old` pixels (float32, as MindSpore computes).
 
-    They are `step` apart, unless corners are aligned; old / new where none is given.
+    They are `step` apart, or old / new without it, unless corners are aligned.
     """
-    places = np.arange(new, dtype=np.float32)
+    indices = np.arange(new, dtype=np.float32)
     if align_corners:
-        return places * np.float32((old - 1) / (new - 1) if new > 1 else 0)
+        return indices * np.float32((old - 1) / (new - 1) if new > 1 else 0)
     scale = np.float32(old) / np.float32(new) if step is None else np.float32(step)
-    return (places + np.float32(0.5)) * scale - np.float32(0.5) if half_pixel_centers else places * scale
+    return (indices + np.float32(0.5)) * scale - np.float32(0.5) if half_pixel_centers else indices * scale
 
 
 def lerp_matrix(old, new, align_corners, half_pixel_centers=False, step=None):
-    """(new, old) matrix of linear interpolation along one axis."""
+    """Return the (new, old) matrix of linear interpolation along one axis."""
     where = np.maximum(positions(old, new, align_corners, half_pixel_centers, step), 0)
     low = np.minimum(where.astype(np.int64), old - 1)
     high = np.minimum(low + 1, old - 1)
@@ -48,7 +48,7 @@ def lerp_matrix(old, new, align_corners, half_pixel_centers=False, step=None):
 
 
 def bilinear(x, size, align_corners, half_pixel_centers=False):
-    """Bilinear resize of the last two axes, in float32 at least."""
+    """Resize the last two axes bilinearly, in at least float32."""
     x = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     for axis, new in ((-2, size[0]), (-1, size[1])):
         if x.shape[axis] != new or half_pixel_centers:
@@ -62,8 +62,8 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
 
     Args:
         size (Union[tuple[int], list[int]]): new height and width.
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W), float.
@@ -87,8 +87,8 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
     """Resizes images by bilinear interpolation to a size that is an input.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W), float.
@@ -122,11 +122,11 @@ def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
 
 
 def nearest_index(old, new, step=None):
-    """For each pixel of an axis of length `new`, its nearest on one of length `old`."""
+    """Return the nearest pixel of an axis of length `old` for each pixel of one of length `new`."""
     return np.clip(np.floor(positions(old, new, False, False, step)).astype(np.int64), 0, old - 1)
 
 
-def _sized(op, x, size, dims, align_corners=False, half_pixel_centers=False):
+def _check_resize(op, x, size, dims, align_corners=False, half_pixel_centers=False):
     _check.dtype_in(op, "image", x, _check.NUMBER)
     _check.rank(op, "image", x, dims + 2)
     _check.some(op, "image", x, *range(2, dims + 2))
@@ -136,8 +136,8 @@ def _sized(op, x, size, dims, align_corners=False, half_pixel_centers=False):
         raise ValueError(f"For '{op}', 'size' should be {dims} positive ints, but got {size}.")
 
 
-def _along_axes(x, matrices):
-    """Each of the last axes of `x` through its matrix (new, old), in float32 at least."""
+def _multiply_axes(x, matrices):
+    """Multiply each of the last axes of `x` by its matrix (new, old), in at least float32."""
     wide = x.astype(jnp.promote_types(x.dtype, jnp.float32))
     for axis, matrix in enumerate(matrices, start=x.ndim - len(matrices)):
         wide = weigh_neighbours(wide, axis, matrix)
@@ -149,8 +149,8 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
     """Resizes images by the nearest pixel to a size that is an input.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W).
@@ -165,7 +165,7 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _sized("ResizeNearestNeighborV2", image, size, 2, align_corners, half_pixel_centers)
+    _check_resize("ResizeNearestNeighborV2", image, size, 2, align_corners, half_pixel_centers)
     for axis, new in enumerate(size, start=2):
         old = image.shape[axis]
         if half_pixel_centers:
@@ -178,21 +178,23 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
 
 
 def _cubic_matrix(old, new, align_corners, half_pixel_centers):
-    """(new, old) matrix of cubic convolution along one axis (Keys 1981), with weights at 1024 places of a pixel."""
+    """Return the (new, old) matrix of cubic convolution along one axis (Keys 1981), with weights at 1024 positions of
+    a pixel.
+    """
     where = positions(old, new, align_corners, half_pixel_centers)
     low = np.floor(where).astype(np.int64)
     share = np.rint((where - low) * 1024) / 1024
     slope = -0.5 if half_pixel_centers else -0.75
     matrix = np.zeros((new, old))
     for tap in range(-1, 3):
-        far = np.abs(share - tap)
-        near = ((slope + 2) * far - (slope + 3)) * far * far + 1
-        away = ((slope * far - 5 * slope) * far + 8 * slope) * far - 4 * slope
-        weight = np.where(far <= 1, near, away)
-        place = low + tap
-        if half_pixel_centers:  # what lies outside has no weight
-            weight = np.where((place >= 0) & (place < old), weight, 0)
-        np.add.at(matrix, (np.arange(new), np.clip(place, 0, old - 1)), weight)
+        distance = np.abs(share - tap)
+        near_weight = ((slope + 2) * distance - (slope + 3)) * distance * distance + 1
+        far_weight = ((slope * distance - 5 * slope) * distance + 8 * slope) * distance - 4 * slope
+        weight = np.where(distance <= 1, near_weight, far_weight)
+        pixel = low + tap
+        if half_pixel_centers:  # pixels outside have no weight
+            weight = np.where((pixel >= 0) & (pixel < old), weight, 0)
+        np.add.at(matrix, (np.arange(new), np.clip(pixel, 0, old - 1)), weight)
     return matrix / matrix.sum(1, keepdims=True) if half_pixel_centers else matrix
 
 
@@ -201,8 +203,8 @@ def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_
     """Resizes images by cubic convolution to a size that is an input.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
-        half_pixel_centers (bool): whether pixel centres lie at half coordinates. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
+        half_pixel_centers (bool): True puts pixel centres at half coordinates. Default: False.
 
     Inputs:
         - **image** (Tensor) - (N, C, H, W), numbers.
@@ -217,10 +219,10 @@ def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _sized("ResizeBicubic", image, size, 2, align_corners, half_pixel_centers)
+    _check_resize("ResizeBicubic", image, size, 2, align_corners, half_pixel_centers)
     pairs = zip(image.shape[2:], size, strict=True)
     matrices = [_cubic_matrix(old, new, align_corners, half_pixel_centers) for old, new in pairs]
-    return _along_axes(image, matrices).astype(image.dtype)
+    return _multiply_axes(image, matrices).astype(image.dtype)
 
 
 @operator
@@ -246,16 +248,16 @@ def ResizeLinear1D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _sized("ResizeLinear1D", x, size, 1)
+    _check_resize("ResizeLinear1D", x, size, 1)
     align = coordinate_transformation_mode == "align_corners"
-    return _along_axes(x, [lerp_matrix(x.shape[2], size[0], align, not align)]).astype(x.dtype)
+    return _multiply_axes(x, [lerp_matrix(x.shape[2], size[0], align, not align)]).astype(x.dtype)
 
 
 def _volume_size(op, x, output_size, scales):
     if (output_size is None) == (scales is None):
         raise ValueError(f"For '{op}', give exactly one of 'output_size' and 'scales'.")
     size = output_size if scales is None else [int(n * s) for n, s in zip(x.shape[2:], scales, strict=True)]
-    _sized(op, x, tuple(size), 3)
+    _check_resize(op, x, tuple(size), 3)
     return size, None if scales is None else [1 / s for s in scales]
 
 
@@ -292,7 +294,7 @@ def UpsampleTrilinear3D(
     """Resizes volumes by linear interpolation along each side.
 
     Args:
-        align_corners (bool): whether the centres of the corner pixels stay where they are. Default: False.
+        align_corners (bool): True keeps the centres of the corner pixels in place. Default: False.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W), float.
@@ -313,7 +315,7 @@ def UpsampleTrilinear3D(
         lerp_matrix(old, new, align_corners, not align_corners, step)
         for old, new, step in zip(x.shape[2:], size, steps or (None,) * 3, strict=True)
     ]
-    return _along_axes(x, matrices).astype(x.dtype)
+    return _multiply_axes(x, matrices).astype(x.dtype)
 
 
 @operator
@@ -321,7 +323,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
     """Resizes images by the mean of the area that each new pixel covers.
 
     Args:
-        align_corners (bool): whether the corner pixels stay where they are. Default: False.
+        align_corners (bool): True keeps the corner pixels in place. Default: False.
 
     Inputs:
         - **images** (Tensor) - (N, H, W, C), numbers.
@@ -336,7 +338,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _sized("ResizeArea", images, size, 2)
+    _check_resize("ResizeArea", images, size, 2)
     matrices = []
     for old, new in zip(images.shape[1:3], size, strict=True):
         scale = (old - 1) / (new - 1) if align_corners and new > 1 else old / new
@@ -346,7 +348,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
         matrix = np.zeros((new, old))
         np.add.at(matrix, (slice(None), np.minimum(pixel, old - 1)), cover)
         matrices.append(matrix)
-    wide = _along_axes(jnp.moveaxis(images, -1, 1).astype(jnp.float32), matrices)
+    wide = _multiply_axes(jnp.moveaxis(images, -1, 1).astype(jnp.float32), matrices)
     return jnp.moveaxis(wide, 1, -1).astype(jnp.float32)
 
 

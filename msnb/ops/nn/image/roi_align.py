@@ -1,4 +1,4 @@
-"""Features of regions of an image."""
+"""Features of image regions (RoIAlign)."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from msnb.core.operator.cases import F, Values, case, refused
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 
 
 def _samples_or_all(value):
@@ -38,7 +38,7 @@ def ROIAlign(
         pooled_height (int): rows of the grid.
         pooled_width (int): columns of the grid.
         spatial_scale (float): from image to feature coordinates.
-        sample_num (int): samples a cell in each direction; -1 takes one for each whole pixel that a cell is high or
+        sample_num (int): samples a cell in each direction; -1 takes one for each full pixel that a cell is high or
             wide, and one at least, where MindSpore 2.7.1 gives NaN. Default: 2.
         roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
 
@@ -66,12 +66,12 @@ def ROIAlign(
         size = jnp.maximum(size, 1.0)
     image = jnp.floor(rois[:, 0] + 0.5).astype(jnp.int32)
     if sample_num == -1:
-        rows = _shares(start[:, 1], size[:, 1], pooled_height, features.shape[2]).astype(wide.dtype)
-        columns = _shares(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
+        rows = _pixel_weights(start[:, 1], size[:, 1], pooled_height, features.shape[2]).astype(wide.dtype)
+        columns = _pixel_weights(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
         means = lambda region: jnp.einsum("iy,cyx,jx->cij", region[1], wide[region[0]], region[2])  # noqa: E731
         return lax.map(means, (image, rows, columns)).astype(features.dtype)
-    ys = _samples(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
-    xs = _samples(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
+    ys = _sample_axis(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
+    xs = _sample_axis(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
 
     def one(region):
         index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
@@ -89,11 +89,13 @@ def ROIAlign(
     return lax.map(one, (image, ys, xs), batch_size=together).astype(features.dtype)
 
 
-_AT_ONCE = 1 << 23  # samples that are held in memory at a time
+_AT_ONCE = 1 << 23  # samples in memory at a time
 
 
-def _samples(start, size, cells, samples, length):
-    """For every sample along one axis: the pixels on both sides, how far it is from the first, if it is inside."""
+def _sample_axis(start, size, cells, samples, length):
+    """Return for every sample along one axis: the pixels on both sides, the distance from the first, and if it is
+    inside.
+    """
     step = size[:, None] / cells
     where = start[:, None] + (jnp.arange(cells * samples, dtype=jnp.float32) + 0.5) / samples * step
     inside = (where >= -1.0) & (where <= length)
@@ -104,20 +106,20 @@ def _samples(start, size, cells, samples, length):
     return first, second, where - low, inside
 
 
-def _shares(start, size, cells, length):
-    """How much each pixel along one axis counts in each cell, (n, cells, length), with a sample for each pixel.
+def _pixel_weights(start, size, cells, length):
+    """Return the weight of each pixel along one axis in each cell, (n, cells, length), for one sample per pixel.
 
-    Samples lie a pixel apart at least, so that no more of them are inside than there are pixels, and two: the first is
-    found, and those that follow.
+    Samples are at least one pixel apart, so at most `length + 2` of them are inside: the first one is computed, and the
+    others follow.
     """
     step = size[:, None, None] / cells
     many = jnp.maximum(jnp.floor(step), 1)
     apart = step / many
     begin = start[:, None, None] + step * jnp.arange(cells)[:, None]
     first = jnp.clip(jnp.ceil((-1.0 - begin) / jnp.maximum(apart, 1e-6) - 0.5), 0, many)
-    place = first + jnp.arange(length + 3)
-    where = begin + (place + 0.5) * apart
-    counts = (place < many) & (where >= -1.0) & (where <= length)
+    sample = first + jnp.arange(length + 3)
+    where = begin + (sample + 0.5) * apart
+    counts = (sample < many) & (where >= -1.0) & (where <= length)
     weight = jnp.where(counts, 1 / many, 0)
     where = jnp.clip(where, 0, length - 1)
     low = jnp.floor(where)
@@ -141,7 +143,7 @@ def ROIAlignGrad(
     sample_num: Samples = 2,
 ):
     """Gradient of ROIAlign with respect to features of shape `xdiff_shape`."""
-    return transposed(
+    return apply_transpose(
         lambda x: ROIAlign.kernel(
             x,
             rois,

@@ -1,7 +1,7 @@
-"""What losses share: reduction, and checks of class numbers.
+"""Shared code of losses: reduction, and checks of class numbers.
 
-Labels, targets' weights and masks take no gradient, as in MindSpore, unless a docstring says otherwise. Class numbers
-are checked in both modes (see `core.checks`); where no error can be raised, a wrong one makes a loss NaN.
+Labels, weights of targets and masks take no gradient, as in MindSpore, unless a docstring says otherwise. Class numbers
+are checked in both modes (see `core.checks`). If no error can be raised, a wrong one makes the loss NaN.
 """
 
 import jax.numpy as jnp
@@ -12,17 +12,19 @@ from msnb.ops import _check
 
 
 def reduce(values, reduction):
-    """`values` as they are, their mean or their sum."""
+    """Return `values` unchanged, their mean or their sum."""
     if reduction == "none":
         return values
     return jnp.mean(values) if reduction == "mean" else jnp.sum(values)
 
 
 def classes_of(scores):
-    """The number of classes of scores (C,), (N, C) or (N, C, ...), for a check of labels; `scores` is their input."""
+    """Return a function for a check of labels: the number of classes of the input `scores`, (C,), (N, C) or (N, C,
+    ...).
+    """
 
-    def classes(given):
-        shape = np.shape(given[scores])
+    def classes(inputs):
+        shape = np.shape(inputs[scores])
         return shape[1] if len(shape) > 1 else (shape or (1,))[0]
 
     return classes
@@ -32,24 +34,26 @@ def check_labels(op, labels, classes, ignored=None):
     """Check class numbers where no operator of their own does.
 
     Args:
-        op (str): Who asks, for the message.
+        op (str): Name of the caller, for the message.
         labels (Tensor): The labels, int.
         classes (int): The number of classes.
         ignored (int): A label that does not count. Default: None.
 
     Raises:
-        TypeError: If they are no whole numbers.
+        TypeError: If they are not integers.
         RuntimeError: If one is no class; in a compiled graph when it has run.
     """
-    class_numbers(op, labels._array, classes, _check.INT)
-    value_checks.check_range(op, _LABELS, value_checks.Range(labels._array, classes, 0, ignored))
+    check_class_numbers(op, labels._array, classes, _check.INT)
+    value_checks.examine(op, _LABELS, value_checks.Range(labels._array, classes, 0, ignored))
 
 
 _LABELS = value_checks.label("labels", None)
 
 
-def class_numbers(op, labels, classes, allowed=_check.INDEX):
-    """Raise TypeError if the array `labels` is not of a type in `allowed`; probabilities of classes are told apart."""
+def check_class_numbers(op, labels, classes, allowed=_check.INDEX):
+    """Raise TypeError if the type of the array `labels` is not in `allowed`. Class probabilities get their own
+    message.
+    """
     if labels.dtype in _check.FLOAT and labels.ndim > 1 and labels.shape[-1] == classes:
         raise TypeError(
             f"For '{op}', 'labels' should be class numbers, but got {_check.dtype_name(labels)} of shape "
@@ -59,6 +63,6 @@ def class_numbers(op, labels, classes, allowed=_check.INDEX):
 
 
 def score_of(scores, labels):
-    """The score (..., C) of each label (...), NaN for a label that is no class."""
+    """Return the score (..., C) of each label (...), NaN for a label that is no class."""
     labels = jnp.where(labels < 0, scores.shape[-1], labels)
     return jnp.take_along_axis(scores, labels[..., None], axis=-1, mode="fill")[..., 0]

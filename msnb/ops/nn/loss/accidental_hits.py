@@ -1,4 +1,4 @@
-"""Candidates drawn for a sampled softmax that happen to be right."""
+"""Accidental hits: sampled candidates of a sampled softmax that are true classes."""
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator()
 class ComputeAccidentalHits(HostPrimitive):
-    """Where sampled candidates happen to be true classes.
+    """Indices of sampled candidates that are true classes.
 
-    How many there are depends on the values, so that a Cell with it runs operator by operator also in GRAPH mode.
+    Their number depends on values, so a Cell with this operator runs operator by operator in GRAPH mode, too.
 
     Args:
         num_true (int): true classes an example. Default: 1.
@@ -43,6 +43,6 @@ class ComputeAccidentalHits(HostPrimitive):
                 f"For '{self.name}', 'true_classes' should have shape (N, {self.num_true}) and "
                 f"'sampled_candidates' (S,), but got {true.shape} and {sampled.shape}."
             )
-        example, _, place = np.nonzero(true[:, :, None] == sampled[None, None, :])
+        example, _, candidate = np.nonzero(true[:, :, None] == sampled[None, None, :])
         weights = np.full(len(example), -np.finfo(np.float32).max, np.float32)
-        return tuple(map(Tensor, (example.astype(true.dtype), place.astype(true.dtype), weights)))
+        return tuple(map(Tensor, (example.astype(true.dtype), candidate.astype(true.dtype), weights)))

@@ -1,4 +1,4 @@
-"""Cross entropy of a probability for each element, from logits or from probabilities."""
+"""Elementwise cross entropy of probabilities, from logits or probabilities."""
 
 import functools
 
@@ -102,12 +102,12 @@ def BinaryCrossEntropy(logits, labels, weight=None, *, reduction: Reduction = "m
         _check.same_shape(op, logits=logits, weight=weight)
         weight = lax.stop_gradient(weight)
     values = _binary_cross_entropy(widened(logits), widened(labels))
-    # A weight in float32 beside half precision gives a loss in float32.
+    # A float32 weight for half precision gives a float32 loss.
     kind = logits.dtype if weight is None else jnp.result_type(logits, weight)
     return reduce(values if weight is None else weight * values, reduction).astype(kind)
 
 
-_TINY = 1e-12  # keeps log() finite; smaller than float32 resolves near 1
+_TINY = 1e-12  # log() stays finite; below the resolution of float32 near 1
 
 
 @jax.custom_jvp

@@ -13,19 +13,19 @@ from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import Reduction
-from msnb.ops.nn.loss._reduction import class_numbers, classes_of, score_of
-from msnb.ops.nn.loss.nll_loss import class_last, class_scores, weighted
+from msnb.ops.nn.loss._reduction import check_class_numbers, classes_of, score_of
+from msnb.ops.nn.loss.nll_loss import class_scores, move_class_last, reduce_weighted
 
 
 @jax.custom_jvp
 def _cross_entropy(logits, labels):
-    """-sum(labels * log_softmax(logits)) along the last axis."""
+    """Return -sum(labels * log_softmax(logits)) along the last axis."""
     return -jnp.sum(labels * jax.nn.log_softmax(logits), axis=-1)
 
 
 @_cross_entropy.defjvp
 def _cross_entropy_jvp(primals, tangents):
-    # softmax - labels whatever the labels sum to: MindSpore's gradient, which is the true one when they sum to 1.
+    # softmax - labels for labels with any sum: MindSpore's gradient, which is exact if they sum to 1.
     logits, labels = primals
     return _cross_entropy(logits, labels), jnp.sum((jax.nn.softmax(logits) - labels) * tangents[0], axis=-1)
 
@@ -68,7 +68,7 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
     return _cross_entropy(logits, labels), jax.nn.softmax(logits) - labels
 
 
-@operator(checks=[value_checks.label("labels", lambda given: (np.shape(given["logits"]) or (1,))[-1])])
+@operator(checks=[value_checks.label("labels", lambda inputs: (np.shape(inputs["logits"]) or (1,))[-1])])
 @shapes("logits: ... _")
 @in_float32
 def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):
@@ -94,7 +94,7 @@ def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False
     """
     op = "SparseSoftmaxCrossEntropyWithLogits"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
-    class_numbers(op, labels, logits.shape[-1])
+    check_class_numbers(op, labels, logits.shape[-1])
     if logits.ndim < 2 or tuple(labels.shape) != tuple(logits.shape[:-1]):
         raise ValueError(
             f"For '{op}', 'logits' should have shape (N, ..., C) and 'labels' (N, ...), but got {logits.shape} and "
@@ -144,13 +144,13 @@ def _CrossEntropy(
     """
     op = "cross_entropy"
     _check.dtype_in(op, "input", input, _check.FLOAT)
-    scores = jax.nn.log_softmax(class_last(input))
+    scores = jax.nn.log_softmax(move_class_last(input))
     if target.dtype in _check.INDEX:
         weight = None if weight is None else weight.astype(scores.dtype)
         values, factor = class_scores(op, scores, target, weight, ignore_index, label_smoothing)
-        return weighted(values, factor, reduction)
+        return reduce_weighted(values, factor, reduction)
     _check.same_shape(op, input=input, target=target)
-    shares = class_last(target)
+    shares = move_class_last(target)
     shares = shares * (1 - label_smoothing) + label_smoothing / scores.shape[-1]
     values = -jnp.sum(shares * scores * (1.0 if weight is None else weight), -1)
     if reduction == "none":

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: losses over alignments in logarithms, and greedy decoding."""
+"""Connectionist temporal classification: losses over alignments in log space, and greedy decoding."""
 
 import jax
 import jax.numpy as jnp
@@ -18,46 +18,46 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss._reduction import reduce
 
-_NEVER = -1e30  # log of a probability that is zero; finite, so that differences of it are
+_NEVER = -1e30  # log of probability zero; finite, so that differences are finite
 
 
-def spelled(name, length, scores, axis):
-    """A check of rows of labels, each as long as `length` says: what stands behind does not count."""
+def label_check(name, length, scores, axis):
+    """Return a check of rows of labels. Labels beyond `length` of a row are ignored."""
 
-    def ranges(given):
-        rows, lengths = given[name], given[length]
-        if np.ndim(rows) != 2 or np.shape(lengths) != np.shape(rows)[:1] or np.ndim(given[scores]) <= axis:
+    def ranges(inputs):
+        rows, lengths = inputs[name], inputs[length]
+        if np.ndim(rows) != 2 or np.shape(lengths) != np.shape(rows)[:1] or np.ndim(inputs[scores]) <= axis:
             return ()
-        known = not is_tracer(rows) and not is_tracer(lengths) and is_available(rows) and is_available(lengths)
-        np_ = np if known else jnp
+        is_concrete = not is_tracer(rows) and not is_tracer(lengths) and at_hand(rows) and at_hand(lengths)
+        np_ = np if is_concrete else jnp
         rows, lengths = np_.asarray(rows), np_.asarray(lengths)
         counted = np_.arange(rows.shape[1]) < lengths[:, None]
-        return [Range(np_.where(counted, rows, 0), given[scores].shape[axis])]
+        return [Range(np_.where(counted, rows, 0), inputs[scores].shape[axis])]
 
     return Check(name, ranges, always=True, what="labels")
 
 
 def lengths(name, of, axis):
-    """A check of lengths, none of which is beyond an axis of another input."""
+    """Return a check that lengths are at most that of an axis of another input."""
 
-    def ranges(given):
-        shape = np.shape(given[of])
-        return [Range(given[name], shape[axis] + 1)] if axis < len(shape) else ()
+    def ranges(inputs):
+        shape = np.shape(inputs[of])
+        return [Range(inputs[name], shape[axis] + 1)] if axis < len(shape) else ()
 
     return Check(name, ranges)
 
 
 def _dense_labels(indices, values, batch, blank):
-    """Sparse labels as rows (batch, L), and their lengths; unused places hold the blank."""
+    """Return sparse labels as rows (batch, L), padded with the blank, and their lengths."""
     rows = jnp.full((batch, values.shape[0]), blank, jnp.int32)
     rows = rows.at[indices[:, 0], indices[:, 1]].set(values.astype(jnp.int32), mode="drop")
     return rows, jnp.zeros(batch, jnp.int32).at[indices[:, 0]].add(1, mode="drop")
 
 
-def _without_repeats(rows, lengths, blank):
-    """Labels with equal neighbours merged."""
-    place = jnp.arange(rows.shape[1])
-    keep = (place < lengths[:, None]) & jnp.concatenate(
+def _merge_repeats(rows, lengths, blank):
+    """Merge equal neighbours of labels."""
+    positions = jnp.arange(rows.shape[1])
+    keep = (positions < lengths[:, None]) & jnp.concatenate(
         [jnp.ones_like(rows[:, :1], bool), rows[:, 1:] != rows[:, :-1]], axis=1
     )
     target = jnp.where(keep, jnp.cumsum(keep, axis=1) - 1, rows.shape[1])
@@ -66,7 +66,7 @@ def _without_repeats(rows, lengths, blank):
 
 
 def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history=False):
-    """-log p(labels | inputs) of each example (Graves et al., 2006); with `history` also alpha of every step.
+    """Return -log p(labels | inputs) of each example (Graves et al., 2006); with `history` also alpha of every step.
 
     `log_probs` (T, N, C), `rows` (N, L), `lengths` (N,) of the labels, `times` (N,) of the inputs.
     """
@@ -75,7 +75,7 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
     scores = jnp.take_along_axis(log_probs, jnp.broadcast_to(states[None], (log_probs.shape[0], *states.shape)), axis=2)
     number = jnp.arange(2 * most + 1)
     skip = jnp.zeros(states.shape, bool).at[:, 2:].set(number[2:] % 2 == 1)
-    if merge_repeated:  # the blank between equal labels may not be skipped
+    if merge_repeated:  # the blank between equal labels must not be skipped
         skip = skip.at[:, 2:].set(skip[:, 2:] & (states[:, 2:] != states[:, :-2]))
     never = jnp.asarray(_NEVER, log_probs.dtype)
     alpha = jnp.where(number[None] < 2, scores[0], never)
@@ -86,7 +86,7 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
     def step(alpha, inputs):
         score, t = inputs
         ways = jnp.stack([alpha, shifted(alpha, 1), jnp.where(skip, shifted(alpha, 2), never)])
-        if not merge_repeated:  # repeating a label spells it twice: a label state is left at once
+        if not merge_repeated:  # a repeated label counts twice: a label state lasts one step
             ways = ways.at[0].set(jnp.where(number % 2 == 1, never, alpha))
         new = jnp.maximum(jax.nn.logsumexp(ways, axis=0), never) + score
         alpha = jnp.where((t < times)[:, None], new, alpha)
@@ -100,17 +100,17 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
     return (loss, jnp.concatenate([first[None], steps]).swapaxes(0, 1)) if history else loss
 
 
-def _places(given):
-    """Each label has its example, and its place among as many as there are labels."""
-    x, indices = given["x"], given["labels_indices"]
+def _label_index_range(inputs):
+    """Return the ranges of label indices: an example, and a position below the number of labels."""
+    x, indices = inputs["x"], inputs["labels_indices"]
     fits = np.ndim(x) == 3 and np.shape(indices)[1:] == (2,)
-    return [Range(indices, (x.shape[1], np.size(given["labels_values"])))] if fits else ()
+    return [Range(indices, (x.shape[1], np.size(inputs["labels_values"])))] if fits else ()
 
 
 @operator(
     checks=[
-        label("labels_values", lambda given: (np.shape(given["x"]) or (0,))[-1]),
-        Check("labels_indices", _places),
+        label("labels_values", lambda inputs: (np.shape(inputs["x"]) or (0,))[-1]),
+        Check("labels_indices", _label_index_range),
         lengths("sequence_length", "x", 0),
     ],
 )
@@ -159,7 +159,7 @@ def CTCLoss(
     blank = x.shape[2] - 1
     rows, lengths = _dense_labels(labels_indices, labels_values, x.shape[1], blank)
     if preprocess_collapse_repeated:
-        rows, lengths = _without_repeats(rows, lengths, blank)
+        rows, lengths = _merge_repeats(rows, lengths, blank)
 
     def loss(x):
         values = ctc_nll(jax.nn.log_softmax(x), rows, lengths, sequence_length, blank, ctc_merge_repeated)
@@ -173,7 +173,7 @@ def CTCLoss(
 
 @operator(
     checks=[
-        spelled("targets", "target_lengths", "log_probs", 2),
+        label_check("targets", "target_lengths", "log_probs", 2),
         lengths("input_lengths", "log_probs", 0),
         lengths("target_lengths", "targets", 1),
     ],
@@ -212,8 +212,8 @@ def CTCLossV2(
     """
     _check.rank("CTCLossV2", "log_probs", log_probs, 3)
     _check.rank("CTCLossV2", "targets", targets, 2)
-    places = jnp.arange(targets.shape[1])
-    rows = jnp.where(places < target_lengths[:, None], targets, blank).astype(jnp.int32)
+    positions = jnp.arange(targets.shape[1])
+    rows = jnp.where(positions < target_lengths[:, None], targets, blank).astype(jnp.int32)
     values, alpha = ctc_nll(log_probs, rows, target_lengths.astype(jnp.int32), input_lengths, blank, history=True)
     impossible = values > 1e29
     values = jnp.where(impossible, jnp.zeros_like(values) if zero_infinity else jnp.inf, values)
@@ -290,7 +290,7 @@ class CTCGreedyDecoder(HostPrimitive):
             )
         blank = scores.shape[2] - 1
         best = scores.argmax(2)
-        places, values, totals, longest = [], [], [], 0
+        indices, values, totals, longest = [], [], [], 0
         for n, length in enumerate(lengths):
             path = best[:length, n]
             totals.append(-scores[np.arange(length), n, path].sum())
@@ -299,10 +299,10 @@ class CTCGreedyDecoder(HostPrimitive):
                 keep[1:] &= path[1:] != path[:-1]
             labels = path[keep]
             longest = max(longest, len(labels))
-            places.extend((n, i) for i in range(len(labels)))
+            indices.extend((n, i) for i in range(len(labels)))
             values.extend(labels)
         return (
-            Tensor(np.array(places, np.int64).reshape(-1, 2)),
+            Tensor(np.array(indices, np.int64).reshape(-1, 2)),
             Tensor(np.array(values, np.int64)),
             Tensor(np.array([len(lengths), longest], np.int64)),
             Tensor(np.array(totals, scores.dtype).reshape(-1, 1)),

@@ -24,24 +24,24 @@ from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.loss._reduction import reduce
 
 
-def _pair(op, x, y):
+def _promote_pair(op, x, y):
     _check.tensor_only(op, "input", x)
     x, y = promote(x, y, op)
     if x.ndim and y.ndim and x.ndim != y.ndim:
-        _say_if_larger(x.shape, y.shape)
+        _report_broadcast(x.shape, y.shape)
     return x, y
 
 
-def _say_if_larger(given, wanted):
-    """(4, 1) and (4,) are meant to be four distances, and are sixteen."""
-    together = np.broadcast_shapes(given, wanted)
-    if math.prod(together) > max(math.prod(given), math.prod(wanted)):
+def _report_broadcast(prediction_shape, target_shape):
+    """Report shapes such as (4, 1) and (4,), which give sixteen distances, where four are likely meant."""
+    joint_shape = np.broadcast_shapes(prediction_shape, target_shape)
+    if math.prod(joint_shape) > max(math.prod(prediction_shape), math.prod(target_shape)):
         log.once(
             "A loss compares predictions of shape %s with targets of shape %s: they broadcast to %s, every prediction "
             "beside every target. Reshape one of them.",
-            given,
-            wanted,
-            together,
+            prediction_shape,
+            target_shape,
+            joint_shape,
         )
 
 
@@ -61,7 +61,7 @@ def MSELossExt(input, target, reduction: Reduction = "mean"):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = _pair("MSELossExt", input, target)
+    x, y = _promote_pair("MSELossExt", input, target)
     return reduce(jnp.square(x - y), reduction)
 
 
@@ -81,7 +81,7 @@ def L1LossExt(input, target, reduction: Reduction = "mean"):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = _pair("L1LossExt", input, target)
+    x, y = _promote_pair("L1LossExt", input, target)
     return reduce(magnitude(x - y), reduction).astype(x.real.dtype if jnp.iscomplexobj(x) else x.dtype)
 
 
@@ -171,7 +171,7 @@ def _HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveF
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = _pair("huber_loss", input, target)
+    x, y = _promote_pair("huber_loss", input, target)
     d = x - y
     size = magnitude(d)
     return reduce(jnp.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta)), reduction)

@@ -1,4 +1,4 @@
-"""Losses that leave alone what is far enough apart."""
+"""Losses with a margin: 0 for examples that are far enough apart."""
 
 import jax.numpy as jnp
 
@@ -226,12 +226,12 @@ def MultiMarginLoss(
     """
     _check.dtype_in("MultiMarginLoss", "x", x, _check.FLOAT)
     _check.dtype_in("MultiMarginLoss", "target", target, _check.INDEX)
-    own = jnp.take_along_axis(x, target[:, None], 1)
-    behind = larger(margin - own + x, 0)
-    behind = behind * behind if p == 2 else behind
-    behind = jnp.where(jnp.arange(x.shape[1]) == target[:, None], 0, behind)
-    behind = behind if weight is None else behind * weight[target][:, None]
-    return reduce(jnp.sum(behind, 1) / x.shape[1], reduction)
+    target_scores = jnp.take_along_axis(x, target[:, None], 1)
+    violations = larger(margin - target_scores + x, 0)
+    violations = violations * violations if p == 2 else violations
+    violations = jnp.where(jnp.arange(x.shape[1]) == target[:, None], 0, violations)
+    violations = violations if weight is None else violations * weight[target][:, None]
+    return reduce(jnp.sum(violations, 1) / x.shape[1], reduction)
 
 
 @spelling(MultiMarginLoss, function="multi_margin_loss")
@@ -293,11 +293,11 @@ def MultilabelMarginLoss(x, target, *, reduction: Reduction = "mean"):
     classes = x.shape[-1]
     counts = jnp.cumprod(target >= 0, -1).astype(bool)
     labels = jnp.where(counts, target, 0)
-    named = (counts[..., None] & (labels[..., None] == jnp.arange(classes))).any(-2)
-    own = jnp.take_along_axis(x, labels, -1)
-    behind = larger(1 - own[..., :, None] + x[..., None, :], 0)
-    behind = jnp.where(counts[..., :, None] & ~named[..., None, :], behind, 0)
-    return reduce(jnp.sum(behind, (-1, -2)) / classes, reduction), named.astype(jnp.int32)
+    is_target = (counts[..., None] & (labels[..., None] == jnp.arange(classes))).any(-2)
+    target_scores = jnp.take_along_axis(x, labels, -1)
+    violations = larger(1 - target_scores[..., :, None] + x[..., None, :], 0)
+    violations = jnp.where(counts[..., :, None] & ~is_target[..., None, :], violations, 0)
+    return reduce(jnp.sum(violations, (-1, -2)) / classes, reduction), is_target.astype(jnp.int32)
 
 
 @spelling(MultilabelMarginLoss)

@@ -14,7 +14,9 @@ from msnb.ops.nn.loss._reduction import classes_of, score_of
 
 
 def class_scores(op, scores, target, weight, ignore_index, label_smoothing=0.0):
-    """(losses, weights) of examples from log-probabilities (..., C): minus the weighted score of the right class."""
+    """Return losses and weights of examples from log-probabilities (..., C): minus the weighted score of the right
+    class.
+    """
     _check.dtype_in(op, "target", target, _check.INDEX)
     classes = scores.shape[-1]
     if tuple(target.shape) != tuple(scores.shape[:-1]):
@@ -30,8 +32,8 @@ def class_scores(op, scores, target, weight, ignore_index, label_smoothing=0.0):
     return values, factor
 
 
-def weighted(values, factor, reduction):
-    """`values` as they are, their sum, or that divided by the sum of the weights."""
+def reduce_weighted(values, factor, reduction):
+    """Return `values` unchanged, their sum, or their sum divided by the sum of the weights."""
     if reduction == "none":
         return values
     total = jnp.sum(values)
@@ -71,7 +73,7 @@ def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_ind
             f"{labels.shape} and {weight.shape}."
         )
     values, factor = class_scores(op, logits, labels, weight, ignore_index)
-    return weighted(values, factor, reduction), jnp.sum(factor)
+    return reduce_weighted(values, factor, reduction), jnp.sum(factor)
 
 
 @operator(
@@ -111,13 +113,13 @@ def _NLLLossND(
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("nll_loss", "inputs", inputs, _check.FLOAT)
-    scores, weight = class_last(inputs), None if weight is None else weight.astype(inputs.dtype)
+    scores, weight = move_class_last(inputs), None if weight is None else weight.astype(inputs.dtype)
     values, factor = class_scores("nll_loss", scores, target, weight, ignore_index, label_smoothing)
-    return weighted(values, factor, reduction)
+    return reduce_weighted(values, factor, reduction)
 
 
-def class_last(x):
-    """(N, C, ...) as (N, ..., C)."""
+def move_class_last(x):
+    """Return (N, C, ...) as (N, ..., C)."""
     return jnp.moveaxis(x, 1, -1) if x.ndim > 1 else x
 
 

@@ -9,12 +9,12 @@ from msnb.core.operator.cases import F, Values, case
 from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._upcast import in_float32
-from msnb.ops.nn.loss.ctc import lengths, spelled
+from msnb.ops.nn.loss.ctc import label_check, lengths
 
 
 @operator(
     checks=[
-        spelled("labels", "label_lengths", "acts", 3),
+        label_check("labels", "label_lengths", "acts", 3),
         lengths("input_lengths", "acts", 1),
         lengths("label_lengths", "labels", 1),
     ],
@@ -40,9 +40,9 @@ def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0
     op = "RNNTLoss"
     _check.dtype_in(op, "acts", acts, _check.FLOAT)
     _check.rank(op, "acts", acts, 4)
-    batch, _, places, classes = acts.shape
+    batch, _, label_steps, classes = acts.shape
     if (
-        tuple(labels.shape) != (batch, places - 1)
+        tuple(labels.shape) != (batch, label_steps - 1)
         or tuple(input_lengths.shape) != (batch,)
         or tuple(label_lengths.shape) != (batch,)
     ):
@@ -62,11 +62,11 @@ def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0
 
 
 def _transducer_nll(scores, labels, time, length, blank):
-    """-log p(labels) of one example from scores (T, U, V): a sum over all monotone paths of blanks and labels."""
+    """Return -log p(labels) of one example from scores (T, U, V): a sum over monotone paths of blanks and labels."""
     blanks = scores[..., blank]
     emits = jnp.take_along_axis(scores[:, :-1], labels[None, :, None].astype(jnp.int32), axis=2)[..., 0]
 
-    def along_row(start, emit):  # start[u]: log probability of coming from the row before; emit[u]: label u -> u + 1
+    def along_row(start, emit):  # start[u]: log probability from the previous row; emit[u]: label u -> u + 1
         def right(left, inputs):
             value = jnp.logaddexp(inputs[0], left + inputs[1])
             return value, value

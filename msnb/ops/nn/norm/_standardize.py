@@ -1,4 +1,4 @@
-"""Standardisation: what every normalisation computes, in float32 at least."""
+"""Standardization, the common computation of normalization operators, in at least float32."""
 
 import functools
 
@@ -11,15 +11,15 @@ from msnb.ops._upcast import widened
 
 
 def moments(x, axes):
-    """Mean and biased variance of `x` over `axes`, which stay with length 1."""
+    """Return the mean and the biased variance of `x` over `axes`, which keep length 1."""
     x = widened(x)
     mean = jnp.mean(x, axes, keepdims=True)
     centred = x - mean
     return mean, jnp.mean(centred * centred, axes, keepdims=True)
 
 
-def scaled(x, mean, variance, epsilon, scale=None, shift=None):
-    """(x - mean) / sqrt(variance + epsilon) * scale + shift; without `scale` or `shift` where that is None."""
+def scale_and_shift(x, mean, variance, epsilon, scale=None, shift=None):
+    """Return (x - mean) / sqrt(variance + epsilon) * scale + shift. `scale` and `shift` may be None."""
     factor = lax.rsqrt(variance + epsilon)
     if scale is not None:
         factor = factor * widened(scale)
@@ -28,11 +28,11 @@ def scaled(x, mean, variance, epsilon, scale=None, shift=None):
 
 
 def standardise(x, axes, epsilon, scale=None, shift=None):
-    """`x` with mean 0 and variance 1 over `axes`, scaled and shifted, and the two moments that were taken away."""
+    """Return `x` with mean 0 and variance 1 over `axes`, scaled and shifted, and the two moments of `x`."""
     axes = tuple(range(x.ndim)[axis] for axis in (axes if isinstance(axes, tuple) else (axes,)))
     if all(_constant_along(axes, x.ndim, values) for values in (scale, shift)):
-        return _standardised(x, scale, shift, epsilon, axes)
-    y, mean, variance = _standardised(x, None, None, epsilon, axes)
+        return _standardize(x, scale, shift, epsilon, axes)
+    y, mean, variance = _standardize(x, None, None, epsilon, axes)
     y = y if scale is None else y * widened(scale)
     return (y if shift is None else y + widened(shift)), mean, variance
 
@@ -42,21 +42,21 @@ def _constant_along(axes, ndim, values):
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(4,))
-def _standardised(x, scale, shift, epsilon, axes):
+def _standardize(x, scale, shift, epsilon, axes):
     mean, variance = moments(x, axes)
-    return scaled(x, mean, variance, epsilon, scale, shift), mean, variance
+    return scale_and_shift(x, mean, variance, epsilon, scale, shift), mean, variance
 
 
-def _derivative(axes, primals, tangents):
-    """The tangent of the result as one factor of that of `x`, one of the result itself, and a constant.
+def _compute_tangent(axes, primals, tangents):
+    """Return the tangent as a factor of that of `x`, a factor of the result, and a constant.
 
-    Transposed it needs two sums over `axes`, that of the cotangent and that of its product with the standardised `x`;
-    what JAX derives from the definition needs four, each of which XLA compiles and runs on its own.
+    Its transpose needs two sums over `axes`: of the cotangent, and of its product with the standardized `x`. JAX's
+    derivative of the definition needs four, and XLA compiles and runs each separately.
     """
     x, scale, shift, epsilon = primals
     dx, dscale, dshift, depsilon = (None if isinstance(t, SymbolicZero) else t for t in tangents)
     mean, variance = moments(x, axes)
-    y = scaled(x, mean, variance, epsilon, scale, shift)
+    y = scale_and_shift(x, mean, variance, epsilon, scale, shift)
     inverse = lax.rsqrt(variance + epsilon)
     standard = (widened(x) - mean) * inverse
     factor = inverse if scale is None else inverse * widened(scale)
@@ -76,4 +76,4 @@ def _derivative(axes, primals, tangents):
     return (y, mean, variance), (dy, dmean, dvariance)
 
 
-_standardised.defjvp(_derivative, symbolic_zeros=True)
+_standardize.defjvp(_compute_tangent, symbolic_zeros=True)

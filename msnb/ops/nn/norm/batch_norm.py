@@ -1,4 +1,4 @@
-"""Normalisation of each channel by the statistics of a batch, or by running ones."""
+"""Normalization of each channel by batch statistics or by running ones."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -11,11 +11,11 @@ from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32, widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
-from msnb.ops.nn.norm._standardize import scaled, standardise
+from msnb.ops.nn.norm._standardize import scale_and_shift, standardise
 
 
 def channel_axis(op, x, data_format):
-    """The axis of the channels; raises for what has none."""
+    """Return the axis of the channels. Raise an error if there is none."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if x.ndim < 2:
         raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
@@ -23,7 +23,7 @@ def channel_axis(op, x, data_format):
 
 
 def check_channels(op, channels, **vectors):
-    """ValueError unless each of `vectors` that is there has one value a channel."""
+    """Raise ValueError unless each of `vectors` that is not None has one value per channel."""
     for name, v in vectors.items():
         if v is not None and tuple(v.shape) != (channels,):
             raise ValueError(
@@ -32,33 +32,31 @@ def check_channels(op, channels, **vectors):
 
 
 def column(vector, x, axis):
-    """One value a channel as an array that broadcasts against `x`."""
+    """Return one value per channel as an array that broadcasts against `x`."""
     return widened(vector).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
 
 
 def scale_shift(x, mean, variance, scale, bias, axis, epsilon):
-    """(x - mean) / sqrt(variance + epsilon) * scale + bias with one value a channel, in the type of `x`."""
+    """Return (x - mean) / sqrt(variance + epsilon) * scale + bias with one value per channel, in the type of `x`."""
     mean, variance, scale, bias = (column(v, x, axis) for v in (mean, variance, scale, bias))
-    return scaled(x, mean, variance, epsilon, scale, bias).astype(x.dtype)
+    return scale_and_shift(x, mean, variance, epsilon, scale, bias).astype(x.dtype)
 
 
 def moved(moving, batch, momentum):
-    """(1 - momentum) * moving + momentum * batch, outside the gradient; `moving` itself where that is no number.
-
-    An empty batch has no mean, and that of an overflow is infinite: either would stay in the statistics for ever.
-    """
+    """Return (1 - momentum) * moving + momentum * batch, without gradient; `moving` where that is not finite."""
+    # The mean of an empty batch is NaN, and that of an overflow infinite. Both would stay in the statistics for ever.
     new = ((1 - momentum) * moving + momentum * batch).astype(moving.dtype)
     return lax.stop_gradient(jnp.where(jnp.isfinite(new), new, moving))
 
 
 def unbiased(x, axis, variance):
-    """The variance of a sample from that of its elements over every axis but `axis`."""
+    """Return the sample variance from the biased variance over every axis but `axis`."""
     count = x.size // x.shape[axis]
     return variance * (count / max(count - 1, 1))
 
 
 def normalise_batch(x, scale, bias, mean, variance, axis, epsilon, momentum):
-    """(moved mean, moved variance, result, mean and variance of the batch) of batch normalisation in training."""
+    """Normalize a batch in training: (running mean, running variance, result, batch mean, batch variance)."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     y, batch_mean, batch_variance = standardise(x, others, epsilon, column(scale, x, axis), column(bias, x, axis))
     batch_mean, batch_variance = batch_mean.reshape(-1), batch_variance.reshape(-1)
@@ -84,7 +82,7 @@ def BatchNorm(
     momentum: Momentum = 0.1,
     data_format: Layout = "NCHW",
 ):
-    """Normalises each channel by the statistics of the batch, or by given ones (arXiv:1502.03167).
+    """Normalizes each channel by the statistics of the batch, or by running ones (arXiv:1502.03167).
 
     Args:
         is_training (bool): True takes mean and variance from the batch and moves the given ones towards them, False
@@ -167,7 +165,7 @@ def batch_norm(
 
 
 def batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
-    """Gradients of batch normalisation with respect to input, scale and bias, from mean and inverse deviation."""
+    """Return the gradients of batch normalization for input, scale and bias, from mean and inverse deviation."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     column = lambda v: jnp.expand_dims(v, others)
     hat = (x - column(mean)) * column(inverse)

@@ -1,4 +1,4 @@
-"""Batch normalisation in training that also moves the running statistics."""
+"""Batch normalization in training, with an update of the running statistics."""
 
 from jax import lax
 
@@ -13,7 +13,7 @@ PER_CHANNEL = "the statistics are per channel in either mode"
 FROM_FORWARD = "the statistics that the forward operator returned hold it already"
 
 
-def _fused(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="NCHW"):
+def _normalize_fused(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="NCHW"):
     axis = channel_axis(op, x, data_format)
     check_channels(op, x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
     new_mean, new_variance, y, batch_mean, batch_variance = normalise_batch(
@@ -54,7 +54,7 @@ def FusedBatchNorm(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _fused("FusedBatchNorm", x, scale, b, mean, variance, epsilon, momentum)
+    return _normalize_fused("FusedBatchNorm", x, scale, b, mean, variance, epsilon, momentum)
 
 
 @operator(writes=("mean", "variance"))
@@ -90,7 +90,7 @@ def FusedBatchNormEx(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    out = _fused("FusedBatchNormEx", x, scale, b, mean, variance, epsilon, momentum, data_format)
+    out = _normalize_fused("FusedBatchNormEx", x, scale, b, mean, variance, epsilon, momentum, data_format)
     return (*out, out[5])
 
 

@@ -7,7 +7,7 @@ from msnb.common.kinds import Float, PositiveInt
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
 from msnb.ops._upcast import widened
-from msnb.ops.nn.norm._standardize import scaled, standardise
+from msnb.ops.nn.norm._standardize import scale_and_shift, standardise
 from msnb.ops.nn.norm.batch_norm import check_channels, column
 
 
@@ -65,7 +65,7 @@ def RmsNorm(x, gamma, *, epsilon: Float = 1e-6):
     wide = widened(x)
     axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
     square = jnp.mean(wide * wide, axes, keepdims=True)
-    return scaled(x, 0, square, epsilon, gamma).astype(x.dtype), lax.rsqrt(square + epsilon)
+    return scale_and_shift(x, 0, square, epsilon, gamma).astype(x.dtype), lax.rsqrt(square + epsilon)
 
 
 CASES = [

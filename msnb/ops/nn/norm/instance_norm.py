@@ -10,7 +10,7 @@ from msnb.core.operator.cases import F, U, case
 from msnb.core.operator.declare import operator, variant
 from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Epsilon, Momentum
-from msnb.ops.nn.norm._standardize import moments, scaled
+from msnb.ops.nn.norm._standardize import moments, scale_and_shift
 from msnb.ops.nn.norm.batch_norm import batch_norm_grad, channel_axis, check_channels, moved
 from msnb.ops.nn.norm.fused_batch_norm import FROM_FORWARD
 
@@ -49,13 +49,13 @@ def _instance_norm_training(
 ):
     _check_instances(x, gamma, beta, mean, variance)
     flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
-    own_mean, own_variance = (v[..., 0] for v in moments(flat, 2))
-    share = flat.shape[2] / max(flat.shape[2] - 1, 1)  # the running variance is that of a sample
+    image_mean, image_variance = (v[..., 0] for v in moments(flat, 2))
+    share = flat.shape[2] / max(flat.shape[2] - 1, 1)  # the running variance is the sample variance
     new_mean, new_variance = mean, variance
-    if x.size:  # there is something to learn
-        new_mean = moved(mean, jnp.mean(own_mean, 0), momentum)
-        new_variance = moved(variance, jnp.mean(own_variance, 0) * share, momentum)
-    return (new_mean, new_variance, *_normalise_instances(x, gamma, beta, own_mean, own_variance, epsilon))
+    if x.size:  # an empty batch has no statistics
+        new_mean = moved(mean, jnp.mean(image_mean, 0), momentum)
+        new_variance = moved(variance, jnp.mean(image_variance, 0) * share, momentum)
+    return (new_mean, new_variance, *_normalise_instances(x, gamma, beta, image_mean, image_variance, epsilon))
 
 
 def _check_instances(x, gamma, beta, mean, variance):
@@ -65,7 +65,7 @@ def _check_instances(x, gamma, beta, mean, variance):
 
 def _normalise_instances(x, gamma, beta, mean, variance, epsilon):
     flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
-    y = scaled(flat, mean[..., None], variance[..., None], epsilon, gamma[:, None], beta[:, None])
+    y = scale_and_shift(flat, mean[..., None], variance[..., None], epsilon, gamma[:, None], beta[:, None])
     return y.reshape(x.shape).astype(x.dtype), mean.reshape(-1), lax.rsqrt(variance + epsilon).reshape(-1)
 
 

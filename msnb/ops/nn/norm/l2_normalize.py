@@ -1,4 +1,4 @@
-"""Division by a length: of a vector, or of neighbouring channels."""
+"""Division by a norm: of a vector, or of neighbouring channels."""
 
 import jax.numpy as jnp
 import numpy as np

@@ -105,7 +105,7 @@ def layer_norm(
     return LayerNorm.functional(input, weight, bias, first, first, eps)[0]
 
 
-_LAYER_NORM_EPSILON = 1e-12  # the operator has no attribute for it; this is what MindSpore's kernel takes
+_LAYER_NORM_EPSILON = 1e-12  # the operator has no such attribute; the value is that of MindSpore's kernel
 
 
 def _check_statistics(op, x, variance, mean, gamma, norm_axis, params_axis):

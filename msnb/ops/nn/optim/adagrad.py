@@ -1,4 +1,4 @@
-"""Adagrad: steps over the root of the sum of squares, for dense gradients and for named rows."""
+"""Adagrad: steps divided by the root of the sum of squares, for dense gradients and for rows of a sparse one."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -9,7 +9,15 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
-from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
+from msnb.ops.nn.optim._update import (
+    ROWS_EXIST,
+    as_scalar,
+    cast_like,
+    check_slots,
+    read_rows,
+    sum_duplicate_rows,
+    write_rows,
+)
 from msnb.ops.nn.optim.momentum import proximal
 
 
@@ -32,10 +40,10 @@ def ApplyAdagrad(var, accum, lr, grad, *, update_slots: Bool = True):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyAdagrad", var=var, accum=accum, grad=grad)
+    check_slots("ApplyAdagrad", var=var, accum=accum, grad=grad)
     if update_slots:
         accum = accum + grad * grad
-    return like(var, var - scalar(lr) * grad * lax.rsqrt(accum), accum)
+    return cast_like(var, var - as_scalar(lr) * grad * lax.rsqrt(accum), accum)
 
 
 @operator(writes=("var", "accum"), returns="written")
@@ -58,18 +66,20 @@ def ApplyAdagradV2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyAdagradV2", var=var, accum=accum, grad=grad)
+    check_slots("ApplyAdagradV2", var=var, accum=accum, grad=grad)
     if update_slots:
         accum = accum + grad * grad
-    return like(var, var - scalar(lr) * grad / (jnp.sqrt(accum) + epsilon), accum)
+    return cast_like(var, var - as_scalar(lr) * grad / (jnp.sqrt(accum) + epsilon), accum)
 
 
 def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0):
-    rows, g = named_rows(op, grad, indices, var=var, accum=accum)
-    total = take(accum, rows)
+    rows, g = sum_duplicate_rows(op, grad, indices, var=var, accum=accum)
+    total = read_rows(accum, rows)
     if update_slots:
         total = total + g * g
-    return put(var, rows, take(var, rows) - lr * g / (jnp.sqrt(total) + epsilon)), put(accum, rows, total)
+    return write_rows(var, rows, read_rows(var, rows) - lr * g / (jnp.sqrt(total) + epsilon)), write_rows(
+        accum, rows, total
+    )
 
 
 @operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
@@ -159,19 +169,21 @@ def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(Fal
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyProximalAdagrad", var=var, accum=accum, grad=grad)
-    lr, l1, l2 = map(scalar, (lr, l1, l2))
+    check_slots("ApplyProximalAdagrad", var=var, accum=accum, grad=grad)
+    lr, l1, l2 = map(as_scalar, (lr, l1, l2))
     accum = accum + grad * grad
     rate = lr * lax.rsqrt(accum)
-    return like(var, proximal(var - rate * grad, rate, l1, l2), accum)
+    return cast_like(var, proximal(var - rate * grad, rate, l1, l2), accum)
 
 
 def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
-    rows, g = named_rows(op, grad, indices, var=var, accum=accum)
-    lr, l1, l2 = map(scalar, (lr, l1, l2))
-    total = take(accum, rows) + g * g
+    rows, g = sum_duplicate_rows(op, grad, indices, var=var, accum=accum)
+    lr, l1, l2 = map(as_scalar, (lr, l1, l2))
+    total = read_rows(accum, rows) + g * g
     rate = lr * lax.rsqrt(total)
-    return put(var, rows, proximal(take(var, rows) - rate * g, rate, l1, l2)), put(accum, rows, total)
+    return write_rows(var, rows, proximal(read_rows(var, rows) - rate * g, rate, l1, l2)), write_rows(
+        accum, rows, total
+    )
 
 
 @operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)

@@ -1,4 +1,4 @@
-"""Adam and its kin: steps along a mean of gradients over the root of a mean of squares."""
+"""Adam and variants: steps along a mean of gradients, divided by the root of a mean of squares."""
 
 import jax.numpy as jnp
 
@@ -8,18 +8,26 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
-from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
+from msnb.ops.nn.optim._update import (
+    ROWS_EXIST,
+    as_scalar,
+    cast_like,
+    check_slots,
+    read_rows,
+    sum_duplicate_rows,
+    write_rows,
+)
 
 
 def adam_rule(m, v, g, beta1, beta2, use_nesterov):
-    """New moments and the direction of the step, without learning rate and root."""
+    """Return the new moments and the direction of the step, without learning rate and root."""
     m = beta1 * m + (1 - beta1) * g
     v = beta2 * v + (1 - beta2) * g * g
     return m, v, (beta1 * m + (1 - beta1) * g if use_nesterov else m)
 
 
 def adam_rate(lr, beta1_power, beta2_power):
-    """Learning rate corrected for the moments' start at zero."""
+    """Return the learning rate corrected for moments that start at zero."""
     return lr * jnp.sqrt(1 - beta2_power) / (1 - beta1_power)
 
 
@@ -44,7 +52,7 @@ def Adam(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -57,13 +65,13 @@ def Adam(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("Adam", var=var, m=m, v=v, gradient=gradient)
+    check_slots("Adam", var=var, m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+        as_scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
     )
     m, v, direction = adam_rule(m, v, gradient, beta1, beta2, use_nesterov)
     step = adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon)
-    return like(var, var - step, m, v)
+    return cast_like(var, var - step, m, v)
 
 
 @operator(writes=("m", "v"))
@@ -82,11 +90,11 @@ def AdamNoUpdateParam(
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
     use_nesterov: Bool = False,
 ):
-    """Adam that returns what is to be added to the variable instead of adding it.
+    """Adam that returns the update of the variable instead of adding it.
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **m**, **v** (Parameter) - one shape; updated in place.
@@ -99,13 +107,13 @@ def AdamNoUpdateParam(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("AdamNoUpdateParam", m=m, v=v, gradient=gradient)
+    check_slots("AdamNoUpdateParam", m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+        as_scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
     )
     new_m, new_v, direction = adam_rule(m, v, gradient, beta1, beta2, use_nesterov)
     step = -adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(new_v) + epsilon)
-    return (*like(m, new_m, new_v), step.astype(gradient.dtype))
+    return (*cast_like(m, new_m, new_v), step.astype(gradient.dtype))
 
 
 @operator(writes=("var", "m", "v"), returns="written")
@@ -129,10 +137,10 @@ def AdamWeightDecay(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("AdamWeightDecay", var=var, m=m, v=v, gradient=gradient)
-    lr, beta1, beta2, epsilon, decay = map(scalar, (lr, beta1, beta2, epsilon, decay))
+    check_slots("AdamWeightDecay", var=var, m=m, v=v, gradient=gradient)
+    lr, beta1, beta2, epsilon, decay = map(as_scalar, (lr, beta1, beta2, epsilon, decay))
     m, v, direction = adam_rule(m, v, gradient, beta1, beta2, False)
-    return like(var, var - lr * (direction / (jnp.sqrt(v) + epsilon) + decay * var), m, v)
+    return cast_like(var, var - lr * (direction / (jnp.sqrt(v) + epsilon) + decay * var), m, v)
 
 
 @operator(writes=("var", "m", "v"), returns="written")
@@ -151,11 +159,11 @@ def ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyAdaMax", var=var, m=m, v=v, grad=grad)
-    beta1_power, lr, beta1, beta2, epsilon = map(scalar, (beta1_power, lr, beta1, beta2, epsilon))
+    check_slots("ApplyAdaMax", var=var, m=m, v=v, grad=grad)
+    beta1_power, lr, beta1, beta2, epsilon = map(as_scalar, (beta1_power, lr, beta1, beta2, epsilon))
     m = beta1 * m + (1 - beta1) * grad
     v = jnp.maximum(beta2 * v, jnp.abs(grad))
-    return like(var, var - lr / (1 - beta1_power) * m / (v + epsilon), m, v)
+    return cast_like(var, var - lr / (1 - beta1_power) * m / (v + epsilon), m, v)
 
 
 @operator(writes=("var", "m", "v"), returns="written", checks=ROWS_EXIST)
@@ -181,7 +189,7 @@ def FusedSparseAdam(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -195,13 +203,13 @@ def FusedSparseAdam(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    named_rows("FusedSparseAdam", grad, indices, var=var, m=m, v=v)
+    sum_duplicate_rows("FusedSparseAdam", grad, indices, var=var, m=m, v=v)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+        as_scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
     )
     dense = jnp.zeros_like(var).at[indices].add(grad.astype(var.dtype), mode="drop", wrap_negative_indices=False)
     m, v, direction = adam_rule(m, v, dense, beta1, beta2, use_nesterov)
-    return like(var, var - adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon), m, v)
+    return cast_like(var, var - adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon), m, v)
 
 
 @operator(writes=("var", "m", "v"), returns="written", checks=ROWS_EXIST)
@@ -227,7 +235,7 @@ def FusedSparseLazyAdam(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether the step looks ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -241,13 +249,13 @@ def FusedSparseLazyAdam(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    rows, g = named_rows("FusedSparseLazyAdam", grad, indices, var=var, m=m, v=v)
+    rows, g = sum_duplicate_rows("FusedSparseLazyAdam", grad, indices, var=var, m=m, v=v)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+        as_scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
     )
-    new_m, new_v, direction = adam_rule(take(m, rows), take(v, rows), g, beta1, beta2, use_nesterov)
+    new_m, new_v, direction = adam_rule(read_rows(m, rows), read_rows(v, rows), g, beta1, beta2, use_nesterov)
     step = adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(new_v) + epsilon)
-    return put(var, rows, take(var, rows) - step), put(m, rows, new_m), put(v, rows, new_v)
+    return write_rows(var, rows, read_rows(var, rows) - step), write_rows(m, rows, new_m), write_rows(v, rows, new_v)
 
 
 _MOMENTS = F(3, 4), F(3, 4), U(3, 4, low=0.1)
@@ -255,13 +263,13 @@ _TABLES = F(6, 4), F(6, 4), U(6, 4, low=0.1)
 _RATES = tuple(map(Values, (0.9, 0.999, 0.01, 0.9, 0.999, 1e-8)))
 
 
-def _amsgrad(op, slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+def _update_amsgrad(op, slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
     var, m, v, vhat = slots.values()
-    same_shapes(op, **slots, grad=grad)
+    check_slots(op, **slots, grad=grad)
     m, v = beta1 * m + (1 - beta1) * grad, beta2 * v + (1 - beta2) * grad * grad
     vhat = jnp.maximum(vhat, v)
-    rate = adam_rate(scalar(lr), scalar(beta1_power), scalar(beta2_power))
-    return like(var, var - rate * m / (jnp.sqrt(vhat) + epsilon), m, v, vhat)
+    rate = adam_rate(as_scalar(lr), as_scalar(beta1_power), as_scalar(beta2_power))
+    return cast_like(var, var - rate * m / (jnp.sqrt(vhat) + epsilon), m, v, vhat)
 
 
 @operator(writes=("var", "m", "v", "vhat"), returns="written")
@@ -302,7 +310,7 @@ def ApplyAdamWithAmsgrad(
         ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "m": m, "v": v, "vhat": vhat}
-    return _amsgrad("ApplyAdamWithAmsgrad", slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
+    return _update_amsgrad("ApplyAdamWithAmsgrad", slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
 
 
 @operator(writes=("var", "m", "v", "vhat"), returns="written")
@@ -340,8 +348,8 @@ def ApplyAdamWithAmsgradV2(
         ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "m": m, "v": v, "vhat": vhat}
-    rates = map(scalar, (beta1, beta2, epsilon))
-    return _amsgrad("ApplyAdamWithAmsgradV2", slots, beta1_power, beta2_power, lr, *rates, grad)
+    rates = map(as_scalar, (beta1, beta2, epsilon))
+    return _update_amsgrad("ApplyAdamWithAmsgradV2", slots, beta1_power, beta2_power, lr, *rates, grad)
 
 
 CASES = [

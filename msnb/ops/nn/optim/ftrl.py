@@ -1,4 +1,4 @@
-"""Follow the regularised leader, for dense gradients and for named rows."""
+"""FTRL ("follow the regularized leader"), for dense gradients and for rows of a sparse one."""
 
 import jax.numpy as jnp
 
@@ -8,11 +8,19 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._upcast import in_float32
 from msnb.ops.nn._kinds import AboveZero, LrPower, NonNegFloat
-from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
+from msnb.ops.nn.optim._update import (
+    ROWS_EXIST,
+    as_scalar,
+    cast_like,
+    check_slots,
+    read_rows,
+    sum_duplicate_rows,
+    write_rows,
+)
 
 
 def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
-    """One step of FTRL-proximal (McMahan et al., 2013): new variable, accumulator and linear term."""
+    """Return new variable, accumulator and linear term after one step of FTRL-proximal (McMahan et al., 2013)."""
     total = accum + g * g
     if not is_constant(shrinkage, 0.0):
         g = g + 2 * shrinkage * var
@@ -42,15 +50,17 @@ def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: On
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyFtrl", var=var, accum=accum, linear=linear, grad=grad)
-    lr, l1, l2, lr_power = map(scalar, (lr, l1, l2, lr_power))
-    return like(var, *ftrl_rule(var, accum, linear, grad, lr, l1, l2, lr_power))
+    check_slots("ApplyFtrl", var=var, accum=accum, linear=linear, grad=grad)
+    lr, l1, l2, lr_power = map(as_scalar, (lr, l1, l2, lr_power))
+    return cast_like(var, *ftrl_rule(var, accum, linear, grad, lr, l1, l2, lr_power))
 
 
 def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, shrinkage=0.0):
-    rows, g = named_rows(op, grad, indices, var=var, accum=accum, linear=linear)
-    new = ftrl_rule(take(var, rows), take(accum, rows), take(linear, rows), g, lr, l1, l2, lr_power, shrinkage)
-    return tuple(put(slot, rows, n) for slot, n in zip((var, accum, linear), new, strict=True))
+    rows, g = sum_duplicate_rows(op, grad, indices, var=var, accum=accum, linear=linear)
+    new = ftrl_rule(
+        read_rows(var, rows), read_rows(accum, rows), read_rows(linear, rows), g, lr, l1, l2, lr_power, shrinkage
+    )
+    return tuple(write_rows(slot, rows, n) for slot, n in zip((var, accum, linear), new, strict=True))
 
 
 @operator(writes=("var", "accum", "linear"), returns="written", checks=ROWS_EXIST)

@@ -1,4 +1,4 @@
-"""Gradient descent, plain, with momentum and with a proximal step, and the trust ratio of LARS."""
+"""Gradient descent: plain, with momentum, with a proximal step, and the trust ratio of LARS."""
 
 import jax.numpy as jnp
 
@@ -8,7 +8,7 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
-from msnb.ops.nn.optim._update import like, same_shapes, scalar
+from msnb.ops.nn.optim._update import as_scalar, cast_like, check_slots
 
 
 @operator(writes=("variable", "accumulation"))
@@ -28,7 +28,7 @@ def ApplyMomentum(
     """Momentum: a = a * momentum + g; v -= lr * a, or v -= lr * (g + momentum * a) with Nesterov.
 
     Args:
-        use_nesterov (bool): whether to look ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
         use_locking (bool): no effect: updates here never interleave. Default: False.
         gradient_scale (float): multiplies the gradient. Default: 1.0.
 
@@ -44,13 +44,13 @@ def ApplyMomentum(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
-    lr, momentum = scalar(learning_rate), scalar(momentum)
+    check_slots("ApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
+    lr, momentum = as_scalar(learning_rate), as_scalar(momentum)
     if not is_constant(gradient_scale, 1.0):
         gradient = gradient * gradient_scale
     a = accumulation * momentum + gradient
     step = gradient * lr + a * momentum * lr if use_nesterov else a * lr
-    return like(variable, variable - step, a)
+    return cast_like(variable, variable - step, a)
 
 
 def _check_sgd(attributes):
@@ -80,7 +80,7 @@ def SGD(
     Args:
         dampening (float): share of the gradient kept out of the momentum. Default: 0.0.
         weight_decay (float): L2 penalty, added to the gradient. Default: 0.0.
-        nesterov (bool): whether to look ahead; needs dampening 0. Default: False.
+        nesterov (bool): use Nesterov momentum; needs dampening 0. Default: False.
 
     Inputs:
         - **parameters**, **accum**, **stat** (Parameter) - one shape; updated in place. `stat` is positive before the
@@ -97,13 +97,13 @@ def SGD(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
-    lr, momentum = scalar(learning_rate), scalar(momentum)
+    check_slots("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
+    lr, momentum = as_scalar(learning_rate), as_scalar(momentum)
     g = gradient if is_constant(weight_decay, 0.0) else gradient + weight_decay * parameters
     a = jnp.where(stat > 0, g, momentum * accum + (1 - dampening) * g)
     step = g + momentum * a if nesterov else a
     a, step = jnp.where(momentum != 0, a, accum), jnp.where(momentum != 0, step, g)
-    return (*like(parameters, parameters - lr * step, a), jnp.zeros_like(stat))
+    return (*cast_like(parameters, parameters - lr * step, a), jnp.zeros_like(stat))
 
 
 @operator(writes=("var",))
@@ -122,8 +122,8 @@ def ApplyGradientDescent(var, alpha, delta):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyGradientDescent", var=var, delta=delta)
-    return like(var, var - scalar(alpha) * delta)
+    check_slots("ApplyGradientDescent", var=var, delta=delta)
+    return cast_like(var, var - as_scalar(alpha) * delta)
 
 
 def proximal(point, rate, l1, l2):
@@ -147,9 +147,9 @@ def ApplyProximalGradientDescent(var, alpha, l1, l2, delta):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyProximalGradientDescent", var=var, delta=delta)
-    alpha, l1, l2 = map(scalar, (alpha, l1, l2))
-    return like(var, proximal(var - alpha * delta, alpha, l1, l2))
+    check_slots("ApplyProximalGradientDescent", var=var, delta=delta)
+    alpha, l1, l2 = map(as_scalar, (alpha, l1, l2))
+    return cast_like(var, proximal(var - alpha * delta, alpha, l1, l2))
 
 
 @operator
@@ -185,9 +185,9 @@ def LARSUpdate(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("LARSUpdate", weight=weight, gradient=gradient)
-    size, slope = jnp.sqrt(scalar(norm_weight)), jnp.sqrt(scalar(norm_gradient))
-    decay, lr = scalar(weight_decay), scalar(learning_rate)
+    check_slots("LARSUpdate", weight=weight, gradient=gradient)
+    size, slope = jnp.sqrt(as_scalar(norm_weight)), jnp.sqrt(as_scalar(norm_gradient))
+    decay, lr = as_scalar(weight_decay), as_scalar(learning_rate)
     ratio = hyperpara * size / (slope + decay * size + epsilon)
     ratio = jnp.where((size > 0) & (slope > 0), ratio, jnp.ones_like(ratio))
     if use_clip:
@@ -214,10 +214,10 @@ def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulati
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("FusedWeightScaleApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
-    g = gradient * scalar(loss_scale) + scalar(weight_decay) * variable
-    a = accumulation * scalar(momentum) + g
-    return like(variable, variable - scalar(learning_rate) * a, a)
+    check_slots("FusedWeightScaleApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
+    g = gradient * as_scalar(loss_scale) + as_scalar(weight_decay) * variable
+    a = accumulation * as_scalar(momentum) + g
+    return cast_like(variable, variable - as_scalar(learning_rate) * a, a)
 
 
 @operator(writes=("var", "accum"), returns="written")
@@ -237,7 +237,7 @@ def ApplyKerasMomentum(
 
     Args:
         use_locking (bool): no effect: updates here never interleave. Default: False.
-        use_nesterov (bool): whether to look ahead. Default: False.
+        use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -251,10 +251,10 @@ def ApplyKerasMomentum(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyKerasMomentum", var=var, accum=accum, grad=grad)
-    lr, momentum = scalar(lr), scalar(momentum)
+    check_slots("ApplyKerasMomentum", var=var, accum=accum, grad=grad)
+    lr, momentum = as_scalar(lr), as_scalar(momentum)
     a = accum * momentum - lr * grad
-    return like(var, var + (a * momentum - lr * grad if use_nesterov else a), a)
+    return cast_like(var, var + (a * momentum - lr * grad if use_nesterov else a), a)
 
 
 CASES = [

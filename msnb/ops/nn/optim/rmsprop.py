@@ -1,4 +1,4 @@
-"""RMSProp and Adadelta: steps over the root of a running mean of squares."""
+"""RMSProp and Adadelta: steps divided by the root of a running mean of squares."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -8,7 +8,15 @@ from msnb.core.operator.cases import F, U, Values, case
 from msnb.core.operator.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._upcast import in_float32
-from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
+from msnb.ops.nn.optim._update import (
+    ROWS_EXIST,
+    as_scalar,
+    cast_like,
+    check_slots,
+    read_rows,
+    sum_duplicate_rows,
+    write_rows,
+)
 
 
 @operator(writes=("var", "mean_square", "moment"))
@@ -42,11 +50,11 @@ def ApplyRMSProp(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyRMSProp", var=var, mean_square=mean_square, moment=moment, grad=grad)
-    lr, decay, momentum, epsilon = map(scalar, (learning_rate, decay, momentum, epsilon))
+    check_slots("ApplyRMSProp", var=var, mean_square=mean_square, moment=moment, grad=grad)
+    lr, decay, momentum, epsilon = map(as_scalar, (learning_rate, decay, momentum, epsilon))
     s = decay * mean_square + (1 - decay) * grad * grad
     m = momentum * moment + lr * grad * lax.rsqrt(s + epsilon)
-    return like(var, var - m, s, m)
+    return cast_like(var, var - m, s, m)
 
 
 @operator(writes=("var", "mean_gradient", "mean_square", "moment"))
@@ -80,14 +88,14 @@ def ApplyCenteredRMSProp(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes(
+    check_slots(
         "ApplyCenteredRMSProp", var=var, mean_gradient=mean_gradient, mean_square=mean_square, moment=moment, grad=grad
     )
-    lr, decay, momentum, epsilon = map(scalar, (learning_rate, decay, momentum, epsilon))
+    lr, decay, momentum, epsilon = map(as_scalar, (learning_rate, decay, momentum, epsilon))
     mean = decay * mean_gradient + (1 - decay) * grad
     square = decay * mean_square + (1 - decay) * grad * grad
     m = momentum * moment + lr * grad * lax.rsqrt(square - mean * mean + epsilon)
-    return like(var, var - m, mean, square, m)
+    return cast_like(var, var - m, mean, square, m)
 
 
 @operator(writes=("var", "accum", "accum_update"), returns="written")
@@ -106,12 +114,12 @@ def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyAdadelta", var=var, accum=accum, accum_update=accum_update, grad=grad)
-    lr, rho, epsilon = map(scalar, (lr, rho, epsilon))
+    check_slots("ApplyAdadelta", var=var, accum=accum, accum_update=accum_update, grad=grad)
+    lr, rho, epsilon = map(as_scalar, (lr, rho, epsilon))
     accum = rho * accum + (1 - rho) * grad * grad
     step = jnp.sqrt(accum_update + epsilon) * lax.rsqrt(accum + epsilon) * grad
     accum_update = rho * accum_update + (1 - rho) * step * step
-    return like(var, var - lr * step, accum, accum_update)
+    return cast_like(var, var - lr * step, accum, accum_update)
 
 
 @operator(writes=("var", "accum", "accum_update"), returns="written", checks=ROWS_EXIST, generation=2)
@@ -147,13 +155,13 @@ def SparseApplyAdadelta(
         ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "accum": accum, "accum_update": accum_update}
-    rows, summed = named_rows("SparseApplyAdadelta", grad, indices, **slots)
-    lr, rho = map(scalar, (lr, rho))
-    old, mean, steps = (take(slot, rows) for slot in slots.values())
+    rows, summed = sum_duplicate_rows("SparseApplyAdadelta", grad, indices, **slots)
+    lr, rho = map(as_scalar, (lr, rho))
+    old, mean, steps = (read_rows(slot, rows) for slot in slots.values())
     mean = rho * mean + (1 - rho) * summed * summed
     step = jnp.sqrt(steps + epsilon) * lax.rsqrt(mean + epsilon) * summed
-    found = old - lr * step, mean, rho * steps + (1 - rho) * step * step
-    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), found, strict=True))
+    updated = old - lr * step, mean, rho * steps + (1 - rho) * step * step
+    return tuple(write_rows(slot, rows, value) for slot, value in zip(slots.values(), updated, strict=True))
 
 
 @operator(writes=("var", "ms", "mom"), returns="written", checks=ROWS_EXIST, generation=2)
@@ -193,12 +201,12 @@ def SparseApplyRMSProp(
         ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "ms": ms, "mom": mom}
-    rows, summed = named_rows("SparseApplyRMSProp", grad, indices, **slots)
-    old, mean, step = (take(slot, rows) for slot in slots.values())
+    rows, summed = sum_duplicate_rows("SparseApplyRMSProp", grad, indices, **slots)
+    old, mean, step = (read_rows(slot, rows) for slot in slots.values())
     mean = rho * mean + (1 - rho) * summed * summed
-    step = momentum * step + scalar(lr) * summed * lax.rsqrt(mean + epsilon)
-    found = old - step, mean, step
-    return tuple(put(slot, rows, value) for slot, value in zip(slots.values(), found, strict=True))
+    step = momentum * step + as_scalar(lr) * summed * lax.rsqrt(mean + epsilon)
+    updated = old - step, mean, step
+    return tuple(write_rows(slot, rows, value) for slot, value in zip(slots.values(), updated, strict=True))
 
 
 CASES = [

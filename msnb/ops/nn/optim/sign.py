@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from msnb.core.operator.cases import F, case
 from msnb.core.operator.declare import operator
 from msnb.ops._upcast import in_float32
-from msnb.ops.nn.optim._update import like, same_shapes, scalar
+from msnb.ops.nn.optim._update import as_scalar, cast_like, check_slots
 
 
 @operator(writes=("var", "m"), returns="written")
@@ -24,10 +24,10 @@ def ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyAddSign", var=var, m=m, grad=grad)
-    lr, alpha, sign_decay, beta = map(scalar, (lr, alpha, sign_decay, beta))
+    check_slots("ApplyAddSign", var=var, m=m, grad=grad)
+    lr, alpha, sign_decay, beta = map(as_scalar, (lr, alpha, sign_decay, beta))
     m = beta * m + (1 - beta) * grad
-    return like(var, var - lr * (alpha + sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
+    return cast_like(var, var - lr * (alpha + sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
 
 
 @operator(writes=("var", "m"), returns="written")
@@ -46,10 +46,10 @@ def ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyPowerSign", var=var, m=m, grad=grad)
-    lr, logbase, sign_decay, beta = map(scalar, (lr, logbase, sign_decay, beta))
+    check_slots("ApplyPowerSign", var=var, m=m, grad=grad)
+    lr, logbase, sign_decay, beta = map(as_scalar, (lr, logbase, sign_decay, beta))
     m = beta * m + (1 - beta) * grad
-    return like(var, var - lr * jnp.exp(logbase * sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
+    return cast_like(var, var - lr * jnp.exp(logbase * sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
 
 
 CASES = [

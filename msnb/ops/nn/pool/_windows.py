@@ -1,4 +1,4 @@
-"""Windows that slide over the trailing dimensions of (N, C, ...): their largest values, means and paddings."""
+"""Sliding windows over the trailing dimensions of (N, C, ...): maxima, means and paddings."""
 
 from math import prod
 
@@ -9,62 +9,69 @@ from jax import lax
 from msnb.ops import _check
 from msnb.ops.nn.conv._shared import same_pads
 
-_CHAINED_TAPS = 9  # XLA's scatter of the gradient is 1.1 to 6 times slower than the chain up to here, faster beyond
+_CHAINED_TAPS = (
+    9  # XLA's scatter of the gradient is 1.1 to 6 times slower than the chain up to this number, faster above
+)
 
 
 def max_pool(x, kernel, strides, padding, dilation=None):
-    """Largest value in each window of `x` (N, C, ...); windows slide over the trailing dimensions.
+    """Return the largest value in each window of `x` (N, C, ...). Windows slide over the trailing dimensions.
 
-    The chain serves every dilated window: JAX has no gradient of one.
+    Dilated windows always use the chain of comparisons: JAX has no gradient of a dilated one.
     """
-    low = _lowest(x.dtype)
+    low = _lowest_number(x.dtype)
     if prod(kernel) <= _CHAINED_TAPS or (dilation and set(dilation) != {1}):
-        return _chain(x, kernel, strides, padding, low, dilation)
+        return _chain_of_maxima(x, kernel, strides, padding, low, dilation)
     return lax.reduce_window(x, low, lax.max, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding))
 
 
-def _lowest(dtype):
-    """The number below all others, a numpy scalar: of an array JAX would not see that a maximum begins with it."""
+def _lowest_number(dtype):
+    """Return the smallest number as a numpy scalar. With an array JAX would not recognize a maximum."""
     return dtype.type(-np.inf if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype).min)
 
 
-def _chain(x, kernel, strides, padding, low, dilation):
-    """One comparison a tap: XLA fuses them, and the gradient is a sum of shifted selections."""
+def _chain_of_maxima(x, kernel, strides, padding, low, dilation):
+    """Return the maximum by one comparison for each tap. XLA fuses them, and the gradient is a sum of shifted
+    selections.
+    """
     best = None
     for value in window_taps(x, kernel, strides, padding, low, dilation):
-        # the second condition keeps NaN, which compares false with everything; in `lax`, as this is traced for each tap
+        # The second condition keeps NaN, for which comparisons are False. `lax`, as this is traced for each tap.
         larger = best is not None and lax.bitwise_or(lax.gt(value, best), lax.ne(value, value))
         best = value if best is None else lax.select(larger, value, best)
     return best
 
 
-def reach(kernel, dilation):
-    """How far a window goes along each dimension."""
+def window_extent(kernel, dilation):
+    """Return the extent of a dilated window along each dimension."""
     return tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation or (1,) * len(kernel), strict=True))
 
 
 def window_taps(x, kernel, strides, padding, fill, dilation=None):
-    """For every tap of the window, in row order: the pixels of `x`, padded with `fill`, that it meets."""
+    """Yield for every tap of the window, in row order, the pixels of `x`, padded with `fill`, that it reads."""
     dilation = dilation or (1,) * len(kernel)
     if any(map(any, padding)):
         x = jnp.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
-    outs = [(n - r) // s + 1 for n, r, s in zip(x.shape[2:], reach(kernel, dilation), strides, strict=True)]
+    outs = [(n - r) // s + 1 for n, r, s in zip(x.shape[2:], window_extent(kernel, dilation), strides, strict=True)]
     for flat in range(prod(kernel)):
         tap = []
         for k, d in zip(reversed(kernel), reversed(dilation), strict=True):
-            flat, place = divmod(flat, k)
-            tap.insert(0, d * place)
+            flat, index = divmod(flat, k)
+            tap.insert(0, d * index)
         stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, strides, strict=True)]
         yield lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *strides))
 
 
 def max_with_position(x, kernel, strides, padding, dilation=None):
-    """Largest value in each window, the first in row order of equal ones, and its flat position in (C, ...), int32."""
+    """Return the largest value in each window and its flat position in (C, ...), int32.
+
+    Of equal values the first one in row order is taken.
+    """
     plane = x.shape[2:]
     numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
     best = where = None
     for value, number in zip(
-        window_taps(x, kernel, strides, padding, _lowest(x.dtype), dilation),
+        window_taps(x, kernel, strides, padding, _lowest_number(x.dtype), dilation),
         window_taps(numbers, kernel, strides, padding, 0, dilation),
         strict=True,
     ):
@@ -76,8 +83,8 @@ def max_with_position(x, kernel, strides, padding, dilation=None):
     return best, where
 
 
-def average(x, kernel, strides, padding, count_padding=False, divisor=None):
-    """Mean of each window over the pixels inside the image, or over all with `count_padding`."""
+def average_windows(x, kernel, strides, padding, count_padding=False, divisor=None):
+    """Return the mean of each window over the pixels inside the image, or over all with `count_padding`."""
     total = _window_sum(x, kernel, strides, padding)
     if divisor:
         return total / jnp.asarray(divisor, x.dtype)
@@ -93,7 +100,7 @@ def _window_sum(x, kernel, strides, padding):
 
 
 def window_pads(op, pad_mode, image, kernel, stride):
-    """Padding of each spatial dimension; ValueError if a window does not fit."""
+    """Return the padding of each spatial dimension. Raise ValueError if a window does not fit."""
     if 0 in image:
         raise ValueError(f"For '{op}', images should have pixels, but got {tuple(image)} of them.")
     if pad_mode == "same":
@@ -106,52 +113,54 @@ def window_pads(op, pad_mode, image, kernel, stride):
     return ((0, 0),) * len(image)
 
 
-def pairs(padding):
-    """A padding of two numbers a dimension, flat, as (before, after) of each dimension."""
+def pad_pairs(padding):
+    """Return a flat padding of two numbers per dimension as pairs (before, after)."""
     return tuple(zip(padding[::2], padding[1::2], strict=True))
 
 
-def sides(op, image, kernel, stride, padding, ceil_mode):
-    """Padding (before, after); with `ceil_mode` a last incomplete window that starts inside the image counts."""
-    found = []
-    for n, k, s, (low, high) in zip(image, kernel, stride, pairs(padding), strict=True):
-        total, given = n + low + high, low + high
+def ceil_mode_pads(op, image, kernel, stride, padding, ceil_mode):
+    """Return the padding (before, after). With `ceil_mode` it includes a last incomplete window that starts in the
+    image.
+    """
+    pads = []
+    for n, k, s, (low, high) in zip(image, kernel, stride, pad_pairs(padding), strict=True):
+        total, total_padding = n + low + high, low + high
         if ceil_mode:
             count = -(-(total - k) // s) + 1
             if (count - 1) * s >= n + low:
                 count -= 1
             high += max((count - 1) * s + k - total, 0)
-        if given > k:
-            raise ValueError(f"For '{op}', a padding of {given} in all is more than a window of {k} looks at.")
+        if total_padding > k:
+            raise ValueError(f"For '{op}', a padding of {total_padding} in all is more than a window of {k} looks at.")
         if total < k:
             raise ValueError(f"For '{op}', the window {kernel} is larger than the padded image {tuple(image)}.")
-        found.append((low, high))
-    return tuple(found)
+        pads.append((low, high))
+    return tuple(pads)
 
 
 def padded_average(op, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
-    """Mean of each window of `x` with a padding of two numbers a dimension."""
-    base = pairs(padding)
-    found = sides(op, x.shape[2:], kernel, stride, padding, ceil_mode)
-    if divisor or not count_include_pad or found == base:
-        return average(x, kernel, stride, found, count_include_pad, divisor)
-    # what ceil_mode adds beyond the padding is no part of any mean
+    """Return the mean of each window of `x`, with a padding of two numbers per dimension."""
+    base = pad_pairs(padding)
+    pads = ceil_mode_pads(op, x.shape[2:], kernel, stride, padding, ceil_mode)
+    if divisor or not count_include_pad or pads == base:
+        return average_windows(x, kernel, stride, pads, count_include_pad, divisor)
+    # padding that ceil_mode adds is in no mean
     x = jnp.pad(x, ((0, 0), (0, 0), *base))
-    beyond = tuple((0, f[1] - b[1]) for f, b in zip(found, base, strict=True))
-    return average(x, kernel, stride, beyond)
+    beyond = tuple((0, f[1] - b[1]) for f, b in zip(pads, base, strict=True))
+    return average_windows(x, kernel, stride, beyond)
 
 
 def volume_pads(op, x, pad_mode, padding, kernel, strides, ceil_mode):
-    """Padding of each dimension of volumes; raises for what is no float or has another rank."""
+    """Return the padding of each dimension of volumes. Raise an error for another type than float or another rank."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.rank(op, "x", x, 5)
     if pad_mode != "pad":
         return window_pads(op, pad_mode, x.shape[2:], kernel, strides)
-    return sides(op, x.shape[2:], kernel, strides, padding, ceil_mode)
+    return ceil_mode_pads(op, x.shape[2:], kernel, strides, padding, ceil_mode)
 
 
-def unbatched(op, x, dims, pool):
-    """`pool` of (N, C, ...), also given (C, ...)."""
+def apply_batched(op, x, dims, pool):
+    """Apply `pool`, a function of (N, C, ...), also to (C, ...)."""
     if x.ndim == dims + 1:
         out = pool(x[None])
         return tuple(o[0] for o in out) if isinstance(out, tuple) else out[0]
@@ -159,13 +168,13 @@ def unbatched(op, x, dims, pool):
     return pool(x)
 
 
-def channels_first(op, x, data_format):
-    """Images as (N, C, H, W); raises for what is no float or has another rank."""
+def to_channels_first(op, x, data_format):
+    """Return images as (N, C, H, W). Raise an error for another type than float or another rank."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.rank(op, "x", x, 4)
     return jnp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
 
 
-def as_given(y, data_format):
-    """(N, C, H, W) in the layout of the input."""
+def from_channels_first(y, data_format):
+    """Return (N, C, H, W) in the data format of the input."""
     return jnp.moveaxis(y, 1, -1) if data_format == "NHWC" else y

@@ -1,4 +1,4 @@
-"""Pooling to a given size: windows are nearly equal parts."""
+"""Pooling to a given size, by windows of nearly equal size."""
 
 import itertools
 import math
@@ -32,13 +32,13 @@ def _output_size(dims):
 OutputSize1, OutputSize2, OutputSize3 = _output_size(1), _output_size(2), _output_size(3)
 
 
-def _bins(old, new):
-    """Where each of `new` nearly equal bins of an axis of length `old` starts and ends."""
+def _bin_bounds(old, new):
+    """Return the starts and ends of `new` nearly equal bins of an axis of length `old`."""
     i = np.arange(new)
     return i * old // new, -(-(i + 1) * old // new)
 
 
-def _adaptive(op, x, size, mean):
+def _pool_adaptive(op, x, size, mean):
     dims = len(size)
     if x.ndim not in (dims + 1, dims + 2):
         raise ValueError(f"For '{op}', 'input' should have {dims + 1} or {dims + 2} dimensions, but got {x.shape}.")
@@ -46,7 +46,7 @@ def _adaptive(op, x, size, mean):
     for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
         old = x.shape[axis]
         new = old if new is None else new
-        starts, ends = _bins(old, new)
+        starts, ends = _bin_bounds(old, new)
         if old % new == 0:
             x = x.reshape(*x.shape[:axis], new, old // new, *x.shape[axis + 1 :])
             x = jnp.mean(x, axis + 1) if mean else jnp.max(x, axis + 1)
@@ -61,21 +61,23 @@ def _adaptive(op, x, size, mean):
     return x
 
 
-def _places(op, x, size):
-    """Where the largest value of each part stands among all, counted along the last dimensions together."""
+def _largest_indices(op, x, size):
+    """Return the flat index, over the last dimensions, of the largest value of each bin."""
     dims = len(size)
     _check.rank(op, "input", x, dims + 1, dims + 2)
     _check.some(op, "input", x, *range(-dims, 0))
     shape = x.shape[-dims:]
-    parts = [zip(*_bins(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)]
+    bins = [
+        zip(*_bin_bounds(old, old if new is None else new), strict=True) for old, new in zip(shape, size, strict=True)
+    ]
     number = jnp.arange(math.prod(shape)).reshape(shape)
-    found = []
-    for part in itertools.product(*parts):
-        inside = (..., *(slice(a, b) for a, b in part))
-        block, place = x[inside], number[inside].reshape(-1)
-        found.append(place[jnp.argmax(block.reshape(*x.shape[:-dims], place.size), -1)])
+    indices = []
+    for part in itertools.product(*bins):
+        window = (..., *(slice(a, b) for a, b in part))
+        block, block_index = x[window], number[window].reshape(-1)
+        indices.append(block_index[jnp.argmax(block.reshape(*x.shape[:-dims], block_index.size), -1)])
     lengths = [old if new is None else new for old, new in zip(shape, size, strict=True)]
-    return jnp.stack(found, -1).reshape(*x.shape[:-dims], *lengths)
+    return jnp.stack(indices, -1).reshape(*x.shape[:-dims], *lengths)
 
 
 @operator(functional="adaptive_avg_pool1d", generation=2)
@@ -95,7 +97,7 @@ def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_avg_pool1d", "input", input, _check.FLOAT)
-    return _adaptive("AdaptiveAvgPool1D", input, output_size, mean=True)
+    return _pool_adaptive("AdaptiveAvgPool1D", input, output_size, mean=True)
 
 
 @operator(functional="adaptive_max_pool1d", generation=2)
@@ -115,7 +117,7 @@ def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_max_pool1d", "input", input, _check.FLOAT)
-    return _adaptive("AdaptiveMaxPool1D", input, output_size, mean=False)
+    return _pool_adaptive("AdaptiveMaxPool1D", input, output_size, mean=False)
 
 
 @operator(functional="adaptive_avg_pool2d", generation=2)
@@ -135,7 +137,7 @@ def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_avg_pool2d", "input", input, _check.FLOAT)
-    return _adaptive("AdaptiveAvgPool2D", input, output_size, mean=True)
+    return _pool_adaptive("AdaptiveAvgPool2D", input, output_size, mean=True)
 
 
 @operator
@@ -155,12 +157,12 @@ def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_max_pool2d", "input", input, _check.FLOAT)
-    return _adaptive("AdaptiveMaxPool2D", input, output_size, mean=False)
+    return _pool_adaptive("AdaptiveMaxPool2D", input, output_size, mean=False)
 
 
 @operator
 def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
-    """Where the largest value of each of `output_size` nearly equal parts of every image stands.
+    """The index of the largest value in each of `output_size` nearly equal parts of every image.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -171,7 +173,7 @@ def _AdaptiveMaxPlaces2D(input, *, output_size: OutputSize2):
     Outputs:
         Tensor of int64: the first of equal ones, counted through the image.
     """
-    return _places("adaptive_max_pool2d", lax.stop_gradient(input), output_size).astype(jnp.int64)
+    return _largest_indices("adaptive_max_pool2d", lax.stop_gradient(input), output_size).astype(jnp.int64)
 
 
 @spelling(AdaptiveMaxPool2D, _AdaptiveMaxPlaces2D)
@@ -183,7 +185,7 @@ def adaptive_max_pool2d(
     Args:
         input (Tensor): (N, C, H, W), or without N; floating point.
         output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
-        return_indices (bool): Whether their places come as well. Default: False.
+        return_indices (bool): Also return their indices. Default: False.
 
     Returns:
         Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int64, counted through each image.
@@ -228,7 +230,7 @@ def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_avg_pool3d", "input", input, _check.FLOAT)
-    return _adaptive("AdaptiveAvgPool3D", input, output_size, mean=True)
+    return _pool_adaptive("AdaptiveAvgPool3D", input, output_size, mean=True)
 
 
 @operator
@@ -248,12 +250,12 @@ def _LargestOfVolumes(input, *, output_size: OutputSize3):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT)
-    return _adaptive("adaptive_max_pool3d", input, output_size, mean=False)
+    return _pool_adaptive("adaptive_max_pool3d", input, output_size, mean=False)
 
 
 @operator
 def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
-    """Where the largest value of each of `output_size` nearly equal parts of every volume stands.
+    """The index of the largest value in each of `output_size` nearly equal parts of every volume.
 
     Args:
         output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
@@ -264,12 +266,12 @@ def _AdaptiveMaxPlaces3D(input, *, output_size: OutputSize3):
     Outputs:
         Tensor of int32: the first of equal ones, counted through the volume.
     """
-    return _places("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
+    return _largest_indices("adaptive_max_pool3d", lax.stop_gradient(input), output_size).astype(jnp.int32)
 
 
 @operator
 def AdaptiveMaxPool3D(input, output_size: OutputSize3):
-    """The largest value of each of `output_size` nearly equal parts of every volume, and where it stands.
+    """The largest value in each of `output_size` nearly equal parts of every volume, and its index.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W), or without N.
@@ -283,8 +285,8 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
-    places = _places("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
-    return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False), places
+    indices = _largest_indices("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
+    return _pool_adaptive("AdaptiveMaxPool3D", input, output_size, mean=False), indices
 
 
 @spelling(_LargestOfVolumes, _AdaptiveMaxPlaces3D)
@@ -296,7 +298,7 @@ def adaptive_max_pool3d(
     Args:
         input (Tensor): (N, C, D, H, W), or without N; floating point.
         output_size (Union[int, tuple[int]]): Number of parts of each dimension; None keeps it.
-        return_indices (bool): Whether their places come as well. Default: False.
+        return_indices (bool): Also return their indices. Default: False.
 
     Returns:
         Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int32, counted through each volume.

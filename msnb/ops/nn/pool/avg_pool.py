@@ -6,14 +6,14 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Layout, Pads1, Pads2, PoolMode, Sides3, Window1, Window2, Window3
-from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn._pullback import apply_transpose
 from msnb.ops.nn.conv._shared import both_sides
 from msnb.ops.nn.pool._windows import (
-    as_given,
-    average,
-    channels_first,
+    apply_batched,
+    average_windows,
+    from_channels_first,
     padded_average,
-    unbatched,
+    to_channels_first,
     volume_pads,
     window_pads,
 )
@@ -45,13 +45,13 @@ def AvgPool(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x = channels_first("AvgPool", x, data_format)
+    x = to_channels_first("AvgPool", x, data_format)
     padding = window_pads("AvgPool", pad_mode, x.shape[2:], kernel_size, strides)
-    return as_given(average(x, kernel_size, strides, padding), data_format)
+    return from_channels_first(average_windows(x, kernel_size, strides, padding), data_format)
 
 
 def _avg_pool_grad(shape, dy, kernel, strides, pad_mode, data_format="NCHW"):
-    return transposed(
+    return apply_transpose(
         lambda x: AvgPool.kernel(x, kernel_size=kernel, strides=strides, pad_mode=pad_mode, data_format=data_format),
         shape,
         dy,
@@ -109,7 +109,7 @@ def AvgPool1D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _average("AvgPool1D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
+    return _average_windows("AvgPool1D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
 
 
 @operator(functional="avg_pool2d", generation=2)
@@ -142,12 +142,14 @@ def AvgPool2D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _average("AvgPool2D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return _average_windows(
+        "AvgPool2D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
-def _average(op, x, kernel, *window):
+def _average_windows(op, x, kernel, *window):
     _check.dtype_in(op, "input_x", x, _check.FLOAT)
-    return unbatched(op, x, len(kernel), lambda x: padded_average(op, x, kernel, *window))
+    return apply_batched(op, x, len(kernel), lambda x: padded_average(op, x, kernel, *window))
 
 
 @operator
@@ -188,7 +190,7 @@ def AvgPool3D(
     padding = volume_pads(op, x, pad_mode, pad, kernel_size, strides, ceil_mode)
     if pad_mode == "pad":
         return padded_average(op, x, kernel_size, strides, pad, ceil_mode, count_include_pad, divisor_override)
-    return average(x, kernel_size, strides, padding, count_include_pad, divisor_override)
+    return average_windows(x, kernel_size, strides, padding, count_include_pad, divisor_override)
 
 
 @spelling(AvgPool3D)

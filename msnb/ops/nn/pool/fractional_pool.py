@@ -1,4 +1,4 @@
-"""Max pooling whose windows stand at distances that vary, so that a length shrinks by any factor (arXiv:1412.6071)."""
+"""Fractional max pooling: window distances vary, so any factor of reduction is possible (arXiv:1412.6071)."""
 
 import math
 
@@ -15,21 +15,21 @@ from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_argument
 from msnb.ops.random.uniform import rand
 
 
-def _each(value, dims):
+def _expand(value, dims):
     return (value,) * dims if isinstance(value, int) else tuple(value)
 
 
-def _begins(share, length, size, count):
-    """Where the `count` windows of `size` begin on an axis of `length`, for shares of shape (N, C)."""
+def _window_starts(share, length, size, count):
+    """Return the starts of `count` windows of `size` on an axis of `length`, for shares of shape (N, C)."""
     if count == 1:
         return jnp.full((*share.shape, 1), length - size)
     step = (length - size) / (count - 1)
     wide = share[..., None].astype(jnp.float32)
-    found = jnp.floor((jnp.arange(count) + wide) * step) - jnp.floor(wide * step)
-    return jnp.where(jnp.arange(count) == count - 1, length - size, found.astype(int))
+    starts = jnp.floor((jnp.arange(count) + wide) * step) - jnp.floor(wide * step)
+    return jnp.where(jnp.arange(count) == count - 1, length - size, starts.astype(int))
 
 
-def _pooled(op, x, shares, dims, sizes, sides):
+def _pool_windows(op, x, shares, dims, sizes, sides):
     dtype_in(op, "input_x", x, NUMBER)
     dtype_in(op, "random_samples", shares, FLOAT)
     if x.ndim != dims + 2 or shares.shape != (*x.shape[:2], dims):
@@ -41,26 +41,26 @@ def _pooled(op, x, shares, dims, sizes, sides):
     if any(side < 1 or side + size - 1 > n for side, size, n in zip(sides, sizes, lengths)):
         raise ValueError(f"For '{op}', windows of {sizes} for an output of {sides} do not fit into {lengths}.")
     flat = jnp.zeros((*x.shape[:2], *(1,) * (2 * dims)), int)
-    # of two dimensions the first share is that of the width
+    # in two dimensions the first share is for the width
     order = range(dims) if dims == 3 else (1, 0)
     for axis, part in zip(range(dims), order):
-        begins = _begins(shares[..., part], lengths[axis], sizes[axis], sides[axis])
-        places = begins[..., None] + jnp.arange(sizes[axis])
+        begins = _window_starts(shares[..., part], lengths[axis], sizes[axis], sides[axis])
+        indices = begins[..., None] + jnp.arange(sizes[axis])
         shape = [*x.shape[:2], *(1,) * (2 * dims)]
         shape[2 + axis], shape[2 + dims + axis] = sides[axis], sizes[axis]
-        flat = flat * lengths[axis] + places.reshape(shape)
+        flat = flat * lengths[axis] + indices.reshape(shape)
     flat = flat.reshape(*x.shape[:2], -1, math.prod(sizes))
     values = jnp.take_along_axis(x.reshape(*x.shape[:2], 1, -1), flat, -1)
     best = jnp.argmax(jax.lax.stop_gradient(values), -1, keepdims=True)
-    found = [jnp.take_along_axis(v, best, -1).reshape(*x.shape[:2], *sides) for v in (values, flat)]
-    return found[0], found[1].astype(jnp.int64)
+    results = [jnp.take_along_axis(v, best, -1).reshape(*x.shape[:2], *sides) for v in (values, flat)]
+    return results[0], results[1].astype(jnp.int64)
 
 
 @operator(generation=2)
 def FractionalMaxPoolWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCHW") = "NCHW"
 ):
-    """The largest elements of windows of images that stand at distances that vary.
+    """The largest elements of image windows at varying distances.
 
     Args:
         ksize (Union[int, tuple[int]]): Height and width of the window.
@@ -81,15 +81,15 @@ def FractionalMaxPoolWithFixedKsize(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    sizes, sides = _each(ksize, 2), _each(output_shape, 2)
-    return _pooled("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
+    sizes, sides = _expand(ksize, 2), _expand(output_shape, 2)
+    return _pool_windows("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
 
 
 @operator(generation=2)
 def FractionalMaxPool3DWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCDHW") = "NCDHW"
 ):
-    """The largest elements of windows of volumes that stand at distances that vary.
+    """The largest elements of volume windows at varying distances.
 
     Args:
         ksize (Union[int, tuple[int]]): Depth, height and width of the window.
@@ -110,8 +110,8 @@ def FractionalMaxPool3DWithFixedKsize(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    sizes, sides = _each(ksize, 3), _each(output_shape, 3)
-    return _pooled("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
+    sizes, sides = _expand(ksize, 3), _expand(output_shape, 3)
+    return _pool_windows("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
 
 
 def _by_function(function, operator, dims, input, kernel_size, output_size, output_ratio, return_indices, shares):
@@ -123,12 +123,12 @@ def _by_function(function, operator, dims, input, kernel_size, output_size, outp
         if not all(isinstance(r, float) and 0 < r < 1 for r in ratios):
             raise ValueError(f"For '{function}', 'output_ratio' should be in (0, 1), but got {describe(output_ratio)}.")
         output_size = tuple(int(n * r) for n, r in zip(x.shape[-dims:], ratios))
-    whole = x if x.ndim == dims + 2 else x.reshape(1, *x.shape)
+    batched = x if x.ndim == dims + 2 else x.reshape(1, *x.shape)
     if shares is None:
-        shares = rand(*whole.shape[:2], dims)
-    found = operator(check(IntOrTuple, kernel_size, "kernel_size", function), output_size)(whole, shares)
-    found = found if whole is x else tuple(f.reshape(f.shape[1:]) for f in found)
-    return found if return_indices else found[0]
+        shares = rand(*batched.shape[:2], dims)
+    results = operator(check(IntOrTuple, kernel_size, "kernel_size", function), output_size)(batched, shares)
+    results = results if batched is x else tuple(f.reshape(f.shape[1:]) for f in results)
+    return results if return_indices else results[0]
 
 
 @spelling(FractionalMaxPoolWithFixedKsize)
@@ -140,14 +140,14 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of windows of images that stand at distances that vary.
+    """The largest elements of image windows at varying distances.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, H, W) or (C, H, W).
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
         output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
+        return_indices (bool): Also return the indices. Default: False.
         _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn.
 
     Returns:
@@ -175,14 +175,14 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of windows of volumes that stand at distances that vary.
+    """The largest elements of volume windows at varying distances.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         output_size (Union[int, tuple[int]]): Those of the result. Default: None.
         output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
-        return_indices (bool): Whether the places are wanted, too. Default: False.
+        return_indices (bool): Also return the indices. Default: False.
         _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn.
 
     Returns:

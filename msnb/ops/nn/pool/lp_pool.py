@@ -1,4 +1,4 @@
-"""Power-mean pooling: the norm of each window."""
+"""Power-average pooling: the p-norm of each window."""
 
 from msnb.common import dtype as mstype
 from msnb.core.operator.cases import F, case, refused
@@ -12,12 +12,15 @@ from msnb.ops.nn.activation.relu import ReLU
 from msnb.ops.nn.pool.avg_pool import AvgPool1D, AvgPool2D
 
 
-def _pooled(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
+def _pool_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
     if isinstance(norm_type, bool) or not isinstance(norm_type, (int, float)):
         raise TypeError(f"For '{op}', 'norm_type' should be a number, but got {norm_type!r}.")
     if norm_type == 0:
         raise ValueError(f"For '{op}', 'norm_type' should not be 0.")
-    half = tensor_argument(op, "x", x).dtype in (mstype.float16, mstype.bfloat16)  # which does not hold the powers
+    half = tensor_argument(op, "x", x).dtype in (
+        mstype.float16,
+        mstype.bfloat16,
+    )  # half precision overflows in the powers
     powers = Pow.functional(Cast.functional(x, mstype.float32) if half else x, float(norm_type))
     settings = {"kernel_size": kernel_size, "stride": kernel_size if stride is None else stride}
     mean = pool(**settings, ceil_mode=ceil_mode)(powers)
@@ -49,7 +52,7 @@ def lp_pool1d(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _pooled("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
+    return _pool_norm("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
 
 
 @spelling()
@@ -80,7 +83,7 @@ def lp_pool2d(
         ``CPU`` ``GPU`` ``TPU``
     """
     height, width = (kernel_size, kernel_size) if isinstance(kernel_size, int) else kernel_size
-    return _pooled("lp_pool2d", AvgPool2D, height * width, x, norm_type, kernel_size, stride, ceil_mode)
+    return _pool_norm("lp_pool2d", AvgPool2D, height * width, x, norm_type, kernel_size, stride, ceil_mode)
 
 
 CASES = [

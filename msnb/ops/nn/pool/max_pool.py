@@ -1,4 +1,4 @@
-"""Maximum pooling. Of several largest pixels of a window, the first in row order takes the whole gradient."""
+"""Max pooling. Of several largest pixels of a window, the first in row order gets the full gradient."""
 
 from math import prod
 
@@ -15,14 +15,14 @@ from msnb.ops._shapes import shapes
 from msnb.ops.nn._kinds import Layout, Offsets3, Pads2, PoolMode, Sides3, Window2, Window3
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.pool._windows import (
-    as_given,
-    channels_first,
+    apply_batched,
+    ceil_mode_pads,
+    from_channels_first,
     max_pool,
     max_with_position,
-    reach,
-    sides,
-    unbatched,
+    to_channels_first,
     volume_pads,
+    window_extent,
     window_pads,
 )
 
@@ -63,12 +63,12 @@ def MaxPool(
         [[[[ 5.  6.  7.]
            [ 9. 10. 11.]]]]
     """
-    x = channels_first("MaxPool", x, data_format)
+    x = to_channels_first("MaxPool", x, data_format)
     padding = window_pads("MaxPool", pad_mode, x.shape[2:], kernel_size, strides)
-    return as_given(max_pool(x, kernel_size, strides, padding), data_format)
+    return from_channels_first(max_pool(x, kernel_size, strides, padding), data_format)
 
 
-def _forward(kernel, strides, pad_mode, data_format="NCHW"):
+def _forward_function(kernel, strides, pad_mode, data_format="NCHW"):
     def fn(x):
         x = jnp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
         y = max_pool(x, kernel, strides, window_pads("MaxPoolGrad", pad_mode, x.shape[2:], kernel, strides))
@@ -91,7 +91,7 @@ def MaxPoolGrad(
 ):
     """Gradient of MaxPool from its input, its output and the cotangent."""
     _check.rank("MaxPoolGrad", "x_origin", x_origin, 4)
-    return pull(_forward(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
+    return pull(_forward_function(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
 
 
 @operator
@@ -106,7 +106,7 @@ def MaxPoolGradGrad(
     pad_mode: PoolMode = "valid",
 ):
     """Gradient of MaxPoolGrad: from each window of `grad`, the element where the input is largest."""
-    return jax.jvp(_forward(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
+    return jax.jvp(_forward_function(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
 
 
 @operator
@@ -118,7 +118,7 @@ def MaxPoolWithArgmax(
     pad_mode: PoolMode = "valid",
     data_format: Layout = "NCHW",
 ):
-    """The largest value of each window, and where it stands.
+    """The largest value of each window and its index.
 
     Args:
         kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
@@ -135,14 +135,14 @@ def MaxPoolWithArgmax(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x = channels_first("MaxPoolWithArgmax", x, data_format)
+    x = to_channels_first("MaxPoolWithArgmax", x, data_format)
     padding = window_pads("MaxPoolWithArgmax", pad_mode, x.shape[2:], kernel_size, strides)
     values, where = max_with_position(x, kernel_size, strides, padding)
-    return as_given(values, data_format), as_given(where, data_format)
+    return from_channels_first(values, data_format), from_channels_first(where, data_format)
 
 
-def _same_windows(op, x, kernel, strides, pad_mode, **windows):
-    """ValueError unless what holds an entry for each window has as many as the attributes cut out of `x`."""
+def _check_window_count(op, x, kernel, strides, pad_mode, **windows):
+    """Raise ValueError unless an array with one entry for each window has the shape of the windows of `x`."""
     _check.rank(op, "x", x, 4)
     padding = window_pads(op, pad_mode, x.shape[2:], kernel, strides)
     expected = (
@@ -165,7 +165,7 @@ def MaxPoolGradWithArgmax(
 ):
     """Gradient of MaxPoolWithArgmax from its input, the cotangent and the positions it returned."""
     n = x.shape[0]
-    _same_windows("MaxPoolGradWithArgmax", x, kernel_size, strides, pad_mode, grad=grad, argmax=argmax)
+    _check_window_count("MaxPoolGradWithArgmax", x, kernel_size, strides, pad_mode, grad=grad, argmax=argmax)
     flat = jnp.zeros((n, x.size // n), grad.dtype)
     rows = jnp.arange(n)[:, None]
     return flat.at[rows, argmax.reshape(n, -1)].add(grad.reshape(n, -1)).reshape(x.shape)
@@ -178,7 +178,7 @@ def MaxPoolGradGradWithArgmax(
 ):
     """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the positions."""
     n = x.shape[0]
-    _same_windows("MaxPoolGradGradWithArgmax", x, kernel_size, strides, pad_mode, argmax=argmax)
+    _check_window_count("MaxPoolGradGradWithArgmax", x, kernel_size, strides, pad_mode, argmax=argmax)
     return jnp.take_along_axis(grad.reshape(n, -1), argmax.reshape(n, -1), axis=1).reshape(argmax.shape)
 
 
@@ -214,7 +214,7 @@ def MaxPoolWithArgmaxV2(
     ceil_mode: Bool = False,
     argmax_type: DType = mstype.int64,
 ):
-    """The largest value of each window, and where it stands in its plane.
+    """The largest value of each window and its index in the plane.
 
     Args:
         kernel_size (Union[int, tuple[int]]): height and width of the window.
@@ -250,10 +250,10 @@ def _pool2d(op, x, kernel, strides, padding, dilation, ceil_mode, pool):
     strides = strides or kernel
 
     def of_batch(x):
-        found = sides(op, x.shape[2:], reach(kernel, dilation), strides, padding, ceil_mode)
-        return pool(x, kernel, strides, found, dilation)
+        pads = ceil_mode_pads(op, x.shape[2:], window_extent(kernel, dilation), strides, padding, ceil_mode)
+        return pool(x, kernel, strides, pads, dilation)
 
-    return unbatched(op, x, 2, of_batch)
+    return apply_batched(op, x, 2, of_batch)
 
 
 @spelling(MaxPoolWithArgmaxV2, _MaxPool2D)
@@ -274,7 +274,7 @@ def max_pool2d(
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
-        return_indices (bool): Whether positions within each plane come too, int64. Default: False.
+        return_indices (bool): Also return the indices within each plane, int64. Default: False.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
 
     Returns:
@@ -324,7 +324,7 @@ def MaxPool3D(
 
 
 _TIES = I(2, 3, 8, 9, low=-2, high=3, dtype="float32")
-_PLACES = I(1, 2, 2, 2, low=0, high=16)
+_INDICES = I(1, 2, 2, 2, low=0, high=16)
 
 
 def _check_volume(attributes):
@@ -346,7 +346,7 @@ def MaxPool3DWithArgmax(
     data_format: OneOf("NCDHW") = "NCDHW",
     argmax_type: DType = mstype.int64,
 ):
-    """The largest value of each window of a volume, and where it stands in it.
+    """The largest value of each window of a volume and its index.
 
     Args:
         ksize (Union[int, tuple[int]]): depth, height and width of the window.
@@ -374,11 +374,13 @@ def MaxPool3DWithArgmax(
     padding = tuple(pad for pad in pads for _ in range(2))
 
     def of_batch(x):
-        found = sides("MaxPool3DWithArgmax", x.shape[2:], reach(ksize, dilation), strides, padding, ceil_mode)
-        values, where = max_with_position(x, ksize, strides, found, dilation)
+        pads = ceil_mode_pads(
+            "MaxPool3DWithArgmax", x.shape[2:], window_extent(ksize, dilation), strides, padding, ceil_mode
+        )
+        values, where = max_with_position(x, ksize, strides, pads, dilation)
         return values, (where % prod(x.shape[2:])).astype(mstype.np_dtype(argmax_type))
 
-    return unbatched("MaxPool3DWithArgmax", x, 3, of_batch)
+    return apply_batched("MaxPool3DWithArgmax", x, 3, of_batch)
 
 
 @spelling(MaxPool3DWithArgmax)
@@ -400,7 +402,7 @@ def max_pool3d(
         padding (Union[int, tuple[int]]): Padding at both ends of each side. Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
-        return_indices (bool): Whether places within the volume come too, int64. Default: False.
+        return_indices (bool): Also return the indices within the volume, int64. Default: False.
 
     Returns:
         Tensor of the values, or a tuple of values and places.
@@ -413,8 +415,8 @@ def max_pool3d(
     """
     both = return_indices is not False and check(Bool, return_indices, "return_indices", "max_pool3d")
     step = kernel_size if stride is None else stride
-    found = MaxPool3DWithArgmax.functional(x, kernel_size, step, padding, dilation, ceil_mode)
-    return found if both else found[0]
+    pads = MaxPool3DWithArgmax.functional(x, kernel_size, step, padding, dilation, ceil_mode)
+    return pads if both else pads[0]
 
 
 CASES = [
@@ -426,8 +428,8 @@ CASES = [
     case(MaxPoolGradGrad, F(1, 2, 4, 4), F(1, 2, 2, 2), F(1, 2, 4, 4), kernel_size=2, strides=2),
     case(MaxPoolWithArgmax, F(1, 2, 4, 6), kernel_size=2, strides=2),
     case(MaxPoolWithArgmax, _TIES, kernel_size=2, strides=2),
-    case(MaxPoolGradWithArgmax, F(1, 2, 4, 4), F(1, 2, 2, 2), _PLACES, kernel_size=2, strides=2),
-    case(MaxPoolGradGradWithArgmax, F(1, 2, 4, 4), F(1, 2, 4, 4), _PLACES, kernel_size=2, strides=2),
+    case(MaxPoolGradWithArgmax, F(1, 2, 4, 4), F(1, 2, 2, 2), _INDICES, kernel_size=2, strides=2),
+    case(MaxPoolGradGradWithArgmax, F(1, 2, 4, 4), F(1, 2, 4, 4), _INDICES, kernel_size=2, strides=2),
     case(_MaxPool2D, F(1, 2, 4, 5), kernel_size=2, strides=2),
     case(max_pool2d, _TIES, kernel_size=2, stride=2),
     case(max_pool2d, _TIES, kernel_size=3, stride=2, padding=1),

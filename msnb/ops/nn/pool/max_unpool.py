@@ -1,4 +1,4 @@
-"""Max pooling undone: the values back at the places where they were found, zeros elsewhere."""
+"""Inverse of max pooling: values at their original indices, zeros elsewhere."""
 
 import math
 
@@ -11,32 +11,32 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import INDEX, dtype_in, rank, tensor_only
 
 
-def _of(value, dims):
-    """An int, or one for each dimension, or one for each of all (the first two are N and C), as one for each."""
+def _per_dimension(value, dims):
+    """Return one int for each dimension, from one int, one for each, or one for each of all (N and C first)."""
     return (value,) * dims if isinstance(value, int) else tuple(value)[-dims:]
 
 
-def _sides(x, dims, ksize, strides, pads, output_shape):
-    """The sides of the result, of `x` whose last dimensions are the sides of the values."""
+def _output_sides(x, dims, ksize, strides, pads, output_shape):
+    """Return the lengths of the result. The last dimensions of `x` are the lengths of the values."""
     if output_shape:
         return tuple(output_shape)[-dims:]
-    sizes = _of(ksize, dims)
-    steps = sizes if strides in (0, None, ()) else _of(strides, dims)
+    sizes = _per_dimension(ksize, dims)
+    steps = sizes if strides in (0, None, ()) else _per_dimension(strides, dims)
     if min(*sizes, *steps) < 1:
         raise ValueError(f"For 'MaxUnpool{dims}D', windows and strides should be positive, but got {sizes}, {steps}.")
-    sides = zip(x.shape[-dims:], sizes, steps, _of(pads, dims), strict=True)
+    sides = zip(x.shape[-dims:], sizes, steps, _per_dimension(pads, dims), strict=True)
     return tuple((n - 1) * step - 2 * pad + size for n, size, step, pad in sides)
 
 
 def _put_back(x, argmax, dims, sides):
     flat = jnp.zeros((*x.shape[:-dims], math.prod(sides)), x.dtype)
-    places = argmax.reshape(*x.shape[:-dims], -1)
+    indices = argmax.reshape(*x.shape[:-dims], -1)
     lead = tuple(jnp.indices(flat.shape[:-1], sparse=True))
-    flat = flat.at[(*(i[..., None] for i in lead), places)].set(x.reshape(places.shape), mode="drop")
+    flat = flat.at[(*(i[..., None] for i in lead), indices)].set(x.reshape(indices.shape), mode="drop")
     return flat.reshape(*x.shape[:-dims], *sides)
 
 
-def _unpool(op, x, argmax, dims, ksize, strides, pads, output_shape, data_format):
+def _unpool_windows(op, x, argmax, dims, ksize, strides, pads, output_shape, data_format):
     tensor_only(op, "x", x)
     dtype_in(op, "argmax", argmax, INDEX)
     rank(op, "x", x, dims + 2)
@@ -46,8 +46,8 @@ def _unpool(op, x, argmax, dims, ksize, strides, pads, output_shape, data_format
     if last:
         x, argmax = jnp.moveaxis(x, -1, 1), jnp.moveaxis(argmax, -1, 1)
         output_shape = (*output_shape[:1], *output_shape[-1:], *output_shape[1:-1])
-    found = _put_back(x, argmax, dims, _sides(x, dims, ksize, strides, pads, output_shape))
-    return jnp.moveaxis(found, 1, -1) if last else found
+    images = _put_back(x, argmax, dims, _output_sides(x, dims, ksize, strides, pads, output_shape))
+    return jnp.moveaxis(images, 1, -1) if last else images
 
 
 @operator
@@ -67,7 +67,7 @@ def MaxUnpool2D(
         ksize (Union[int, tuple[int]]): Size of the window.
         strides (Union[int, tuple[int]]): Step of the window. Default: 0, `ksize`.
         pads (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        output_shape (tuple[int]): Shape of the result. Default: (), what window, step and padding make.
+        output_shape (tuple[int]): Shape of the result. Default: (), which computes it from window, stride and padding.
         data_format (str): The order of the dimensions. Default: "NCHW".
 
     Inputs:
@@ -84,7 +84,7 @@ def MaxUnpool2D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _unpool("MaxUnpool2D", x, argmax, 2, ksize, strides, pads, output_shape, data_format)
+    return _unpool_windows("MaxUnpool2D", x, argmax, 2, ksize, strides, pads, output_shape, data_format)
 
 
 @operator
@@ -104,7 +104,7 @@ def MaxUnpool3D(
         ksize (Union[int, tuple[int]]): Size of the window.
         strides (Union[int, tuple[int]]): Step of the window. Default: 0, `ksize`.
         pads (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        output_shape (tuple[int]): Shape of the result. Default: (), what window, step and padding make.
+        output_shape (tuple[int]): Shape of the result. Default: (), which computes it from window, stride and padding.
         data_format (str): The order of the dimensions. Default: "NCDHW".
 
     Inputs:
@@ -121,7 +121,7 @@ def MaxUnpool3D(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _unpool("MaxUnpool3D", x, argmax, 3, ksize, strides, pads, output_shape, data_format)
+    return _unpool_windows("MaxUnpool3D", x, argmax, 3, ksize, strides, pads, output_shape, data_format)
 
 
 @operator
@@ -135,14 +135,14 @@ def _MaxUnpool(
     padding: IntOrTuple = 0,
     output_size: Optional(Shape) = None,
 ):
-    """Values put back at their places, as `max_unpool1d` and its relatives say; N and C, or C alone, come first."""
+    """Values at their original indices, see `max_unpool1d`. N and C, or only C, are the first dimensions."""
     op = f"max_unpool{dims}d"
     tensor_only(op, "x", x)
     dtype_in(op, "indices", indices, INDEX)
     rank(op, "x", x, dims + 1, dims + 2)
     if indices.shape != x.shape:
         raise ValueError(f"For '{op}', 'indices' should have the shape of 'x', {x.shape}, but got {indices.shape}.")
-    sides = _sides(x, dims, kernel_size, stride, padding, output_size)
+    sides = _output_sides(x, dims, kernel_size, stride, padding, output_size)
     return _put_back(x, indices, dims, sides)
 
 
@@ -185,9 +185,9 @@ max_unpool1d = _unpool_of(1, "L")
 max_unpool2d = _unpool_of(2, "H, W")
 max_unpool3d = _unpool_of(3, "D, H, W")
 
-_PLACES = Values([[[[5, 7], [8, 2]]]], "int64")
+_INDICES = Values([[[[5, 7], [8, 2]]]], "int64")
 CASES = [
-    case(MaxUnpool2D, F(1, 1, 2, 2), _PLACES, ksize=2).without("gradient", "MindSpore's does not run on the CPU"),
+    case(MaxUnpool2D, F(1, 1, 2, 2), _INDICES, ksize=2).without("gradient", "MindSpore's does not run on the CPU"),
     case(MaxUnpool2D, F(1, 2, 2, 1), Values([[[[5], [7]], [[8], [2]]]], "int64"), ksize=2, data_format="NHWC").without(
         "gradient", "MindSpore's does not run on the CPU"
     ),
@@ -195,7 +195,7 @@ CASES = [
         "gradient", "MindSpore's does not run on the CPU"
     ),
     case(max_unpool1d, F(1, 2), Values([[1, 3]], "int64"), 2, 2).without("gradient", "MindSpore's does not run"),
-    case(max_unpool2d, F(1, 1, 2, 2), _PLACES, 2, None, 0, (1, 1, 4, 5)).without(
+    case(max_unpool2d, F(1, 1, 2, 2), _INDICES, 2, None, 0, (1, 1, 4, 5)).without(
         "gradient", "MindSpore's does not run on the CPU"
     ),
     case(max_unpool3d, F(1, 1, 1, 2, 2), Values([[[[[5, 7], [8, 2]]]]], "int64"), 2).without(

@@ -14,7 +14,7 @@ from msnb.ops._upcast import in_float32
 from msnb.ops.nn.recurrent.lstm import check_fused, fused_gates
 
 GATES_ANYWAY = "the gates are returned either way"
-OnlyOne = Static(StrictFloat)  # one value is supported
+OnlyOne = Static(StrictFloat)  # only one value is supported
 
 
 @operator
@@ -69,7 +69,7 @@ def DynamicRNN(
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "DynamicRNN"
-    _only(
+    _check_supported(
         op,
         cell_depth=(cell_depth, 1),
         use_peephole=(use_peephole, False),
@@ -77,7 +77,7 @@ def DynamicRNN(
         num_proj=(num_proj, 0),
         time_major=(time_major, True),
     )
-    _only(op, seq_length=(seq_length, None))
+    _check_supported(op, seq_length=(seq_length, None))
     _check.rank(op, "x", x, 3)
     _check.rank(op, "init_h", init_h, 3)
     check_fused(op, x, w, b, init_h.shape[-1])
@@ -98,13 +98,13 @@ def DynamicRNN(
     return (h, h.astype(init_h.dtype), c, *gates)
 
 
-def _only(op, **given):
-    for name, (value, supported) in given.items():
+def _check_supported(op, **arguments):
+    for name, (value, supported) in arguments.items():
         if value is None and supported is None:
             continue
         if value is not supported and (supported is None or value != supported):
-            shown = "a Tensor" if hasattr(value, "shape") else repr(value)
-            raise ValueError(f"For '{op}', only {name}={supported} is supported, but got {shown}.")
+            description = "a Tensor" if hasattr(value, "shape") else repr(value)
+            raise ValueError(f"For '{op}', only {name}={supported} is supported, but got {description}.")
 
 
 @operator
@@ -159,7 +159,7 @@ def DynamicGRUV2(
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "DynamicGRUV2"
-    _only(
+    _check_supported(
         op,
         cell_depth=(cell_depth, 1),
         keep_prob=(keep_prob, 1.0),

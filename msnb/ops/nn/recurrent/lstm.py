@@ -15,13 +15,15 @@ from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.dropout import drop
 
-Share = ConstantAt(Probability, 0.0)  # of what is dropped: with 0 nothing, and no key is drawn
+Share = ConstantAt(Probability, 0.0)  # probability of dropping: 0 samples no key
 Keep = ConstantAt(Probability, 1.0)
 
 
 def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
-    """One direction of one layer over time-major `x`; gates in the order input, forget, candidate, output. Where
-    `counts`, (T, N, 1), is False the state passes as it is, and the result is 0."""
+    """Run one direction of one layer over time-major `x`, with gates in the order input, forget, candidate, output.
+
+    Where `counts`, (T, N, 1), is False the state does not change, and the result is 0.
+    """
     projected = jnp.einsum("tbi,gi->tbg", x, w_ih)
     if bias is not None:
         projected = projected + bias
@@ -39,12 +41,13 @@ def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
     return y, h, c
 
 
-def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
-    """[(w_ih, w_hh, bias or None)] for every layer and direction out of one flat vector.
+def _unpack_weights(w, input_size, hidden_size, num_layers, has_bias, directions):
+    """Unpack a flat vector to [(w_ih, w_hh, bias or None)] for every layer and direction.
 
-    Two packings exist. That of a CPU has all input matrices first, then all hidden ones, then one bias a gate; that of
-    other devices has each layer's matrices together, and behind all of them two biases a gate. Where there are biases
-    the size tells which it is. Where there are none it does not, and the device decides, as in MindSpore.
+    There are two packings. A CPU's has all input matrices first, then all hidden ones, then one bias for each gate.
+    That of
+    other devices has the matrices layer by layer, then two biases for each gate. With biases the size of the vector
+    tells the packing. Without them the device decides, as in MindSpore.
     """
     gates = 4 * hidden_size
     sizes = [
@@ -58,14 +61,14 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
             f"For 'LSTM', 'w' should have {matrices + (2 * one_bias if has_bias else 0)} elements, but got {w.size}."
         )
     w = w.reshape(-1)
-    places = {first: matrix_places(sizes, hidden_size, first) for first in (True, False)}
+    offsets = {first: matrix_offsets(sizes, hidden_size, first) for first in (True, False)}
 
     def cut(places, columns, w):
         return [w[at : at + gates * n].reshape(gates, n) for at, n in zip(places, columns)]
 
     def pairs(first, w):
-        own, hidden = places[first]
-        return cut(own, sizes, w), cut(hidden, [hidden_size] * len(sizes), w)
+        input_offsets, hidden = offsets[first]
+        return cut(input_offsets, sizes, w), cut(hidden, [hidden_size] * len(sizes), w)
 
     if has_bias or len(sizes) == 1:
         w_ih, w_hh = pairs(has_bias and extra == one_bias, w)
@@ -78,22 +81,22 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
 
 
 def on_cpu() -> bool:
-    """Whether the device is a CPU, which packs weights in its own way."""
+    """Return True if the device is a CPU, which has its own packing of weights."""
     return context.get_context("device_target") == "CPU"
 
 
-def matrix_places(sizes: list[int], hidden_size: int, inputs_first: bool) -> tuple[list[int], list[int]]:
-    """Where the input matrices, for `sizes` features, and the hidden ones begin in a flat vector of weights."""
-    gates, at, own, hidden = 4 * hidden_size, 0, [], []
+def matrix_offsets(sizes: list[int], hidden_size: int, inputs_first: bool) -> tuple[list[int], list[int]]:
+    """Return the offsets of input and hidden matrices in a flat vector of weights, for layers with `sizes` features."""
+    gates, at, input_offsets, hidden = 4 * hidden_size, 0, [], []
     for size in sizes:
-        own.append(at)
+        input_offsets.append(at)
         at += gates * size
         if not inputs_first:
             hidden.append(at)
             at += gates * hidden_size
     if inputs_first:
         hidden = [at + gates * hidden_size * number for number in range(len(sizes))]
-    return own, hidden
+    return input_offsets, hidden
 
 
 @operator
@@ -135,7 +138,7 @@ def LSTM(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _lstm(None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
+    return _run_lstm(None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
 
 @variant(LSTM, lambda a: not is_constant(a["dropout"], 0.0) and a["num_layers"] > 1, random=True)
@@ -153,7 +156,7 @@ def _lstm_dropping(
     bidirectional: Bool,
     dropout: Share,
 ):
-    return _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
+    return _run_lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
 
 @operator
@@ -172,11 +175,13 @@ def _LSTMOfLengths(
     bidirectional: Bool,
     dropout: Share,
 ):
-    """LSTM over sequences of several lengths: `seq_length`, int, (N,), says how many times of each count.
+    """LSTM over sequences of several lengths: `seq_length`, int, (N,), is the number of steps of each sequence.
 
-    Results of the others are 0, and the state passes them as it is.
+    Later results are 0, and later steps do not change the state.
     """
-    return _lstm(None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length)
+    return _run_lstm(
+        None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length
+    )
 
 
 @variant(_LSTMOfLengths, lambda a: not is_constant(a["dropout"], 0.0) and a["num_layers"] > 1, random=True)
@@ -195,10 +200,10 @@ def _lstm_of_lengths_dropping(
     bidirectional: Bool,
     dropout: Share,
 ):
-    return _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length)
+    return _run_lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length)
 
 
-def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length=None):
+def _run_lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, seq_length=None):
     op = "LSTM" if seq_length is None else "LSTMOfLengths"
     directions = 2 if bidirectional else 1
     _check.dtype_in(op, "x", x, _check.FLOAT)
@@ -210,7 +215,7 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
             f"For '{op}', 'x' should have shape (T, N, {input_size}) and 'h' and 'c' {state}, but got "
             f"{x.shape}, {h.shape} and {c.shape}."
         )
-    weights = _unpack(w, input_size, hidden_size, num_layers, has_bias, directions)
+    weights = _unpack_weights(w, input_size, hidden_size, num_layers, has_bias, directions)
     counts = None
     if seq_length is not None:
         if seq_length.shape != (x.shape[1],):
@@ -226,8 +231,10 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
             y = drop(sub, y, 1.0 - dropout)[0]
         outputs = []
         for direction in range(directions):
-            place = layer * directions + direction
-            out, last_h, last_c = lstm_layer(y, h[place], c[place], *weights[place], direction == 1, counts)
+            layer_index = layer * directions + direction
+            out, last_h, last_c = lstm_layer(
+                y, h[layer_index], c[layer_index], *weights[layer_index], direction == 1, counts
+            )
             outputs.append(out)
             hs.append(last_h)
             cs.append(last_c)
@@ -279,8 +286,10 @@ def LSTMGrad(
 
 
 def fused_gates(x, h, c, w, b, forget_bias, bound=None):
-    """New c and h of one step, the four gates and tanh(c); `w` holds input, candidate, forget and output gate. With a
-    `bound`, c is clipped to it before h is made of it."""
+    """Return the new c and h of one step, the four gates and tanh(c).
+
+    `w` holds input, candidate, forget and output gate. With a `bound`, c is clipped to it before h is computed.
+    """
     gates = jnp.concatenate([x, h.astype(x.dtype)], -1) @ w.astype(x.dtype) + b
     i, j, f, o = jnp.split(gates.astype(c.dtype), 4, axis=-1)
     i, j, f, o = jax.nn.sigmoid(i), jnp.tanh(j), jax.nn.sigmoid(f + forget_bias), jax.nn.sigmoid(o)
@@ -291,7 +300,7 @@ def fused_gates(x, h, c, w, b, forget_bias, bound=None):
 
 
 def check_fused(op, x, w, b, hidden):
-    """`hidden`, the features of the state, if fused weights fit to it; ValueError otherwise."""
+    """Return `hidden`, the features of the state, if fused weights fit to it. Otherwise raise ValueError."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if tuple(w.shape) != (x.shape[-1] + hidden, 4 * hidden) or b.size != 4 * hidden:
         raise ValueError(
@@ -320,7 +329,7 @@ def BasicLSTMCell(
     Args:
         keep_prob (float): probability of keeping an output. Default: 1.0.
         forget_bias (float): added to the forget gate. Default: 1.0.
-        state_is_tuple (bool): only True, h and c come apart. Default: True.
+        state_is_tuple (bool): only True: h and c are separate. Default: True.
         activation (str): "tanh". Default: "tanh".
 
     Inputs:

@@ -1,4 +1,4 @@
-"""One direction of one recurrent layer over a sequence: what RNN, GRU and their cells are made of."""
+"""One direction of one recurrent layer over a sequence, for RNN, GRU and their cells."""
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,7 @@ from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 
-GATES = {"tanh": 1, "relu": 1, "gru": 3}  # cell -> how many rows of weights there are for each feature
+GATES = {"tanh": 1, "relu": 1, "gru": 3}  # cell -> rows of weights for each feature
 
 
 @operator
@@ -55,19 +55,19 @@ def _Recurrent(
     _check.rank(op, "x", x, 3)
     _check.rank(op, "h", h, 2)
     hidden, rows = h.shape[-1], GATES[cell] * h.shape[-1]
-    wanted = {"w_ih": (w_ih, (rows, x.shape[-1])), "w_hh": (w_hh, (rows, hidden))}
-    wanted |= {name: (b, (rows,)) for name, b in (("b_ih", b_ih), ("b_hh", b_hh)) if b is not None}
+    expected = {"w_ih": (w_ih, (rows, x.shape[-1])), "w_hh": (w_hh, (rows, hidden))}
+    expected |= {name: (b, (rows,)) for name, b in (("b_ih", b_ih), ("b_hh", b_hh)) if b is not None}
     if h.shape[0] != x.shape[1]:
         raise ValueError(f"For '{op}', the state should be of {x.shape[1]} samples, as 'x', but got {h.shape[0]}.")
-    for name, (array, shape) in wanted.items():
+    for name, (array, shape) in expected.items():
         if array.shape != shape:
             raise ValueError(f"For '{op}', the shape of '{name}' should be {shape}, but got {array.shape}.")
-    taken = x @ w_ih.T if b_ih is None else x @ w_ih.T + b_ih  # of all times at once
+    projected = x @ w_ih.T if b_ih is None else x @ w_ih.T + b_ih  # for all steps at once
 
     def step(h, now):
         of_x, counts = now
         of_h = h @ w_hh.T if b_hh is None else h @ w_hh.T + b_hh
-        new = _gru(of_x, of_h, h) if cell == "gru" else _PLAIN[cell](of_x + of_h)
+        new = _step_gru(of_x, of_h, h) if cell == "gru" else _PLAIN[cell](of_x + of_h)
         if counts is None:
             return new, new
         return jnp.where(counts, new, h), jnp.where(counts, new, 0)
@@ -75,14 +75,14 @@ def _Recurrent(
     counts = None
     if seq_length is not None:
         counts = (jnp.arange(x.shape[0])[:, None] < seq_length)[..., None]
-    last, results = lax.scan(step, h, (taken, counts), reverse=reverse)
+    last, results = lax.scan(step, h, (projected, counts), reverse=reverse)
     return results, last
 
 
 _PLAIN = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 
 
-def _gru(of_x, of_h, h):
+def _step_gru(of_x, of_h, h):
     reset_x, update_x, new_x = jnp.split(of_x, 3, -1)
     reset_h, update_h, new_h = jnp.split(of_h, 3, -1)
     reset, update = jax.nn.sigmoid(reset_x + reset_h), jax.nn.sigmoid(update_x + update_h)
