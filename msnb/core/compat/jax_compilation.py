@@ -140,6 +140,9 @@ def share_contexts():
     _mlir.make_ir_context = shared
 
 
+_option_rules: list[Any] = []  # functions that `compile_with` was given
+
+
 def compile_with(options):
     """Let `options` add to the options that XLA compiles a program with on CPU.
 
@@ -148,21 +151,35 @@ def compile_with(options):
             in it by name, number of elements of its largest array), or None for one of more operations than it is
             given; returns a dict. What the user has set in XLA_FLAGS stays as it is.
     """
+    _option_rules.append(options)
+
+
+def _apply_option_rules():
+    """Wrap JAX's compilation so that the rules of `compile_with` apply to each module that XLA compiles.
+
+    This wrapper goes in when this module is imported. The one of `lower_when_needed` then always lies around it,
+    whichever module asks first: it replaces the empty modules of known programs, and those have no name.
+    """
     if not hasattr(_compiler, "compile_or_get_cached"):
         return
     compiled = _compiler.compile_or_get_cached
 
     @functools.wraps(compiled)
     def compile_or_get_cached(backend, computation, devices, given, *rest, **more):
-        if backend.platform == "cpu":
+        if backend.platform == "cpu" and _option_rules:
             name = _ir.StringAttr(computation.operation.attributes["sym_name"]).value
-            added, flags = options(name, lambda most: _about(computation, most)), os.environ.get("XLA_FLAGS", "")
-            known = dict(given.env_option_overrides)
-            known.update((k, v) for k, v in added.items() if k not in known and k not in flags)
-            given.env_option_overrides = list(known.items())
+            flags = os.environ.get("XLA_FLAGS", "")
+            overrides = dict(given.env_option_overrides)
+            for options in _option_rules:
+                added = options(name, lambda most: _about(computation, most))
+                overrides.update((k, v) for k, v in added.items() if k not in overrides and k not in flags)
+            given.env_option_overrides = list(overrides.items())
         return compiled(backend, computation, devices, given, *rest, **more)
 
     _compiler.compile_or_get_cached = compile_or_get_cached
+
+
+_apply_option_rules()
 
 
 def _about(module, most):
