@@ -1,6 +1,8 @@
 """Half precision in layers of several operators: computed in float32, rounded once (see msnb/ops/_upcast.py)."""
 
 from msnb.common import dtype as mstype
+from msnb.core.operator.autocast import is_constant
+from msnb.core.state.trace_state import thread
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops import operations as P
 
@@ -24,6 +26,10 @@ def rounded(x, *inputs):
 
 
 def beside(x, *others):
-    """`x`, widened where one of `others` is a Tensor of another type: the result then is in float32, as MindSpore's is
-    when it multiplies by that."""
-    return widened(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype for o in others) else x
+    """Return `x`, widened where one of `others` is a Tensor of another type.
+
+    The result is then in float32, as MindSpore's is when it multiplies by that. Constants of a Cell with `to_float` do
+    not count: operators take them in the type of the Cell.
+    """
+    is_cast = is_constant if thread.compute_dtype is not None else lambda _: False
+    return widened(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype and not is_cast(o) for o in others) else x

@@ -381,6 +381,8 @@ class AvgPool1d(_Row, _AvgPool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
+        if ceil_mode and pad_mode == "VALID":
+            pad_mode = "PAD"  # which is "valid" as long as there is no padding
         self._begin(
             kernel_size,
             stride,

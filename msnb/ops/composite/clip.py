@@ -5,6 +5,7 @@ import functools
 from msnb.common import dtype as mstype
 from msnb.core.eager.tape import dense
 from msnb.core.errors.messages import describe
+from msnb.core.operator.api_generations import replaces_in_api2
 from msnb.core.tensor.sparse import RowTensor, on_values
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
@@ -35,6 +36,14 @@ def clip_by_value(x, clip_value_min=None, clip_value_max=None):
         return tuple(clip_by_value(each, clip_value_min, clip_value_max) for each in x)
     x = x if clip_value_max is None else Minimum()(x, clip_value_max)
     return x if clip_value_min is None else Maximum()(x, clip_value_min)
+
+
+@replaces_in_api2(clip_by_value, "the result has the element type of `x`, whatever those of the bounds are")
+def _clip_in_own_type(x, clip_value_min=None, clip_value_max=None):
+    if isinstance(x, (tuple, list)):
+        return tuple(_clip_in_own_type(each, clip_value_min, clip_value_max) for each in x)
+    clipped = clip_by_value(x, clip_value_min, clip_value_max)
+    return clipped if clipped.dtype == x.dtype else Cast()(clipped, x.dtype)
 
 
 def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):

@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, I, Values, case
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.ufunc import number, real
@@ -91,6 +92,14 @@ def RealDiv(x, y):
 def Div(x, y):
     """Quotient of the operands; integers give an integer."""
     return _quotient(x, y)
+
+
+def _divide_as_fractions(x: Tensor, y: Tensor) -> Tensor:
+    """Return the quotient, in float32 for whole numbers: the class Div of MindSpore 2."""
+    return _TrueDiv.functional(x, y)
+
+
+called_as(Div, _divide_as_fractions, "the quotient of whole numbers is a float32, and bool Tensors are numbers")
 
 
 @of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", shown="[0.  0.  0.5]")

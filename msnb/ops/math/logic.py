@@ -176,10 +176,9 @@ def logical_not(input: Tensor) -> Tensor:
 
 def _of_tensors(connective):
     """A connective of two Tensors as the class of MindSpore 2 takes them."""
-    op = connective.__name__
 
-    def function(x: Tensor, y: Tensor) -> Tensor:
-        return connective.functional(_bool(tensor_argument(op, "x", x)), _bool(tensor_argument(op, "y", y)))
+    def function(x: Tensor | float, y: Tensor | float) -> Tensor:
+        return connective.functional(_bool(x), _bool(y))
 
     return function
 
@@ -247,6 +246,19 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     """
     dtype_in("ReduceAny", "x", x, BOOL)
     return jnp.any(x, axes_in("ReduceAny", axis, x.ndim), keepdims=keep_dims)
+
+
+def _of_numbers(reduction):
+    """Return a function that computes `reduction` as the class of MindSpore 2 does."""
+
+    def function(x: Tensor, axis: Axis = (), *, keep_dims: Bool = False) -> Tensor:
+        return reduction.functional(_bool(tensor_argument(reduction.__name__, "x", x)), axis, keep_dims)
+
+    return function
+
+
+for _reduction in (ReduceAll, ReduceAny):
+    called_as(_reduction, _of_numbers(_reduction), _NUMBERS)
 
 
 def _truth(op, x):
