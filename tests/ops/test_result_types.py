@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import msnb.mindspore2 as ms2
-from msnb import Parameter, Tensor
+from msnb import Parameter, Tensor, nn
+from msnb.common import dtype as mstype
 from msnb.core.operator import api_generations
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -69,3 +70,36 @@ def test_the_result_types_are_those_of_mindspore_2(api2, case):
 def test_every_listed_difference_has_a_reason():
     assert [name for name, row in DIFFERENCES.items() if len(row["why"]) < 12] == []
     assert set(TABLE) >= DIFFERENT
+
+
+def whole(*values, dtype=np.int32):
+    return Tensor(np.array(values, dtype))
+
+
+EXAMPLES = {  # values of MindSpore 2.7.1
+    "amax": (lambda: ms2.ops.amax(whole([1, 2], [3, 4]), 1, initial=2.9), "int32", [2, 4]),
+    "addmv": (lambda: ms2.ops.addmv(whole(10, 3), whole([5, 7], [3, 4]), whole(1, 2), beta=2.5), "int32", [39, 17]),
+    "approximate_equal": (lambda: ms2.ops.approximate_equal(whole(1, 2), Tensor([1.0, 3.0])), "bool", [True, False]),
+    "clip_by_value": (lambda: ms2.ops.clip_by_value(whole(1, 5), 0.5, 2.5), "int32", [1, 2]),
+    "cumprod": (lambda: ms2.ops.cumprod(whole(1, 2), 0, dtype=ms2.bool_), "bool", [True, True]),
+    "Div": (lambda: ms2.ops.Div()(whole(7, -7), whole(2, 2)), "float32", [3.5, -3.5]),
+    "LogicalXor": (lambda: ms2.ops.LogicalXor()(True, Tensor([True, False])), "bool", [False, True]),
+    "AvgPool1d": (
+        lambda: ms2.nn.AvgPool1d(3, 2, ceil_mode=True)(whole(*range(8), dtype=np.float32).reshape(1, 1, 8))[0, 0],
+        "float32",
+        [1.0, 3.0, 5.0, 6.5],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_call_returns_what_mindspore_2_returns(api2, name):
+    call, dtype, values = EXAMPLES[name]
+    result = call().asnumpy()
+    assert (result.dtype.name, result.tolist()) == (dtype, values)
+
+
+@pytest.mark.parametrize("settings", [{}, {"affine": False}])
+def test_group_norm_computes_in_the_type_of_to_float(settings):
+    net = nn.GroupNorm(2, 4, **settings).to_float(mstype.float16)
+    assert net(Tensor(np.ones((2, 4, 2, 2), np.float32))).dtype == mstype.float16
