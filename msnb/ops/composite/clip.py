@@ -10,7 +10,6 @@ from msnb.core.tensor.sparse import RowTensor, on_values
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
 
-
 _NO_BOUND = "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' should be given, but both are None."
 
 
