@@ -166,6 +166,15 @@ def _apply_option_rules():
     This wrapper goes in when this module is imported. The one of `lower_when_needed` then always lies around it,
     whichever module asks first: it replaces the empty modules of known programs, and those have no name.
     """
+    _option_rules.append(options)
+
+
+def _apply_option_rules():
+    """Wrap JAX's compilation so that the rules of `compile_with` apply to each module that XLA compiles.
+
+    This wrapper goes in when this module is imported. The one of `lower_when_needed` then always lies around it,
+    whichever module asks first: it replaces the empty modules of known programs, and those have no name.
+    """
     if not hasattr(_compiler, "compile_or_get_cached"):
         return
     original = _compiler.compile_or_get_cached

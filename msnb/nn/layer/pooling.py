@@ -383,7 +383,9 @@ class AvgPool1d(_Row, _AvgPool):
         divisor_override: Divisor = None,
     ) -> None:
         super().__init__()
-        self._set_window(
+        if ceil_mode and pad_mode == "VALID":
+            pad_mode = "PAD"  # which is "valid" as long as there is no padding
+        self._begin(
             kernel_size,
             stride,
             pad_mode,

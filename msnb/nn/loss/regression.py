@@ -132,8 +132,11 @@ class MSELoss(LossBase):
     """
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
-        """Return the loss."""
-        return _reduce_loss(self, F.mse_loss, base, target)
+        """The loss."""
+        loss = _reduced(self, F.mse_loss, base, target)
+        if base.is_floating_point() or target.is_floating_point() or base.is_complex() or target.is_complex():
+            return loss
+        return loss.astype(base.dtype)  # the mean of whole numbers is cut to their type
 
 
 class RMSELoss(LossBase):

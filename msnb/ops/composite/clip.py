@@ -5,9 +5,12 @@ import functools
 from msnb.common import dtype as mstype
 from msnb.core.eager.tape import dense
 from msnb.core.errors.messages import describe
-from msnb.core.tensor.sparse import RowTensor, map_values
+from msnb.core.operator.api_generations import replaces_in_api2
+from msnb.core.tensor.sparse import RowTensor, on_values
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
+
+_NO_BOUND = "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' should be given, but both are None."
 
 
 def clip_by_value(x, clip_value_min=None, clip_value_max=None):
@@ -28,13 +31,25 @@ def clip_by_value(x, clip_value_min=None, clip_value_max=None):
         ``CPU`` ``GPU`` ``TPU``
     """
     if clip_value_min is None and clip_value_max is None:
-        raise ValueError(
-            "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' should be given, but both are None."
-        )
+        raise ValueError(_NO_BOUND)
     if isinstance(x, (tuple, list)):
-        return tuple(clip_by_value(each, clip_value_min, clip_value_max) for each in x)
+        return tuple(_clip(each, clip_value_min, clip_value_max) for each in x)
+    return _clip(x, clip_value_min, clip_value_max)
+
+
+def _clip(x, clip_value_min, clip_value_max):
     x = x if clip_value_max is None else Minimum()(x, clip_value_max)
     return x if clip_value_min is None else Maximum()(x, clip_value_min)
+
+
+@replaces_in_api2(clip_by_value, "the result has the element type of `x`, whatever those of the bounds are")
+def _clip_in_own_type(x, clip_value_min=None, clip_value_max=None):
+    if clip_value_min is None and clip_value_max is None:
+        raise ValueError(_NO_BOUND)
+    if isinstance(x, (tuple, list)):
+        return tuple(_clip_in_own_type(each, clip_value_min, clip_value_max) for each in x)
+    clipped = _clip(x, clip_value_min, clip_value_max)
+    return clipped if clipped.dtype == x.dtype else Cast()(clipped, x.dtype)
 
 
 def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):

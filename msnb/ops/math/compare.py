@@ -8,12 +8,13 @@ import numpy as np
 from msnb.common.kinds import Bool, Float, check
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.messages import describe
+from msnb.core.operator.api_generations import differs_in_api2
 from msnb.core.operator.cases import F, I, case
 from msnb.core.operator.declare import operator, spelling
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.operands import other_operand
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import ANY, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
+from msnb.ops._check import ANY, FLOAT, dtype_in, same_dtype, same_shape, tensor_argument, tensor_only
 from msnb.ops._numpy import ArrayLike, as_tensors, common_type
 from msnb.ops.math._elementwise import comparison
 from msnb.ops.math.logic import ReduceAll, ReduceAny, any_
@@ -307,6 +308,30 @@ def _contains_of(self: Tensor, item: Any) -> bool:
     if operand is NotImplemented:
         raise TypeError(f"`in` looks for a number in a Tensor, but got {describe(item)}.")
     return bool(any_(_equal(self, operand)))
+
+
+@differs_in_api2("the element types of the inputs may differ, and one of them may be of whole numbers")
+@spelling(ApproximateEqual, function="approximate_equal")
+def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
+    """True where two Tensors differ by less than a tolerance.
+
+    Args:
+        x (Tensor): Numbers.
+        y (Tensor): Of the shape of `x`. The two are compared in their common element type, which is floating point.
+        tolerance (float): Largest difference that still counts as equal. Default: 1e-05.
+
+    Returns:
+        Tensor of bool, of the shape of `x`.
+
+    Raises:
+        TypeError: If an input is not a Tensor, or both are of whole numbers.
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = tensor_argument("approximate_equal", "x", x), tensor_argument("approximate_equal", "y", y)
+    return ApproximateEqual(tolerance)(*common_type(x, y))
 
 
 @spelling(ApproximateEqual, method="approximate_equal")

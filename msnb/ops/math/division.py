@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from msnb.core.operator.api_generations import called_as
 from msnb.core.operator.cases import F, I, Values, case
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.operator.ufunc import number, real
@@ -93,7 +94,15 @@ def Div(x, y):
     return _divide_r1_1(x, y)
 
 
-@of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", output="[0.  0.  0.5]")
+def _divide_as_fractions(x: Tensor, y: Tensor) -> Tensor:
+    """Return the quotient, in float32 for whole numbers: the class Div of MindSpore 2."""
+    return _TrueDiv.functional(x, y)
+
+
+called_as(Div, _divide_as_fractions, "the quotient of whole numbers is a float32, and bool Tensors are numbers")
+
+
+@of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", shown="[0.  0.  0.5]")
 def DivNoNan(x, y):
     """Quotient of the operands, 0 where the divisor is 0."""
     return _divide_no_nan(x, y)

@@ -399,8 +399,8 @@ def _Ldexp(x, other):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x = floating(x)
-    return in_float32(lambda x, y: x * jnp.exp2(y))(x, jnp.asarray(other, x.dtype))
+    x, other = promote(floating(x), floating(other), "ldexp")  # a power of a whole number is a float32
+    return in_float32(lambda x, y: x * jnp.exp2(y))(x, other)
 
 
 @spelling(Exp, method="exp_")

@@ -93,6 +93,8 @@ def _apply_initial(op, of_two, x, initial, where):
         return x
     if isinstance(initial, bool) or not isinstance(initial, (int, float, Tensor)):
         raise TypeError(f"For '{op}', 'initial' should be a number, but got {describe(initial)}.")
+    if isinstance(initial, float) and not (x.is_floating_point() or x.is_complex()):
+        initial = int(initial)  # the result keeps the element type of `x`
     if where is not None and where is not True:
         x = _Where.functional(where, x, initial)
     return of_two.functional(x, initial)

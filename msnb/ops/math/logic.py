@@ -178,11 +178,10 @@ def logical_not(input: Tensor) -> Tensor:
 
 
 def _of_tensors(connective):
-    """Return a connective of two Tensors with the input types of MindSpore 2's class."""
-    op = connective.__name__
+    """A connective of two Tensors as the class of MindSpore 2 takes them."""
 
-    def function(x: Tensor, y: Tensor) -> Tensor:
-        return connective.functional(_as_bool(tensor_argument(op, "x", x)), _as_bool(tensor_argument(op, "y", y)))
+    def function(x: Tensor | float, y: Tensor | float) -> Tensor:
+        return connective.functional(_bool(x), _bool(y))
 
     return function
 
@@ -252,8 +251,21 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.any(x, axes_in("ReduceAny", axis, x.ndim), keepdims=keep_dims)
 
 
-def _cast_to_bool(op, x):
-    """Return `x` as bool: True where it is not 0."""
+def _of_numbers(reduction):
+    """Return a function that computes `reduction` as the class of MindSpore 2 does."""
+
+    def function(x: Tensor, axis: Axis = (), *, keep_dims: Bool = False) -> Tensor:
+        return reduction.functional(_bool(tensor_argument(reduction.__name__, "x", x)), axis, keep_dims)
+
+    return function
+
+
+for _reduction in (ReduceAll, ReduceAny):
+    called_as(_reduction, _of_numbers(_reduction), _NUMBERS)
+
+
+def _truth(op, x):
+    """`x` as bool: True where it is not 0."""
     tensor_argument(op, "input", x)
     return x if x.dtype == mstype.bool_ else Cast.functional(x, mstype.bool_)
 

@@ -11,12 +11,12 @@ from msnb.core.operator.declare import operator, spelling
 from msnb.core.operator.ufunc import number, real
 from msnb.core.support.type_promotion import broadcast_check
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import FLOAT, NUMBER, dtype_in
+from msnb.ops._check import FLOAT, INT, NUMBER, dtype_in
 from msnb.ops._in_place import take_over
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
 from msnb.ops._shapes import shapes
 from msnb.ops._subgradients import magnitude
-from msnb.ops.math._elementwise import of_one, of_two
+from msnb.ops.math._elementwise import is_integer, of_one, of_two
 from msnb.ops.math.arithmetic import Mul
 from msnb.ops.math.maximum import Maximum
 
@@ -59,10 +59,18 @@ def Trunc(x):
     return jnp.trunc(x)
 
 
-@of_one(x="[1.5, -1.25]", output="[ 0.5  -0.25]", functional="frac", called=(), methods=("frac",), generation=2)
+@of_one(
+    x="[1.5, -1.25]",
+    shown="[ 0.5  -0.25]",
+    functional="frac",
+    called=(),
+    methods=("frac",),
+    generation=2,
+    allowed=INT | FLOAT,
+)
 def Frac(x):
     """The fraction of each element, with its sign."""
-    return x - jnp.trunc(x)
+    return jnp.zeros_like(x) if is_integer(x) else x - jnp.trunc(x)
 
 
 @of_one(

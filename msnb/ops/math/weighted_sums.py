@@ -21,12 +21,15 @@ def _check_tensors(function, dims, **tensors):
     return tuple(tensors.values())
 
 
-def _add_weighted(function, product, input, factors, beta, alpha, argument="input"):
+def _weighted(function, product, input, factors, beta, alpha, argument="input", is_exact=False):
     """Return beta * input + alpha * product(*factors).
 
-    Half precision is computed in float32, as the weights may scale an overflow back.
+    Half precision is computed in float32: the weights may bring back what is too large for it. If `is_exact`, whole
+    numbers stay whole: the weights are cut to int.
     """
     types = {tensor_argument(function, argument, input).dtype, *(x.dtype for x in factors)}
+    if is_exact and not any(x.is_floating_point() or x.is_complex() for x in (input, *factors)):
+        beta, alpha = int(beta), int(alpha)
     if len(types) == 1 and types <= _HALVES:
         wide = [Cast.functional(x, mstype.float32) for x in (input, *factors)]
         return Cast.functional(wide[0] * beta + product(*wide[1:]) * alpha, *types)
@@ -83,7 +86,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     """
     factors = _check_tensors("addmv", (2, 1), mat=mat, vec=vec)
     product = lambda a, b: MatMul.functional(a, b.reshape(-1, 1)).reshape(-1)
-    return _add_weighted("addmv", product, input, factors, beta, alpha)
+    return _weighted("addmv", product, input, factors, beta, alpha, is_exact=True)
 
 
 @spelling(function="addr", method="addr")
@@ -107,9 +110,8 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _add_weighted(
-        "addr", Outer.functional, x, _check_tensors("addr", (1, 1), vec1=vec1, vec2=vec2), beta, alpha, "x"
-    )
+    factors = _tensors("addr", (1, 1), vec1=vec1, vec2=vec2)
+    return _weighted("addr", Outer.functional, x, factors, beta, alpha, "x", is_exact=True)
 
 
 CASES = [

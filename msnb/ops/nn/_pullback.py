@@ -1,10 +1,14 @@
 """Pullbacks and transposes for the Grad operators, which custom `bprop` methods call. Each is differentiable."""
 
 import jax
+import jax.numpy as jnp
 
 
 def pull(fn, *primals):
-    """Return the pullback of `fn` at `primals`: from a cotangent of the result to a tuple with one for each primal."""
+    """Pullback of `fn` at `primals`: takes a cotangent of the result, returns a tuple, one for each primal."""
+    if all(jnp.issubdtype(p.dtype, jnp.integer) for p in primals):  # JAX has no slope there: that of the real numbers
+        real = pull(fn, *(p.astype(jnp.float32) for p in primals))
+        return lambda c: tuple(g.astype(p.dtype) for g, p in zip(real(c.astype(jnp.float32)), primals, strict=True))
     out, back = jax.vjp(fn, *primals)
 
     def pulled(cotangent):

@@ -37,7 +37,8 @@ def _MarginRankingLoss(input1, input2, target, *, margin: Float = 0.0, reduction
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return reduce(larger(-target * (input1 - input2) + margin, 0), reduction)
+    lead = floating(target) * (floating(input1) - floating(input2))
+    return reduce(larger(-lead + margin, 0), reduction)
 
 
 @operator(functional="hinge_embedding_loss", generation=2)

@@ -9,6 +9,7 @@ from msnb.core.operator.declare import operator
 from msnb.ops import _check
 from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
+from msnb.ops.math._elementwise import floating
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.loss._reduction import classes_of, score_of
 
@@ -112,8 +113,9 @@ def _NLLLossND(
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check.dtype_in("nll_loss", "inputs", inputs, _check.FLOAT)
-    scores, weight = move_class_last(inputs), None if weight is None else weight.astype(inputs.dtype)
+    _check.dtype_in("nll_loss", "inputs", inputs, _check.INT | _check.FLOAT)
+    inputs = floating(inputs)
+    scores, weight = class_last(inputs), None if weight is None else weight.astype(inputs.dtype)
     values, factor = class_scores("nll_loss", scores, target, weight, ignore_index, label_smoothing)
     return reduce_weighted(values, factor, reduction)
 

@@ -1,0 +1,105 @@
+"""Every operator returns the element types that MindSpore 2.7.1 returns, and takes those that it takes (generation 2).
+
+Golden values: golden/result_types.json, of golden/result_types.py."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import msnb.mindspore2 as ms2
+from msnb import Parameter, Tensor, nn
+from msnb.common import dtype as mstype
+from msnb.core.operator import api_generations
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+sys.path[:0] = [str(GOLDEN), str(GOLDEN.parent)]
+import result_types  # noqa: E402
+from oracle import MODULES, Oracle  # noqa: E402
+from sweeps import swept  # noqa: E402
+
+TABLE = result_types.by_call(json.loads((GOLDEN / "result_types.json").read_text(encoding="utf-8")))
+DIFFERENCES = json.loads((GOLDEN / "result_type_differences.json").read_text(encoding="utf-8"))
+DIFFERENT = {(name, dtype) for name, row in DIFFERENCES.items() for dtype in row["dtypes"].split()}
+CASES = [
+    (name, dtype, question)
+    for name, dtype, question in result_types.questions()
+    if not TABLE.get((name, dtype), "Error").endswith("Error") and (name, dtype) not in DIFFERENT
+]
+
+
+class Api2(Oracle):
+    """The calls of the golden script, with msnb's names of MindSpore 2."""
+
+    def __init__(self):
+        self.ms = ms2
+
+    def boxed(self, value, name=None):
+        if isinstance(value, np.ndarray):
+            return Parameter(Tensor(value), name=name) if name else Tensor(value)
+        return super().boxed(value, name)
+
+    def call_of(self, kind, name, attributes):
+        if kind != "class":
+            return super().call_of(kind, name, attributes)
+        attributes = {key: self.boxed(value) for key, value in attributes.items()}
+        for module in MODULES:
+            target = getattr(importlib.import_module(f"msnb.{module}"), name, None)
+            if isinstance(target, type):
+                return api_generations.as_api2(target)(**attributes)
+        return None
+
+
+@pytest.fixture
+def api2():
+    """msnb as programs for MindSpore 2 see it."""
+    api_generations.share(2)
+    yield Api2()
+    api_generations.share(1)
+
+
+@pytest.mark.parametrize("case", swept(CASES, lambda case: case[0]), ids=lambda case: f"{case[0]} {case[1]}")
+def test_the_result_types_are_those_of_mindspore_2(api2, case):
+    name, dtype, question = case
+    assert result_types.answer(api2, question) == TABLE[name, dtype]
+
+
+def test_every_listed_difference_has_a_reason():
+    assert [name for name, row in DIFFERENCES.items() if len(row["why"]) < 12] == []
+    assert set(TABLE) >= DIFFERENT
+
+
+def whole(*values, dtype=np.int32):
+    return Tensor(np.array(values, dtype))
+
+
+EXAMPLES = {  # values of MindSpore 2.7.1
+    "amax": (lambda: ms2.ops.amax(whole([1, 2], [3, 4]), 1, initial=2.9), "int32", [2, 4]),
+    "addmv": (lambda: ms2.ops.addmv(whole(10, 3), whole([5, 7], [3, 4]), whole(1, 2), beta=2.5), "int32", [39, 17]),
+    "approximate_equal": (lambda: ms2.ops.approximate_equal(whole(1, 2), Tensor([1.0, 3.0])), "bool", [True, False]),
+    "clip_by_value": (lambda: ms2.ops.clip_by_value(whole(1, 5), 0.5, 2.5), "int32", [1, 2]),
+    "cumprod": (lambda: ms2.ops.cumprod(whole(1, 2), 0, dtype=ms2.bool_), "bool", [True, True]),
+    "Div": (lambda: ms2.ops.Div()(whole(7, -7), whole(2, 2)), "float32", [3.5, -3.5]),
+    "LogicalXor": (lambda: ms2.ops.LogicalXor()(True, Tensor([True, False])), "bool", [False, True]),
+    "AvgPool1d": (
+        lambda: ms2.nn.AvgPool1d(3, 2, ceil_mode=True)(whole(*range(8), dtype=np.float32).reshape(1, 1, 8))[0, 0],
+        "float32",
+        [1.0, 3.0, 5.0, 6.5],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_call_returns_what_mindspore_2_returns(api2, name):
+    call, dtype, values = EXAMPLES[name]
+    result = call().asnumpy()
+    assert (result.dtype.name, result.tolist()) == (dtype, values)
+
+
+@pytest.mark.parametrize("settings", [{}, {"affine": False}])
+def test_group_norm_computes_in_the_type_of_to_float(settings):
+    net = nn.GroupNorm(2, 4, **settings).to_float(mstype.float16)
+    assert net(Tensor(np.ones((2, 4, 2, 2), np.float32))).dtype == mstype.float16
