@@ -26,7 +26,7 @@ ENOUGH = 0.97
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    command_line.listen()
+    command_line.restore_interrupts()
     options = command_line.parse(argv)
     return RUN[options.command](options)
 
@@ -223,7 +223,7 @@ def run_stubs(options: Namespace) -> int:
 
 def run_devices(options: Namespace) -> int:
     """List the devices that JAX finds, with their names for ``set_context(device_target=...)`` and their equipment."""
-    for target, devices in context._platforms().items():
+    for target, devices in context._find_platforms().items():
         for device in devices:
             mark = "*" if device == context.device() else " "
             kind = _processor_model() if target == "cpu" else device.device_kind

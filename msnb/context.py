@@ -1,7 +1,7 @@
-"""Settings of the running program: execution mode, device, output of graphs, parallel training.
+"""Settings of the running program: execution mode, device, folders for graphs, parallel modes.
 
-Hot paths read a setting as an attribute: ``context._state.mode``. Code that must react to a change registers with
-    :func:`on_change`. A setting for Ascend chips only is accepted, and logged once as having no effect.
+Hot paths read a setting as an attribute, ``context._state.mode``. :func:`on_change` registers a function that reacts to
+a change. Settings that only Ascend chips use are accepted, and a log message says once that they have no effect.
 """
 
 import os
@@ -40,8 +40,8 @@ class ParallelMode:
     """Names of the parallel modes.
 
     - STAND_ALONE: one device.
-    - DATA_PARALLEL: every device has the complete network and a part of the batch.
-    - HYBRID_PARALLEL: the network itself defines its sharding.
+    - DATA_PARALLEL: each device has the complete network and a slice of the batch.
+    - HYBRID_PARALLEL: the network itself decides what is sharded.
     - SEMI_AUTO_PARALLEL: sharded by the operators' strategies.
     - AUTO_PARALLEL: strategies are searched for.
 
@@ -79,7 +79,7 @@ def _check_device_target(key, value):
     if value == "Ascend" and "tpu" not in platforms:
         log.once(
             f"device_target='Ascend': XLA has no Ascend backend; the best device it has here is used instead: "
-            f"{_describe(_best_devices(platforms))}."
+            f"{_describe_devices(_best_devices(platforms))}."
         )
     elif value in _PLATFORM_OF and _PLATFORM_OF[value] not in platforms:
         best = _NAME_OF.get(next(iter(platforms)), "CPU")
@@ -102,10 +102,10 @@ def _check_device_target(key, value):
 _ALGORITHMS = ("conv_fprop_algo", "conv_dgrad_algo", "conv_wgrad_algo")
 
 
-def _gpu_config(key, value):
-    """Return the current settings updated with `value`; XLA chooses the algorithms of convolutions itself."""
-    settings = check(mapping, value, key, None)
-    for name, setting in settings.items():
+def _check_gpu_config(key, value):
+    """Return the current settings updated by `value`. XLA itself chooses the algorithms of convolutions."""
+    config = check(mapping, value, key, None)
+    for name, setting in config.items():
         if name not in ("matmul_allow_tf32", "conv_allow_tf32", *_ALGORITHMS):
             raise ValueError(
                 f"{key} has the keys 'matmul_allow_tf32' and 'conv_allow_tf32', which are bool, and "
@@ -113,16 +113,16 @@ def _gpu_config(key, value):
             )
         check(Str if name in _ALGORITHMS else Bool, setting, f"{name} of {key}", None)
         log.unused("set_context", _XLA_DECIDES, **{f"{name} of {key}": name in _ALGORITHMS})
-    return {**_state.gpu_config, **settings}
+    return {**_state.gpu_config, **config}
 
 
 _XLA_DECIDES = "XLA decides this by itself"
 _ASCEND_ONLY = "it is a setting of Ascend chips"
 
-# (default, check), and the reason if the setting has no effect.
-_SETTINGS = {
+# key -> (default, check), and the reason if the setting has no effect
+_TABLE = {
     "mode": (PYNATIVE_MODE, Worded("a mode", lambda value, key: _check_mode(key, value))),
-    "device_target": (None, Worded("a device", lambda value, key: _device_target(key, value))),
+    "device_target": (None, Worded("a device", lambda value, key: _check_device_target(key, value))),
     "device_id": (0, Between(Int, 0, 4095)),
     "save_graphs": (False, flag_or_level),
     "save_graphs_path": (".", directory),
@@ -181,10 +181,10 @@ _SETTINGS = {
     "enable_mem_offload": (False, Bool, _XLA_DECIDES),
 }
 
-_settings = Settings("set_context", _SETTINGS)
+_settings = Settings("set_context", _TABLE)
 _state = _settings.values
 _listeners = {}
-_k_context = None  # r1.1 stores the object that _context() returns here; its tests read it
+_k_context = None  # name of r1.1's variable for the object that _context() returns; its tests read it
 
 
 def _context():
@@ -192,42 +192,42 @@ def _context():
 
 
 def on_change(key: str, listener: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Call `listener(value)` whenever ``set_context`` changes the setting `key`. Returns `listener`."""
+    """Call `listener(value)` when ``set_context`` changes the setting `key`. Return `listener`."""
     _listeners.setdefault(_settings.find(key), []).append(listener)
     return listener
 
 
 def set_context(**kwargs: Any) -> None:
-    """Change settings of the running program. If one of them is invalid, nothing is changed.
+    """Change settings of the running program. Nothing changes when one of them is wrong.
 
     Args:
-        mode (int): GRAPH_MODE (0) compiles each network into one program, PYNATIVE_MODE (1) runs operator by operator.
+        mode (int): GRAPH_MODE (0) compiles each network as a whole, PYNATIVE_MODE (1) runs operator by operator.
             Default: PYNATIVE_MODE.
         device_target (str): "CPU", "GPU" or "TPU"; "Ascend" takes the best device XLA has. Default: that best device.
-        device_id (int): Number of the device of that kind. Default: 0.
-        save_graphs (bool): Whether to write the graph of every compiled network. Default: False.
-        save_graphs_path (str): Folder for these graphs, created if it does not exist. Default: ".".
-        reserve_class_name_in_scope (bool): Whether scopes in graphs contain the classes of Cells. Default: True.
-        enable_compile_cache (bool): Whether compiled programs are stored on disk for later processes and equal
-            networks. Default: None, they are, unless the environment sets MSNB_COMPILE_CACHE=0 or JAX's own cache is
-            configured.
+        device_id (int): Index among several devices of that kind. Default: 0.
+        save_graphs (bool): Whether to write the graph of every network that is compiled. Default: False.
+        save_graphs_path (str): Folder for these graphs; created if missing. Default: ".".
+        reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
+        enable_compile_cache (bool): Whether compiled programs are cached on disk, for later processes and equal
+            networks. Default: None, they are, unless the environment has MSNB_COMPILE_CACHE=0 or JAX has its own
+            setting.
         compile_cache_path (str): Folder for them. Default: "compiled" in the folder MSNB_CACHE, else in the user's
             cache folder.
-        check_indices (bool): Whether a program of GRAPH mode raises an error for an index out of range, as PYNATIVE
-            mode does, which waits for the device in each call. When False, reading out of range gives NaN, for integers
-            the smallest number of the type (for unsigned ones the largest), and writing there does nothing; labels of
-            losses are always checked. `%%mindspore --check` sets it for one cell. Default: False.
-        show_progress (bool): Whether a line in the notebook or the terminal shows the progress of trainings and other
-            long work. MSNB_PROGRESS=0 in the environment disables it too. Default: True.
-        compile_effort (str): "full", or "quick" for compilation in a third of the time or less, with steps that take up
-            to three times as long: for networks under development. It affects later compilations on CPU; networks in
-            GRAPH mode are compiled again. Sums may be reordered, so numbers of the two efforts agree only up to
-            rounding. Default: "full".
+        check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does.
+            Each call then waits for the device. When False, reading out of range gives NaN, the smallest number of a
+            signed integer type or the largest of an unsigned one, and writing out of range has no effect. Labels of
+            losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
+        show_progress (bool): Whether a line in the notebook or the terminal shows the progress of training and other
+            long operations. MSNB_PROGRESS=0 in the environment switches it off, too. Default: True.
+        compile_effort (str): "full", or "quick" for programs that compile in a third of the time or less, with steps
+            that take up to three times as long: for networks that still change. It applies on CPU to later
+            compilations; networks in GRAPH mode are compiled again. The order of sums may differ, so results of the
+            two efforts agree up to rounding. Default: "full".
         gpu_config (dict): Precision of a GPU: "matmul_allow_tf32" (bool) allows rounding the factors of float32 matrix
-            products to TF32, which is many times faster and leaves three digits, "conv_allow_tf32" the same for
-            convolutions. Other entries are unchanged. Default: False and True, as in MindSpore.
+            products to TF32, which is many times faster and has three digits; "conv_allow_tf32" allows it for
+            convolutions. Missing keys keep their value. Default: False and True, as in MindSpore.
         kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
-            checked and stored; one without effect under XLA is logged once.
+            checked and stored; for one without effect under XLA this is logged once.
 
     Raises:
         ValueError: If a key is unknown, a value is out of range, or the device does not exist.
@@ -279,20 +279,22 @@ _NAME_OF = {
 _cached_platforms = None
 
 
-def _platforms():
-    """Return devices by platform, the best platform first. JAX is queried once, on first use."""
-    global _found
-    if _found is None:
-        import jax  # not at the top: settings are read by floors that never need JAX
+def _find_platforms():
+    """Return {platform: devices}, the best platform first. JAX is asked once, at the first use."""
+    global _cached_platforms
+    if _cached_platforms is None:
+        import jax  # imported here to spare JAX's import to packages that only read settings
 
         platforms = {jax.default_backend(): jax.local_devices()}
         for platform in ("tpu", "gpu", "cpu"):
             try:
                 platforms.setdefault(platform, jax.local_devices(backend=platform))
-            except RuntimeError:  # JAX raises it if there are none
+            except RuntimeError:  # JAX raises it for a platform without devices
                 pass
-        _found = {"gpu" if name in ("cuda", "rocm") else name: devices for name, devices in platforms.items()}
-    return _found
+        _cached_platforms = {
+            "gpu" if name in ("cuda", "rocm") else name: devices for name, devices in platforms.items()
+        }
+    return _cached_platforms
 
 
 def _best_devices(platforms):
@@ -307,24 +309,24 @@ def _describe_devices(devices):
 
 
 def devices(target: str | None = None) -> list[Any]:
-    """Return every ``jax.Device`` of a kind, or of the kind in the settings.
+    """Return all ``jax.Device`` of a kind, by default of the kind in the settings.
 
     Args:
-        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, the one in the settings.
+        target (str): "CPU", "GPU", "TPU", or "Ascend" for the best kind. Default: None, as in the settings.
 
     Raises:
-        ValueError: If there is none, or the kind is unknown.
+        ValueError: If there is none, or no such kind.
     """
-    named = _state.device_target if target is None else _device_target("device_target", target)
-    platforms = _platforms()
-    return platforms.get(_PLATFORM_OF.get(named or "", ""), _best_devices(platforms))
+    name = _state.device_target if target is None else _check_device_target("device_target", target)
+    platforms = _find_platforms()
+    return platforms.get(_PLATFORM_OF.get(name or "", ""), _best_devices(platforms))
 
 
 def device(target: str | None = None) -> Any:
     """Return the ``jax.Device`` in the settings, or the first of another kind.
 
     Args:
-        target (str): See :func:`devices`. Default: None, the one in the settings.
+        target (str): See :func:`devices`. Default: None, as in the settings.
     """
     candidates = devices(target)
     if target is not None:
@@ -332,7 +334,7 @@ def device(target: str | None = None) -> Any:
     if _state.device_id >= len(candidates):
         log.once(
             f"context.set_context(device_id={_state.device_id}) has no effect: there is only "
-            f"{_describe(candidates)}; device 0 is used."
+            f"{_describe_devices(candidates)}; device 0 is used."
         )
         return candidates[0]
     return candidates[_state.device_id]
@@ -341,11 +343,11 @@ def device(target: str | None = None) -> Any:
 def _set_default_device(_=None):
     import jax
 
-    chosen = device()
-    default = _best_devices(_platforms())[0]
-    new_default = None if chosen == default else chosen
-    if jax.config.jax_default_device != new_default:
-        jax.config.update("jax_default_device", new_default)
+    selected = device()
+    default = _best_devices(_find_platforms())[0]
+    setting = None if selected == default else selected
+    if jax.config.jax_default_device != setting:
+        jax.config.update("jax_default_device", setting)
 
 
 for _key in ("device_target", "device_id"):
@@ -364,7 +366,9 @@ _parallel_listeners = []
 
 
 def on_parallel_change(listener: Callable[[], Any]) -> Callable[[], Any]:
-    """Call `listener()` after each ``set_auto_parallel_context`` and ``reset_auto_parallel_context``. Returns it."""
+    """Call `listener()` after each ``set_auto_parallel_context`` or ``reset_auto_parallel_context``. Return
+    `listener`.
+    """
     _parallel_listeners.append(listener)
     return listener
 
@@ -375,11 +379,10 @@ def _notify_parallel_listeners():
 
 
 def set_auto_parallel_context(**kwargs: Any) -> None:
-    """Change the settings of parallel training. If one of them is invalid, nothing is changed.
+    """Change settings of parallel training. Nothing changes when one of them is wrong.
 
     Args:
-        device_num (int): Number of devices, in [1, 4096]. On CPU it is also the number of virtual devices, up to 64.
-            Default: 1.
+        device_num (int): Number of devices, in [1, 4096]. A CPU is divided into as many devices, up to 64. Default: 1.
         global_rank (int): Number of this device, in [0, 4095]; no effect, see `communication.init`. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
         gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect: "data_parallel" and
@@ -387,33 +390,32 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect, as
             none is repeated. Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. With "semi_auto_parallel" programs of GRAPH mode run on
-            `device_num` devices with the strategies of ``Primitive.shard``, and operators without a strategy follow
-            their neighbours; with "auto_parallel" with strategies from a search that minimises communication; with
-            "data_parallel" and "hybrid_parallel" each device runs the program on its examples. Default: "stand_alone".
-        auto_parallel_search_mode (str): The search of "auto_parallel": "dynamic_programming" minimises total
-            communication, "recursive_programming" handles one mesh axis after the other and each operator separately,
-            which takes less time and communicates more. Default: the former.
-        parameter_broadcast (bool): Whether process 0 broadcasts its initial parameters when `Model.train` begins.
-            Default: False.
-        strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and "auto_parallel"
-            apply its strategies to the operators that read the Parameters in it, before those of `shard`;
-            `load_distributed_checkpoint` merges the checkpoints of that training. Default: "".
+            `device_num` devices as ``Primitive.shard`` says; operators without strategy follow their neighbours.
+            "auto_parallel" searches strategies with the least communication. With "data_parallel" and
+            "hybrid_parallel" each device runs the program on its slice of the batch. Default: "stand_alone".
+        auto_parallel_search_mode (str): How "auto_parallel" searches: "dynamic_programming" for the least
+            communication, "recursive_programming" for one mesh axis after the other and each operator by itself, which
+            is faster and communicates more. Default: the former.
+        parameter_broadcast (bool): Whether process 0 sends its initial Parameters to the others when `Model.train`
+            begins. Default: False.
+        strategy_ckpt_load_file (str): MindSpore's strategy file of a training. "semi_auto_parallel" and
+            "auto_parallel" give its strategies to the operators that read the Parameters in it, before those of
+            `shard`; `load_distributed_checkpoint` merges the checkpoints of that training. Default: "".
         strategy_ckpt_save_file (str): File to which "semi_auto_parallel" and "auto_parallel" write the strategies of
-            operators and the layouts of Parameters, in MindSpore's format, for each compiled program. Default: "".
-        full_batch (bool): Whether every device gets the complete arguments, rather than its examples, in the modes
-            "semi_auto_parallel" and "auto_parallel"; the others refuse it. In one process a batch is the global one; if
-            a network of `Model` can only be traced with `device_num` times its examples, as r1.1's networks are
-            written, each device gets the batch. Default: False.
-        enable_parallel_optimizer (bool): Whether the state of an optimizer, such as moments, is sharded over the
-            devices that have the same part of the Parameter, in "semi_auto_parallel". Default: False.
+            operators and the layouts of Parameters in MindSpore's format, at each compilation. Default: "".
+        full_batch (bool): Whether each device gets all examples of each argument, rather than its slice, in the modes
+            "semi_auto_parallel" and "auto_parallel"; other modes raise an error. In one process a batch has all
+            examples. If a network of `Model` can only be traced with `device_num` times as many, as r1.1's networks
+            are written, each device gets the batch. Default: False.
+        enable_parallel_optimizer (bool): Whether the state of an optimizer, such as its moments, is sharded over the
+            devices that have the same slice of the Parameter, in "semi_auto_parallel". Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
-            communication; no effect, XLA groups it. Default: [].
-        pipeline_stages (int): Number of stages into which `nn.PipelineCell` divides a network of equal blocks, in
+            communication; no effect: XLA groups it. Default: [].
+        pipeline_stages (int): Number of stages of `nn.PipelineCell`, a network of equal blocks, in
             "semi_auto_parallel". Default: 1.
         kwargs: Further settings of 2.x. `dataset_strategy` is "full_batch", "data_parallel", or a strategy for each
             argument of the modes "semi_auto_parallel"; `strategy_ckpt_config` names the two files. The others
-            (comm_fusion, parallel_optimizer_config, ...) are checked and stored; none has an effect, which is logged
-            once.
+            (comm_fusion, parallel_optimizer_config, ...) are checked and stored. None has an effect; this is logged.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.
@@ -428,12 +430,12 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
-    """Return the value of a setting of :func:`set_auto_parallel_context`. Raises ValueError if it is unknown."""
+    """Return a setting of :func:`set_auto_parallel_context`. Raise a ValueError if there is none of that name."""
     return getattr(_parallel.values, _parallel.find(attr_key))
 
 
 def reset_auto_parallel_context() -> None:
-    """Reset every setting of :func:`set_auto_parallel_context` to its default."""
+    """Reset all settings of :func:`set_auto_parallel_context` to their defaults."""
     _parallel.reset()
     _notify_parallel_listeners()
 
@@ -442,7 +444,7 @@ def set_ps_context(**kwargs: Any) -> None:
     """Change settings of training with parameter servers.
 
     Args:
-        enable_ps (bool): Whether parameter servers are used; not supported. Default: False.
+        enable_ps (bool): Whether parameter servers are used; not possible here yet. Default: False.
 
     Raises:
         ValueError: If a key is unknown.
@@ -452,10 +454,10 @@ def set_ps_context(**kwargs: Any) -> None:
 
 
 def get_ps_context(attr_key: str) -> Any:
-    """Return the value of a setting of :func:`set_ps_context`. Raises ValueError if it is unknown."""
+    """Return a setting of :func:`set_ps_context`. Raise a ValueError if there is none of that name."""
     return getattr(_ps.values, _ps.find(attr_key))
 
 
 def reset_ps_context() -> None:
-    """Reset every setting of :func:`set_ps_context` to its default."""
+    """Reset all settings of :func:`set_ps_context` to their defaults."""
     _ps.reset()

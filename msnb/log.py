@@ -78,8 +78,8 @@ class _StderrHandler(logging.StreamHandler):
         return sys.stderr
 
     def emit(self, record):
-        if _before_message is not None:
-            _before_message()
+        if _make_room is not None:
+            _make_room()
         super().emit(record)
 
 
@@ -245,7 +245,7 @@ class _Quiet(threading.local):
     warnings = False
 
 
-_suppression = _Suppression()
+_quiet = _Quiet()
 
 
 def _emit(level, msg, args, kwargs):

@@ -31,10 +31,10 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
         FuncGraph, whose last node represents the failure: its `problem` is `said`, and it has no results. None for an
             error that tracing did not raise.
     """
-    trace = partial_trace.of(error)
+    trace = partial_trace.partial_trace_of(error)
     if trace is None:
         return None
-    closed, names = named(trace.jaxpr)
+    closed, names = number_names(trace.jaxpr)
     closed, inputs = _drop_unread(closed, trace.inputs)
     program = SimpleNamespace(
         jaxpr=closed, names=names, inputs=inputs, written=(), static=[None] * len(closed.jaxpr.outvars)

@@ -25,11 +25,11 @@ def round_to_inputs(x, *inputs):
     return _cast(x, dtypes.pop()) if len(dtypes) == 1 and x.dtype not in dtypes else x
 
 
-def beside(x, *others):
+def widen_if_mixed(x, *others):
     """Return `x`, widened where one of `others` is a Tensor of another type.
 
     The result is then in float32, as MindSpore's is when it multiplies by that. Constants of a Cell with `to_float` do
     not count: operators take them in the type of the Cell.
     """
     is_cast = is_constant if thread.compute_dtype is not None else lambda _: False
-    return widened(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype and not is_cast(o) for o in others) else x
+    return widen(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype and not is_cast(o) for o in others) else x

@@ -50,7 +50,7 @@ def state() -> dict[str, Any]:
         "version": __version__,
         "mode": _MODES[context.get_context("mode")],
         "device": _device_name(),
-        "devices": [_NAMES[platform] for platform in context._platforms()],
+        "devices": [_NAMES[platform] for platform in context._find_platforms()],
         "cells": _describe_cells(),
         "programs": _describe_programs(),
         "memory": _describe_memory(),

@@ -65,4 +65,4 @@ def result_type(*arrays_and_dtypes: Any) -> mstype.Type:
     """
     if not arrays_and_dtypes:
         raise TypeError("For 'result_type', there should be at least one Tensor or element type, but got none.")
-    return functools.reduce(promoted, map(_element_type, arrays_and_dtypes))
+    return functools.reduce(promote_types, map(_element_type, arrays_and_dtypes))

@@ -30,7 +30,7 @@ def starts_of(rows: Tensor, height: int) -> Tensor:
     return SearchSorted.functional(rows, Tensor(np.arange(height + 1), rows.dtype)).astype(rows.dtype)
 
 
-class _Matrix(SparseParts):
+class _Matrix(SparseBase):
     """Base of both formats: operators that change values and keep their coordinates."""
 
     values: Tensor

@@ -33,4 +33,4 @@ def _register_hook_of(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> 
 @spelling(method="hooks")
 def _hooks_of(self: Tensor) -> list[Any]:
     """Return the hooks registered with `register_hook`."""
-    return gradient_hooks.of(self)
+    return gradient_hooks.hooks_of(self)

@@ -80,7 +80,7 @@ class Progress:
 
     def finish(self):
         """Note that training is over; waits for the last loss."""
-        deferred_errors.settle()
+        deferred_errors.wait_and_report()
         self._add_losses(self._watch.finish(_POINTS if self._line is not None else 1))
         self._end_line(self._summary_text())
 

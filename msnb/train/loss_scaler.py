@@ -85,7 +85,7 @@ class LossScaler(abc.ABC):
 def _multiply(inputs, factor):
     if isinstance(inputs, (tuple, list)):
         return type(inputs)(_multiply(x, factor) for x in inputs)
-    return on_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
+    return map_values(lambda x: x * P.Cast()(factor, x.dtype), inputs)
 
 
 def _grad_scale_map(scale_value: Tensor, inputs: Any) -> Any:

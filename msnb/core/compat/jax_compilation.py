@@ -146,58 +146,33 @@ def share_contexts():
     _mlir.make_ir_context = shared
 
 
-_option_rules: list[Any] = []  # functions that `compile_with` was given
-
-
-def compile_with(options):
-    """Let `options` add to the options that XLA compiles a program with on CPU.
+def add_compile_options(options):
+    """Let `options` add XLA compile options for programs on CPU.
 
     Args:
         options (Callable): Takes the program's name in XLA and a function ``count(limit)``. The function returns
             (number of operations by name, number of elements of the largest array), or None for a program with more
             than `limit` operations. Returns a dict of options. Options in XLA_FLAGS are not changed.
     """
-    _option_rules.append(options)
-
-
-def _apply_option_rules():
-    """Wrap JAX's compilation so that the rules of `compile_with` apply to each module that XLA compiles.
-
-    This wrapper goes in when this module is imported. The one of `lower_when_needed` then always lies around it,
-    whichever module asks first: it replaces the empty modules of known programs, and those have no name.
-    """
-    _option_rules.append(options)
-
-
-def _apply_option_rules():
-    """Wrap JAX's compilation so that the rules of `compile_with` apply to each module that XLA compiles.
-
-    This wrapper goes in when this module is imported. The one of `lower_when_needed` then always lies around it,
-    whichever module asks first: it replaces the empty modules of known programs, and those have no name.
-    """
     if not hasattr(_compiler, "compile_or_get_cached"):
         return
     original = _compiler.compile_or_get_cached
 
-    @functools.wraps(compiled)
-    def compile_or_get_cached(backend, computation, devices, given, *rest, **more):
-        if backend.platform == "cpu" and _option_rules:
+    @functools.wraps(original)
+    def compile_or_get_cached(backend, computation, devices, compile_options, *rest, **more):
+        if backend.platform == "cpu":
             name = _ir.StringAttr(computation.operation.attributes["sym_name"]).value
+            added = options(name, lambda limit: _count_operations(computation, limit))
             flags = os.environ.get("XLA_FLAGS", "")
-            overrides = dict(given.env_option_overrides)
-            for options in _option_rules:
-                added = options(name, lambda most: _about(computation, most))
-                overrides.update((k, v) for k, v in added.items() if k not in overrides and k not in flags)
-            given.env_option_overrides = list(overrides.items())
-        return compiled(backend, computation, devices, given, *rest, **more)
+            overrides = dict(compile_options.env_option_overrides)
+            overrides.update((k, v) for k, v in added.items() if k not in overrides and k not in flags)
+            compile_options.env_option_overrides = list(overrides.items())
+        return original(backend, computation, devices, compile_options, *rest, **more)
 
     _compiler.compile_or_get_cached = compile_or_get_cached
 
 
-_apply_option_rules()
-
-
-def _about(module, most):
+def _count_operations(module, limit):
     names, largest, count = Counter(), 0, 0
 
     def visit(op):

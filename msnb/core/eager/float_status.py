@@ -28,7 +28,7 @@ def begin() -> None:
     # Vital: a training skips its step if an overflow is detected.
     if frame is None and _state.listener is None:
         _state.listener = events.listen(pulled=_note_cotangents, name="float status", here=True, vital=True)
-    trace_state.settle()
+    trace_state.update_results_observed()
 
 
 def end() -> jax.Array:

@@ -80,8 +80,8 @@ class Kernel:
 
     def recover(self, error: BaseException) -> None:
         """Discard a compilation that an error interrupted, so that later calls are not slowed down."""
-        if interrupts.broken_off(error):
-            forget_compiled(self.compiled, error)
+        if interrupts.is_incomplete_compilation(error):
+            clear_compiled(self.compiled, error)
 
     @property
     def compiled(self) -> Any:
@@ -235,7 +235,7 @@ def _update_wrappers(has_listeners):
         _install_wrappers(*_live)
 
 
-events.when_asked("dispatched", _update_wrappers)
+events.on_demand_change("dispatched", _update_wrappers)
 
 
 def _clear_compiled():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_listeners = events.asked
+_listeners = events.subscribers
 _order = itertools.count()
 
 
@@ -124,7 +124,7 @@ def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: 
             ):
                 tensor._node = (node, index)
         if _listeners.recorded:
-            events.tell("recorded", node, boxes)
+            events.notify("recorded", node, boxes)
 
 
 def _has_tracked_integer(inputs, arrays):
@@ -199,7 +199,7 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         if not any(needs):
             continue
         if _listeners.pulled:
-            events.tell("pulled", node, slots)
+            events.notify("pulled", node, slots)
         for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
             if need and cotangent is not None:
                 send(link, cotangent)

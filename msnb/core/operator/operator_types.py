@@ -377,7 +377,7 @@ class Operator:
                     return self.run(kernel, boxes, arrays, targets)
         explained = explain_kernel_error(error, self.name, boxes)
         if _thread.frame is not None:
-            partial_trace.note(explained, kernel.name, arrays)
+            partial_trace.record_error(explained, kernel.name, arrays)
         raise explained from None
 
     def by_own_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -452,7 +452,7 @@ def copy_if_aliased(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
     """Return `array`, copied if JAX returned one of the inputs: a Parameter's array must have no other owner."""
     for source in arrays:
         if array is source:
-            return copied(array)
+            return copy_array(array)
     return array
 
 

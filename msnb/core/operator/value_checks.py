@@ -239,7 +239,7 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
             _check_in_graph(frame, op, check, bounds)
     elif is_deleted(values):
         return  # another thread's training step donated it; the operator handles that
-    elif frame is not None or at_hand(values):
+    elif frame is not None or is_available(values):
         wrong_value = find_out_of_range(np.asarray(values), *bounds[1:])
         if wrong_value is not None:
             raise Finding(op, check, bounds, False).error(wrong_value)

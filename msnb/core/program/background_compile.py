@@ -54,7 +54,7 @@ class _Job:
         try:
             with jax.default_device(self.device), persistent_cache.compiling(self.jaxpr):
                 # A call with other settings would not find this executable and compiles itself.
-                if settings_of_thread() == self.settings:
+                if thread_settings() == self.settings:
                     gc_pause.without_gc(self.form.lower)(*self.arguments).compile()
         except BaseException as error:
             self.error = error

@@ -30,7 +30,7 @@ def flatten_call(
     graphs follow the results. XLA merges the equal computations.
     """
     # Only the first graph may print.
-    graphs = [graphs[0], *(g.replace(jaxpr=without_prints(g.jaxpr)) for g in graphs[1:])]
+    graphs = [graphs[0], *(g.replace(jaxpr=remove_debug_callbacks(g.jaxpr)) for g in graphs[1:])]
     if rollback:
         graphs = [keep_on_error(g, n_results, rollback) for g in graphs]
 

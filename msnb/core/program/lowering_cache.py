@@ -42,7 +42,7 @@ class _GraphIndex:
         if getattr(settings.get("lowering_parameters"), "for_export", True):  # an export needs the text
             return None
         del settings["backend"]
-        config = jax_compilation.settings_of_lowering()
+        config = jax_compilation.lowering_settings()
         if config is None or (code := _fingerprint_code()) is None:
             return None
         effort = context._state.compile_effort

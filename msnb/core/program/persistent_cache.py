@@ -205,14 +205,14 @@ _compilation = threading.local()
 
 def in_use():
     """Return the `CompiledFiles` that this process uses, or None if a setting of the user replaces it."""
-    return _current if _current is not None and jax_compilation.keeps_compiled_in(_current) else None
+    return _current if _current is not None and jax_compilation.is_cache_installed(_current) else None
 
 
 def use(root):
     """Store compiled programs below `root` from now on; None disables the cache."""
     global _current
     _current = None if root is None else CompiledFiles(root)
-    jax_compilation.keep_compiled_in(_current, lambda: getattr(_compilation, "digest", ""))
+    jax_compilation.install_cache(_current, lambda: getattr(_compilation, "digest", ""))
 
 
 def _follow_context(_=None):

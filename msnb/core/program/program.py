@@ -33,7 +33,7 @@ from msnb.core.support.weak_identity import weakly
 from msnb.core.tensor.parameter_store import ParameterArrays, are_identical, copy_shared
 from msnb.core.tensor.tensor import Tensor, box
 
-_listeners = events.asked
+_listeners = events.subscribers
 _clock = time.perf_counter_ns
 _lock = trace_state.donation_lock.lock
 _thread = trace_state.thread
@@ -169,7 +169,7 @@ class Program(Staged):
         rewritten = [(o, graph) for o, graph in rewritten if graph is not None]
         n_own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - n_own) for o, graph in rewritten)
-        if not same(
+        if not are_identical(
             graphs, [graph for _, graph in rewritten]
         ):  # observers that ask for equal graphs share one compiled form
             graphs = [graph for _, graph in rewritten]
@@ -228,13 +228,13 @@ class Program(Staged):
             if before is not None:
                 inputs, after = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
         if start is not None:
-            events.tell("ran", self, arrays, outs[: self.n_results], start, _clock())
+            events.notify("ran", self, arrays, outs[: self.n_results], start, _clock())
         if is_first:
-            events.tell("compiled", self)
+            events.notify("compiled", self)
         if before is not None:
             outs = self._send_to_observers(inputs, after, outs)
         if self.sown:
-            sown_values.give(self.sown, outs[self.n_results :])
+            sown_values.deliver(self.sown, outs[self.n_results :])
         if self._must_finish:
             self._finish_run(outs, self.prints)
         return box(outs[0]) if self.single else self._box_results(outs)
@@ -254,7 +254,7 @@ class Program(Staged):
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
-        arrays, outcome = unshared([p._stored() for p in self.written], 1), []
+        arrays, outcome = copy_shared([p._stored() for p in self.written], 1), []
         try:
             outcome.extend(map(self.run, (arrays,), (read,), *rest))
         finally:
@@ -265,7 +265,7 @@ class Program(Staged):
     def _refresh_constants(self):
         """Update the Parameters that are constants; if one has changed, XLA compiles again, which is logged."""
         arrays = [p._stored() for p in self.read]
-        if self.frozen is not None and not same(arrays, self.frozen):
+        if self.frozen is not None and not are_identical(arrays, self.frozen):
             self.frozen[:] = arrays
             self.run = self._own_run = self._donating_run()
             self._ready = self._last_compiled = None
@@ -355,7 +355,7 @@ class Program(Staged):
         if self._kernel is None:
             self._kernel = self._as_kernel(self._form_of([self.calling]))
             if self.calling.effects:
-                quiet = self.calling.replace(jaxpr=without_prints(self.calling.jaxpr))
+                quiet = self.calling.replace(jaxpr=remove_debug_callbacks(self.calling.jaxpr))
                 self._kernel.quiet = self._as_kernel(self._form_of([quiet]))
         number = [random_stream.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
@@ -409,7 +409,7 @@ class Program(Staged):
         """Return shapes, dtypes and shardings of the arguments that a call passes now."""
         passed = self.read if self.frozen is None else []
         written, read = ([p._like() for p in params] for params in (self.written, passed))
-        number = [argument_like(0)] if self.random else []
+        number = [argument_signature(0)] if self.random else []
         return written, read, *number, *self._arguments
 
     def lowered(self) -> Any:

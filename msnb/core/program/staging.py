@@ -130,7 +130,7 @@ class Staged:
         try:
             if self.spread is not None:
                 _thread.spread = self.spread
-                trace.settle()
+                trace.update_results_observed()
             excludes_new = False
             for _ in range(_MAX_DISCOVERY):
                 first_key = next_key()
@@ -215,7 +215,7 @@ class Staged:
             return self.name, inputs, list(note["frame"].missing.values())
 
         try:
-            staged = partial_trace.keeping(traced, describe_trace)
+            staged = partial_trace.store_on_error(traced, describe_trace)
             closed = jax.make_jaxpr(staged, axis_env=partitioner.axes if partitioner else None)(avals, 0, local_values)
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
@@ -235,7 +235,7 @@ class Staged:
         self.waits = not all(
             isinstance(e, Finding) and e.is_deferred for e, _ in self.errors
         )  # True if a call must wait for its error code
-        self._arguments = [argument_like(value) for value in values]
+        self._arguments = [argument_signature(value) for value in values]
         self._sort_inputs(closed, params, note, arg_names, frame.key_used)
         return []
 
@@ -268,7 +268,7 @@ class Staged:
         self.calling = self.jaxpr
         self.jaxpr = sown_values.remove_callbacks(self.calling)
         self.prints = bool(self.jaxpr.effects)
-        sown = sown_values.returning(self.jaxpr) if self.jaxpr is not self.calling else None
+        sown = sown_values.return_sown(self.jaxpr) if self.jaxpr is not self.calling else None
         self.returning: jax.extend.core.ClosedJaxpr = self.jaxpr if sown is None else sown.jaxpr
         self.sown: tuple[sown_values.SownValue, ...] = () if sown is None else sown.values
         self.params: list[Any] = [p for p, _ in used_params]

@@ -83,4 +83,4 @@ def _is_small_program(operations, elements):
 
 
 jax_compilation.share_contexts()
-jax_compilation.compile_with(_choose_options)
+jax_compilation.add_compile_options(_choose_options)

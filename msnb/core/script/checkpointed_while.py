@@ -49,7 +49,7 @@ class _PureJaxpr:
 
     def quiet(self):
         """Return the function without prints, for recomputation."""
-        return _PureJaxpr(None, without_prints(self.jaxpr))
+        return _PureJaxpr(None, remove_debug_callbacks(self.jaxpr))
 
 
 def _run_loop(test, body, test_consts, body_consts, init):

@@ -177,7 +177,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
         leaves, _ = flatten(out[0] if has_aux else out)
     finally:
         _thread.nodes, _thread.recording = outer, level
-        trace_state.settle()
+        trace_state.update_results_observed()
     outputs, cotangents = _make_cotangents(leaves, sens)
     source_grads = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
     source_grads = gradient_hooks.call_final_hooks(
@@ -189,10 +189,10 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     weight_grads = tuple(g if g is not None else _zeros_like(w) for g, w in zip(source_grads[split:], weights))
     if _thread.looking:
         float_status.note([_values_of(g) for g in source_grads if g is not None])
-    if events.asked.differentiated:
+    if events.subscribers.differentiated:
         with tape.paused():
             dense_grads = tuple(map(tape.dense, weight_grads))
-        events.tell("differentiated", outputs, weights, weight_sources, dense_grads)
+        events.notify("differentiated", outputs, weights, weight_sources, dense_grads)
     return _untrack(out), grads, weight_grads
 
 

@@ -20,7 +20,7 @@ from msnb.core.tensor.meta_tensor import MetaTensor
 from msnb.core.tensor.tensor import Tensor
 
 _thread = trace_state.thread
-_listeners = events.asked
+_listeners = events.subscribers
 
 
 def _call_jitted(jitted, args, kwargs):
@@ -50,7 +50,7 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _listeners.entered:
-            return events.called(self, None, _call_jitted, args, kwargs)
+            return events.run_with_events(self, None, _call_jitted, args, kwargs)
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         return program_cache.call(self, *self._graph_call(args, kwargs))

@@ -50,7 +50,7 @@ def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> An
         ]
 
     instrumented = instrument(program.jaxpr, choose, _Finiteness(), program.inputs, program.name)
-    quiet = without_prints(instrumented.jaxpr.jaxpr)
+    quiet = remove_debug_callbacks(instrumented.jaxpr.jaxpr)
     try:
         flags = jax.jit(lambda *args: eval_jaxpr(quiet, instrumented.jaxpr.consts, *args)[-1])(*inputs)
     except RuntimeError:  # an array that was donated to another program

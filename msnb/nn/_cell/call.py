@@ -67,7 +67,7 @@ class CallMixin:
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
         try:
             if _asked.entered:
-                return events.called(self, _scope_segment(self), _dispatch_call, args, kwargs)
+                return events.run_with_events(self, _scope_segment(self), _dispatch_call, args, kwargs)
             if _thread.frame is not None:
                 return self._traced_call(args, kwargs)
             if _state.mode == _GRAPH or self._compile_always:
@@ -145,7 +145,7 @@ class CallMixin:
                 if kwargs:
                     args, kwargs = self._positional(args, kwargs)
                 run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731
-                return constraints.call(
+                return constraints.call_constrained(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
                 )
             return deduplication.call(self, args, kwargs)

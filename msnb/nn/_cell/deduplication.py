@@ -265,9 +265,9 @@ def _trace_part(cell, args, members, frame):
     root = frame.root()
     state = root.state()
     example_args = (
-        [argument_like(p._kind) for p in params],
+        [argument_signature(p._kind) for p in params],
         _key_type(),
-        [argument_like(leaves[i]._array) for i in tensor_positions],
+        [argument_signature(leaves[i]._array) for i in tensor_positions],
     )
     try:
         graph = jax.make_jaxpr(traced)(*example_args)
@@ -303,7 +303,7 @@ def _drop_unused_inputs(graph, count, draws):
     invars = [*[jaxpr.invars[i] for i in used_inputs], *jaxpr.invars[count if draws else count + 1 :]]
     outvars = jaxpr.outvars if draws else jaxpr.outvars[:-1]
     return ClosedJaxpr(
-        jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), graph.consts
+        jaxpr.replace(invars=invars, outvars=outvars, debug_info=without_argument_names(jaxpr)), graph.consts
     ), used_inputs
 
 

@@ -95,7 +95,7 @@ def summarize_error(error: Exception) -> str:
 
 
 def _update_note(cell, args, error):
-    without_footnote(error)
+    remove_jax_note(error)
     note = vars(error).get(_NOTE_ATTRIBUTE)
     if note is None:
         if not _raised_by_library(error) or any(line.startswith("raised ") for line in getattr(error, "__notes__", ())):
@@ -205,7 +205,7 @@ def _hides_children(cell):
 
 
 def _raised_by_library(error):
-    return is_machinery(_innermost_frame(error).f_code.co_filename)
+    return is_library_code(_innermost_frame(error).f_code.co_filename)
 
 
 def _innermost_frame(error):
@@ -220,12 +220,12 @@ def _find_user_line(error):
     """Return the innermost user line of a traceback: below this Cell, or else the line that called it."""
     location, tb = None, error.__traceback__
     while tb is not None:
-        if not is_machinery(tb.tb_frame.f_code.co_filename):
+        if not is_library_code(tb.tb_frame.f_code.co_filename):
             location = tb.tb_frame.f_code.co_filename, tb.tb_lineno
         tb = tb.tb_next
     frame = sys._getframe(1)
     while location is None and frame is not None:
-        if not is_machinery(frame.f_code.co_filename):
+        if not is_library_code(frame.f_code.co_filename):
             location = frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return format_location(*location) if location else ""

@@ -133,7 +133,7 @@ class MSELoss(LossBase):
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The loss."""
-        loss = _reduced(self, F.mse_loss, base, target)
+        loss = _reduce_loss(self, F.mse_loss, base, target)
         if base.is_floating_point() or target.is_floating_point() or base.is_complex() or target.is_complex():
             return loss
         return loss.astype(base.dtype)  # the mean of whole numbers is cut to their type

@@ -34,7 +34,7 @@ grad_overflow = P.FloatStatus()
 @_grad_scale.register("Tensor", "Tensor")
 def _unscale_gradient(scale, gradient):
     """Return `gradient` divided by `scale`, in its own dtype."""
-    return on_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
+    return map_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
 
 
 @_grad_overflow.register("RowTensor")

@@ -82,7 +82,7 @@ def inspect_gradients(
     monitor.room = _ROOM
     monitor.recording.tells = False  # the view shows the findings instead
     _release_previous(monitor.recording)
-    with _restoring(net, optimizer), random_stream.undisturbed():
+    with _restoring(net, optimizer), random_stream.preserve_streams():
         step = _step_of(net, loss, optimizer)
         with monitor:
             batches = _iterate_batches(data, steps)

@@ -66,7 +66,7 @@ class CallRecorder:
 
 def _show_failed(error, net, args, kwargs):
     """Show the partial graph of the call that raised. A call in PYNATIVE mode is traced for it."""
-    if partial_trace.of(error) is not None:
+    if partial_trace.partial_trace_of(error) is not None:
         show_before(error, net, args, kwargs)
     else:
         with contextlib.suppress(

@@ -269,7 +269,7 @@ def _show_failure(followed, net, args, error):
 
     For a Python error, such as an incomplete name, the last version stays on screen.
     """
-    message, trace = sentence_of(error, net, args), partial_trace.of(error)
+    message, trace = sentence_of(error, net, args), partial_trace.partial_trace_of(error)
     graph = graph_before(error, name_of(net), message) if trace is not None and trace.operator is not None else None
     if graph is None:
         followed.view().note(message)
@@ -287,7 +287,7 @@ def _report_unchanged(followed, why):
 
 def sentence_of(error: Exception, net: Any, args: tuple[Any, ...]) -> str:
     """Return the message for an error from tracing `net`: with its layer, and its line in the edited text if known."""
-    trace = partial_trace.of(error)
+    trace = partial_trace.partial_trace_of(error)
     if isinstance(net, Cell) and trace is not None:
         error_notes.add_note(net, args, error)
     said = error_notes.summarize_error(error)

@@ -124,7 +124,7 @@ def _construction_functions(value):
 
 def _syntax_of(value):
     with contextlib.suppress(OSError):  # without its source it counts as unchanged
-        return {n: ast.dump(definition(f.__code__, n)[0]) for n, f in _construction_functions(value).items()}
+        return {n: ast.dump(find_definition(f.__code__, n)[0]) for n, f in _construction_functions(value).items()}
     return None
 
 
@@ -191,7 +191,7 @@ def _construct_again(net, kind):
     args, kwargs = [getter() for getter in getters], {name: getter() for name, getter in named.items()}
     name = kind.__name__
     try:
-        with initializer.rehearsing(), random_stream.undisturbed(), contextlib.redirect_stdout(io.StringIO()):
+        with initializer.rehearsing(), random_stream.preserve_streams(), contextlib.redirect_stdout(io.StringIO()):
             cell_copy = kind(*args, **kwargs)
     except Exception as error:
         message = str(error).partition("\n")[0]

@@ -319,7 +319,8 @@ class GraphView(Renewed):
             (stage or first, key): measurement for (where, key), measurement in self._measured.items() if where == first
         }
         self._columns = {
-            column_key: carried(graph, func_graph, column) for column_key, (graph, column) in self._measured.items()
+            column_key: transfer_column(graph, func_graph, column)
+            for column_key, (graph, column) in self._measured.items()
         }
         self._payload = self._saved = None
         if self._widget is not None:

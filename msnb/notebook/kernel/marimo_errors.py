@@ -16,7 +16,7 @@ def install() -> None:
     """Shorten errors from now on, if this runs in a marimo notebook."""
     running = getattr(sys.modules.get("marimo"), "running_in_notebook", None)
     if running is not None and running() and os.environ.get("MSNB_TRACEBACK") != "full":
-        error_notes.on_cell_error(_short)
+        error_notes.on_cell_error(_shorten_error)
 
 
 def _shorten_error(error):

@@ -6,7 +6,7 @@ from msnb.common import dtype as mstype
 from msnb.core.eager.tape import dense
 from msnb.core.errors.messages import describe
 from msnb.core.operator.api_generations import replaces_in_api2
-from msnb.core.tensor.sparse import RowTensor, on_values
+from msnb.core.tensor.sparse import RowTensor, map_values
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops.operations import Abs, Cast, IsFinite, Maximum, Minimum, Pow, ReduceMax, ReduceSum, Sqrt, Square
 

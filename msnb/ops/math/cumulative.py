@@ -125,8 +125,8 @@ def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """
     if dtype == mstype.bool_:  # a running product of truth values is a running conjunction
         truth = Cast.functional(tensor_argument("cumprod", "x", input), dtype)
-        return Cast.functional(_accumulated("cumprod", CumProd.functional, truth, dim, mstype.int8), dtype)
-    return _accumulated("cumprod", CumProd.functional, input, dim, dtype)
+        return Cast.functional(_accumulate_cast("cumprod", CumProd.functional, truth, dim, mstype.int8), dtype)
+    return _accumulate_cast("cumprod", CumProd.functional, input, dim, dtype)
 
 
 def _accumulate_cast(op, accumulate, x, axis, dtype):

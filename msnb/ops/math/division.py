@@ -102,7 +102,7 @@ def _divide_as_fractions(x: Tensor, y: Tensor) -> Tensor:
 called_as(Div, _divide_as_fractions, "the quotient of whole numbers is a float32, and bool Tensors are numbers")
 
 
-@of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", shown="[0.  0.  0.5]")
+@of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", output="[0.  0.  0.5]")
 def DivNoNan(x, y):
     """Quotient of the operands, 0 where the divisor is 0."""
     return _divide_no_nan(x, y)

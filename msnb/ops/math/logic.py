@@ -181,7 +181,7 @@ def _of_tensors(connective):
     """A connective of two Tensors as the class of MindSpore 2 takes them."""
 
     def function(x: Tensor | float, y: Tensor | float) -> Tensor:
-        return connective.functional(_bool(x), _bool(y))
+        return connective.functional(_as_bool(x), _as_bool(y))
 
     return function
 
@@ -255,7 +255,7 @@ def _of_numbers(reduction):
     """Return a function that computes `reduction` as the class of MindSpore 2 does."""
 
     def function(x: Tensor, axis: Axis = (), *, keep_dims: Bool = False) -> Tensor:
-        return reduction.functional(_bool(tensor_argument(reduction.__name__, "x", x)), axis, keep_dims)
+        return reduction.functional(_as_bool(tensor_argument(reduction.__name__, "x", x)), axis, keep_dims)
 
     return function
 
@@ -264,8 +264,8 @@ for _reduction in (ReduceAll, ReduceAny):
     called_as(_reduction, _of_numbers(_reduction), _NUMBERS)
 
 
-def _truth(op, x):
-    """`x` as bool: True where it is not 0."""
+def _cast_to_bool(op, x):
+    """Return `x` as bool: True if it is not 0."""
     tensor_argument(op, "input", x)
     return x if x.dtype == mstype.bool_ else Cast.functional(x, mstype.bool_)
 

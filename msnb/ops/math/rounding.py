@@ -61,7 +61,7 @@ def Trunc(x):
 
 @of_one(
     x="[1.5, -1.25]",
-    shown="[ 0.5  -0.25]",
+    output="[ 0.5  -0.25]",
     functional="frac",
     called=(),
     methods=("frac",),

@@ -58,7 +58,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         ``CPU`` ``GPU`` ``TPU``
     """
     factors = _check_tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
-    return _add_weighted(
+    return _weighted(
         "addbmm", lambda a, b: ReduceSum.functional(BatchMatMul.functional(a, b), 0), input, factors, beta, alpha
     )
 
@@ -110,7 +110,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    factors = _tensors("addr", (1, 1), vec1=vec1, vec2=vec2)
+    factors = _check_tensors("addr", (1, 1), vec1=vec1, vec2=vec2)
     return _weighted("addr", Outer.functional, x, factors, beta, alpha, "x", is_exact=True)
 
 

@@ -97,7 +97,7 @@ def _define_primitive(name, shape_of, compute, choose, axes):
 
     def on_cpu(context, *operands, **attributes):
         # The lowerings for one device split the batch in loops; several devices would send images to one another.
-        return (xla_lowering if partitioned(context) else cpu_lowering)(context, *operands, **attributes)
+        return (xla_lowering if is_partitioned(context) else cpu_lowering)(context, *operands, **attributes)
 
     mlir.register_lowering(primitive, xla_lowering)
     mlir.register_lowering(primitive, on_cpu, platform="cpu")

@@ -44,7 +44,7 @@ def check_labels(op, labels, classes, ignored=None):
         RuntimeError: If one is no class; in a compiled graph when it has run.
     """
     check_class_numbers(op, labels._array, classes, _check.INT)
-    value_checks.examine(op, _LABELS, value_checks.Range(labels._array, classes, 0, ignored))
+    value_checks.check_range(op, _LABELS, value_checks.Range(labels._array, classes, 0, ignored))
 
 
 _LABELS = value_checks.label("labels", None)

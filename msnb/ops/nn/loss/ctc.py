@@ -28,7 +28,7 @@ def label_check(name, length, scores, axis):
         rows, lengths = inputs[name], inputs[length]
         if np.ndim(rows) != 2 or np.shape(lengths) != np.shape(rows)[:1] or np.ndim(inputs[scores]) <= axis:
             return ()
-        is_concrete = not is_tracer(rows) and not is_tracer(lengths) and at_hand(rows) and at_hand(lengths)
+        is_concrete = not is_tracer(rows) and not is_tracer(lengths) and is_available(rows) and is_available(lengths)
         np_ = np if is_concrete else jnp
         rows, lengths = np_.asarray(rows), np_.asarray(lengths)
         counted = np_.arange(rows.shape[1]) < lengths[:, None]

@@ -61,7 +61,7 @@ def MSELossExt(input, target, reduction: Reduction = "mean"):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = map(floating, _pair("MSELossExt", input, target))
+    x, y = map(floating, _promote_pair("MSELossExt", input, target))
     return reduce(jnp.square(x - y), reduction)
 
 
@@ -171,7 +171,7 @@ def _HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveF
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    x, y = map(floating, _pair("huber_loss", input, target))
+    x, y = map(floating, _promote_pair("huber_loss", input, target))
     d = x - y
     size = magnitude(d)
     return reduce(jnp.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta)), reduction)

@@ -115,7 +115,7 @@ def _NLLLossND(
     """
     _check.dtype_in("nll_loss", "inputs", inputs, _check.INT | _check.FLOAT)
     inputs = floating(inputs)
-    scores, weight = class_last(inputs), None if weight is None else weight.astype(inputs.dtype)
+    scores, weight = move_class_last(inputs), None if weight is None else weight.astype(inputs.dtype)
     values, factor = class_scores("nll_loss", scores, target, weight, ignore_index, label_smoothing)
     return reduce_weighted(values, factor, reduction)
 
