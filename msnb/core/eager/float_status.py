@@ -1,7 +1,7 @@
 """Detection of infinities and NaN in results of operators and in gradients.
 
 The status covers operators between `begin` and `end`, in PYNATIVE mode or within a trace. Without `begin` this costs
-nothing: results are only passed to `note` while `thread.looking` keeps calls off their fast path.
+nothing: results are only passed to `note` while `thread.results_observed` keeps calls off their fast path.
 """
 
 import threading
@@ -58,7 +58,7 @@ def note(arrays: Sequence[jax.Array]) -> None:
 
 def _note_cotangents(node, cotangents):
     """Check the cotangents of one node's outputs; results and finished gradients are checked elsewhere."""
-    if _thread.looking:
+    if _thread.results_observed:
         note([c._array for c in cotangents if c is not None])
 
 

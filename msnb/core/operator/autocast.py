@@ -76,7 +76,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
         return value
     kernel = cast_kernel(dtype)
     result = box(_run_cast(kernel, array))
-    if thread.looking:
+    if thread.results_observed:
         if thread.recording:
             tape.record(kernel, (value._node,), (array,), (result,))
         float_status.note((result._array,))

@@ -115,7 +115,7 @@ def _static_call(op):
         if (
             kwargs
             or not required <= n_args <= count
-            or _thread.looking
+            or _thread.results_observed
             or _thread.compute_dtype is not None
             or traced
             and _thread.frame is not None

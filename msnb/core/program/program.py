@@ -198,7 +198,7 @@ class Program(Staged):
     # ------------------------------------------------------------------ running
     def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments. Returns boxed results and rebinds written Parameters."""
-        if _thread.late:
+        if _thread.pending_verdicts:
             deferred_errors.poll()
         start = _clock() if _listeners.ran else None
         rest = [(random_stream.next_number(),)] if self.random else []

@@ -223,7 +223,9 @@ class Staged:
         missing = list(frame.missing.values())
         if existing(missing):
             return missing
-        if missing and _holds_new_state([frame.kept, [value for _, _, value in self.settings]], frame.made, first_key):
+        if missing and _holds_new_state(
+            [frame.new_attributes, [value for _, _, value in self.settings]], frame.created_cells, first_key
+        ):
             raise RuntimeError(
                 f"{self.name} makes a Parameter and keeps it, so that each of its graphs would have another one. "
                 f"Make it once, outside of the graph, as in the __init__ of the Cell that holds it."

@@ -162,7 +162,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     nodes = dict(outer) if outer else {}
     # No context manager: a Stop while it exits would leave the thread recording.
     try:
-        _thread.nodes, _thread.recording, _thread.looking = nodes, level + 1, True
+        _thread.nodes, _thread.recording, _thread.results_observed = nodes, level + 1, True
         variables = []
         for tensor in tensors:
             variable = box(tensor._array)
@@ -187,7 +187,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     arg_grads = map(tape.dense, source_grads[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros_like(w) for g, w in zip(source_grads[split:], weights))
-    if _thread.looking:
+    if _thread.results_observed:
         float_status.note([_values_of(g) for g in source_grads if g is not None])
     if events.subscribers.differentiated:
         with tape.paused():
@@ -283,7 +283,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
         weight_grads[i] = _integer_gradient(grad, weights[i])._array
     weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
     weight_grads = gradient_hooks.call_final_hooks(weights, weight_grads)
-    if _thread.looking:
+    if _thread.results_observed:
         float_status.note([*array_grads, *map(_values_of, weight_grads)])
     # The names let tools find the gradient of a Parameter in the jaxpr of any train step.
     for gradient, weight in zip(weight_grads, weights):

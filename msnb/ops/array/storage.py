@@ -123,7 +123,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
         raise RuntimeError(f"For 'move_to', there is no {to} here; JAX has {jax.devices()[0].platform}.") from None
     if is_tracer(input._array):
         return input  # a compiled program runs on one device kind
-    moved = box(jax.device_put(input._known("move_to()"), device))
+    moved = box(jax.device_put(input._concrete_array("move_to()"), device))
     if check(Bool, blocking, "blocking", "move_to"):
         moved.data_sync()
     return moved
