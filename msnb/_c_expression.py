@@ -1,5 +1,4 @@
-"""Re-export module: the names of MindSpore's C++ module that Python code uses: classes of Tensors and types, and
-switches."""
+"""Names that Python code imports from MindSpore's C++ module: classes of Tensors and types, and its switches."""
 
 from typing import Any
 

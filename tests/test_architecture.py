@@ -18,24 +18,10 @@ PACKAGE = Path(__file__).parent.parent / "msnb"
 
 # Higher numbers may import lower ones. What stands beside the floors may import any of them.
 FLOOR = {
-    **dict.fromkeys(
-        (
-            "context",
-            "log",
-            "common",
-            "_settings",
-            "_parallel_settings",
-            "_atomic",
-            "_cache_folder",
-            "_checkparam",
-            "_later",
-            "device_manager",
-            "_util",
-        ),
-        0,
-    ),
-    **dict.fromkeys(("_version", "_tested", "_uncollected", "_commands", "default_config", "device_manager"), 0),
+    **dict.fromkeys(("context", "log", "common", "_config", "_util", "_checkparam", "_version"), 0),
+    **dict.fromkeys(("default_config", "device_manager"), 0),
     "core": 1,
+    "_c_expression": 2,
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "scipy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
@@ -44,9 +30,11 @@ FLOOR = {
     **dict.fromkeys(("insight", "profiler", "explainer", "rewrite", "check"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "mindspore2", "_terminal", "_scripts", "_launch", "__main__", "samples", "stubs"}
+BESIDE = {"alias", "mindspore2", "cli", "__main__", "samples"}
 # They act on the alias `mindspore` when a user asks for it.
-KNOW_THE_ALIAS = {f"msnb.notebook.{name}" for name in ("cell_scope", "cluster", "errors", "magics", "rewrite")}
+KNOW_THE_ALIAS = {
+    f"msnb.notebook.kernel.{name}" for name in ("cell_scope", "cluster", "errors", "magics", "rewrite_imports")
+}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.
 FORBIDDEN = {
     "ops": {"nn", "numpy", "ir"},
@@ -212,6 +200,46 @@ def circles(graph):
         if module not in number:
             visit(module)
     return found
+
+
+# The packages of core, lowest first. A package imports only packages of earlier rows, for type checkers too.
+CORE_ORDER = (
+    ("compat",),
+    ("support",),
+    ("errors",),
+    ("state",),
+    ("tensor", "jaxpr"),
+    ("sharding",),
+    ("eager",),
+    ("operator",),
+    ("script",),
+    ("program",),
+    ("transforms",),
+    ("custom",),
+)
+
+
+def every_import_of(module):
+    """Yield (line, module) of each import statement, those for type checkers and in functions included."""
+    package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, name) for name in _from(package, node))
+
+
+def test_packages_of_core_import_downwards_only():
+    rank = {name: number for number, row in enumerate(CORE_ORDER) for name in row}
+    assert {m.split(".")[2] for m in MODULES if m.startswith("msnb.core.")} == set(rank)
+    wrong = []
+    for module in (m for m in MODULES if m.startswith("msnb.core.")):
+        own = module.split(".")[2]
+        for line, imported in every_import_of(module):
+            target = imported.split(".")[2] if imported.startswith("msnb.core.") else own
+            if target != own and rank[target] >= rank[own]:
+                wrong.append(f"{module}:{line} imports {imported}, but core/{own} must not use core/{target}")
+    assert not wrong, "\n" + "\n".join(wrong)
 
 
 def test_no_modules_import_each_other_in_a_circle():

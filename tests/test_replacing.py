@@ -128,8 +128,12 @@ REPLACED = {
     ("msnb.core.program.program", "setattr(cell, "): "what construct sets, set by the call that ran it",
     ("msnb.core.script.jump_flags", "setattr(node, "): "fields of a syntax tree",
     ("msnb.core.script.runtime", "setattr(owner, "): "what the user's own statement sets",
-    ("msnb.core.script.bound_names", "setattr(twin, "): "fields of a syntax tree",
-    ("msnb.core.operator.traced_attributes", "twin.fn = "): "a copy that it has made itself",
+    ("msnb.core.script.bound_names", "setattr(copied_node, "): "fields of a syntax tree",
+    (
+        "msnb.core.operator.api_generations",
+        "Parameter.takes_any_shape_and_type = ",
+    ): "a switch that Parameter has for the generation in use",
+    ("msnb.core.operator.traced_attributes", "opened_operator.fn = "): "a copy that it has made itself",
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
     ("msnb.insight.profile.result", "setattr(cell, "): "a sum, in a row of its own table",
     (

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from msnb import alias
+from msnb.check import choosing
 from msnb.communication import _processes
 from msnb.core.program import program_cache
 from msnb.core.state import events
@@ -35,8 +36,6 @@ def generation_of(options: Namespace) -> int | None:
     """
     if options.api is not None or alias.is_asked():
         return options.api
-    from msnb.check import choosing  # spares who asks for a generation
-
     judgement = choosing.judge_script(options.script)
     if judgement.is_of_mindspore:
         print(f"msnb: {judgement.explained(Path(options.script).name, _WAY)}", file=sys.stderr, flush=True)

@@ -18,7 +18,7 @@ from msnb.core.tensor.tensor import Tensor as Tensor  # programs for MindSpore 2
 _REEXPORTS = ("operations", "functional", "composite", "function", "auto_generate")
 
 
-def _import_module(path):
+def _load_module(path):
     return _importlib.import_module(path)  # spares a list of modules, and re-export modules that are rarely used
 
 
@@ -26,7 +26,7 @@ def _import_declarations(path, package):
     """Import the modules that declare operators. A new file needs no list."""
     for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
         if not module.startswith("_") and module not in _REEXPORTS:
-            imported = _import_module(f"{package}.{module}")
+            imported = _load_module(f"{package}.{module}")
             if hasattr(imported, "__path__"):
                 _import_declarations(imported.__path__, imported.__name__)
 
@@ -65,7 +65,7 @@ def __getattr__(name):
     if name in _TRANSFORMS:
         return getattr(_sys.modules["msnb"], name)  # loaded on first use
     if name == "auto_generate":
-        return _import_module("msnb.ops.auto_generate")
+        return _load_module("msnb.ops.auto_generate")
     if name == "Tensor":  # not in __all__, but some programs import it from here
         return _sys.modules["msnb"].Tensor
     return _asked(__name__, name)
