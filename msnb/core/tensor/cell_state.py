@@ -14,7 +14,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor, box
 
-_Traced = TypeVar("_Made")
+_Traced = TypeVar("_Traced")
 
 
 class CellState(ParameterView):
