@@ -46,7 +46,7 @@ def test_what_is_kept_on_disk_is_told_and_can_be_removed(shell, capsys, tmp_path
         shell.run_cell("import msnb as ms\ng = ms.ms_function(lambda x: x * 5)\ny = g(ms.Tensor(1.0))").raise_error()
         listing = shell.run_line_magic("ms_cache", "")
         assert f"in {tmp_path}. In this session 0 were found there" in repr(listing)
-        assert listing.kept in listing._repr_html_() and persistent_cache.in_use().files()
+        assert listing.disk_note in listing._repr_html_() and persistent_cache.in_use().files()
         shell.run_line_magic("ms_cache", "clear disk")
         assert "files removed" in capsys.readouterr().out and not persistent_cache.in_use().files()
     finally:

@@ -46,7 +46,7 @@ class RuleTable:
             primitives. Default: None, the operator itself is the key.
 
     Examples:
-        >>> rules = RuleTable("a sharding rule", "Write @rules.register(ops.{name}).")
+        >>> rules = RuleTable("a sharding rule", "Write a rule.")
         >>> @rules.register(ops.ReLU, ops.Tanh)
         ... def elementwise(strategy):
         ...     return strategy
@@ -54,7 +54,8 @@ class RuleTable:
         True
         >>> rules[ops.MatMul]
         Traceback (most recent call last):
-        ...MissingRule: For 'MatMul', there is no sharding rule. Write @rules.register(ops.MatMul).
+        ...
+        msnb.core.operator.rule_table.MissingRule: For 'MatMul', there is no sharding rule. Write a rule.
     """
 
     __slots__ = ("what", "remedy", "_key", "_entries")

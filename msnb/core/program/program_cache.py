@@ -329,7 +329,7 @@ def _trace_program(programs, root, fn, args, kwargs, name, key, constants=()):
     except DataDependentShape as error:
         if len(programs.plain) >= _MAX_SIGNATURES:
             programs.plain.clear()
-        programs.plain[key] = trace_state.epoch.value, error.given, static_leaves
+        programs.plain[key] = trace_state.epoch.value, error.fields, static_leaves
         raise
     traced_cells = {id(c) for c in program.cells}
     further_cells = [cell for cell, *_ in program.settings]

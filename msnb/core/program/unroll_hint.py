@@ -39,8 +39,9 @@ def format_hint(program: "Program") -> str | None:
         # Otherwise msnb unrolled the loop, over Parameters of an optimizer or over gradients to clip.
         if any(_is_in_loop(*frame) for frame in frames):
             file, line = frames[0][:2]
+            location = format_location(str(file), int(line))
             return (
-                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {format_location(str(file), int(line))} "
+                f"A Python loop in {program.title} was unrolled: {operator_in(name)} at {location} "
                 f"stands {count} times in its graph of {len(eqns)} operators, and XLA compiles each of them. A loop "
                 f"whose condition is a Tensor is compiled once: i = Tensor(0), while i < {count}: ..., i = i + 1."
             )

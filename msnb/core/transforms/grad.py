@@ -113,8 +113,8 @@ class _GradFunction:
         """Return (fn, args, kwargs, name, extra) for `program_cache`; the program is stored with the differentiated
         function.
         """
-        if hasattr(self.fn, "_positional") and kwargs:
-            args, kwargs = self.fn._positional(args, kwargs)
+        if hasattr(self.fn, "_bind_positional") and kwargs:
+            args, kwargs = self.fn._bind_positional(args, kwargs)
         root, more = program_owner(self.fn)
         call = (self._trace_root, args, kwargs, "Grad", self.key() + more)
         return (root, *call) if with_root else call

@@ -83,7 +83,7 @@ class CallMixin:
     def _graph_call(self, args, kwargs):
         """Return (fn, args, kwargs, name, extra) for `program_cache.call`."""
         if kwargs:
-            args, kwargs = self._positional(args, kwargs)
+            args, kwargs = self._bind_positional(args, kwargs)
         return self._trace_root, args, kwargs, type(self).__name__, ()
 
     @runs_eagerly
@@ -143,7 +143,7 @@ class CallMixin:
                     return pipeline_output
             if self._shard_strategies is not None and _thread.spread is not None:
                 if kwargs:
-                    args, kwargs = self._positional(args, kwargs)
+                    args, kwargs = self._bind_positional(args, kwargs)
                 run = lambda *inputs: deduplication.call(self, inputs, kwargs)  # noqa: E731
                 return constraints.call_constrained(
                     type(self).__name__, self._shard_strategies, run, args, self.parameters_and_names()
@@ -185,7 +185,7 @@ class CallMixin:
             self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:
-                args, kwargs = self._positional(args, kwargs)
+                args, kwargs = self._bind_positional(args, kwargs)
                 if kwargs:  # bprop returns gradients for positional inputs only
                     raise ValueError(
                         f"construct of {type(self).__name__} takes '{next(iter(kwargs))}' by keyword alone, but its "
@@ -201,7 +201,7 @@ class CallMixin:
             return script.call(self.construct)(*args, **kwargs)
         return self.construct(*args, **kwargs)
 
-    def _positional(self, args, kwargs):
+    def _bind_positional(self, args, kwargs):
         """Return (args, kwargs) with keyword arguments moved to their positions in `construct`.
 
         Raises:

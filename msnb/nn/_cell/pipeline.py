@@ -126,7 +126,7 @@ class _MicroBatchInterceptor:
         if cell is not self.network:
             return None
         if kwargs:
-            args, _ = cell._positional(args, kwargs)
+            args, _ = cell._bind_positional(args, kwargs)
         return run(cell, [tuple([part(a, self.parts, k) for a in args]) for k in range(self.parts)])
 
 

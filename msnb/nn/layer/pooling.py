@@ -385,7 +385,7 @@ class AvgPool1d(_Row, _AvgPool):
         super().__init__()
         if ceil_mode and pad_mode == "VALID":
             pad_mode = "PAD"  # which is "valid" as long as there is no padding
-        self._begin(
+        self._set_window(
             kernel_size,
             stride,
             pad_mode,
