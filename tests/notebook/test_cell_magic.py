@@ -157,7 +157,7 @@ def test_await_at_top_level_works(notebook):
     ],
 )
 def test_other_cell_magics_combine_with_it(notebook, first):
-    notebook.ok(f"{first}\nimport mindspore as ms\nmode = ms.get_context('mode')\nprint(ms.__version__)")
+    notebook.ok(f"{first}\nimport mindspore as ms\nmode = ms.context.get_context('mode')\nprint(ms.__version__)")
     assert notebook["mode"] == context.GRAPH_MODE
     assert (notebook["seen"].stdout if "capture" in first else notebook.out).startswith("1.1.1")
     assert context.get_context("mode") == context.PYNATIVE_MODE
