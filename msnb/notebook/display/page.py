@@ -116,7 +116,7 @@ _GROWS = "html,body{margin:0;background:transparent}"  # for pages as high as th
 @functools.cache
 def _own_files():
     """Return {name without version: path} of the shared files of msnb's pages."""
-    folder = pathlib.Path(__file__).parent
+    folder = pathlib.Path(__file__).parents[1]  # the views are folders of `notebook`
     paths = [*folder.glob("*/widget.js"), *folder.glob("*/style.css")]
     return {f"{path.parent.name}-{path.stem}": path for path in paths}
 
