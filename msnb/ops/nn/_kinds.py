@@ -71,7 +71,7 @@ def _unlimited_sides(dims):
             raise TypeError
         return None if value is None else accept_value(of, value)
 
-    return Kind(f"None or a tuple of {2 * dims} non-negative ints", accept)
+    return Kind(f"None or a tuple of {2 * dims} non-negative ints", accept, examples=((1,) * (2 * dims),))
 
 
 Window2 = _window_kind(2)

@@ -52,7 +52,7 @@ def check_optimised_graph_shows_shards():
     net[0].matmul.shard(((1, 1), (8, 1)))
     net[1].matmul.shard(((1, 8), (1, 8)))
     optimised = Stages(trained(net, floats(32, 64), 1)[2], "step")["optimised"]
-    has = {node.name: (node.types[0].shape, node.whole) for node in optimised.parameters}
+    has = {node.name: (node.types[0].shape, node.global_shape) for node in optimised.parameters}
     assert has["net.0.weight"] == ((32, 64), (256, 64)) and has["net.1.weight"] == ((64, 32), (64, 256)), has
     assert has["net.2.weight"] == ((8, 64), None), has
     cuts = [node.attrs["divided"] for node in optimised.all_nodes() if "divided" in node.attrs]
