@@ -97,7 +97,7 @@ def _later(module: str) -> Any:
 
 
 context.on_change("save_graphs", lambda on: on and _later("ir.save").install())
-context.on_change("print_file_path", lambda path: _later("train._print_file").follow(path))
+context.on_change("print_file_path", lambda path: _later("train._print_file").redirect_to(path))
 context.on_parallel_change(lambda: _later("parallel.modes.select").follow_context())
 _shown_by(lambda value: _later("notebook.display.formatters").mime(value))
 if "marimo" in _sys.modules:  # marimo shows the attributes of an error, and has no hook for its display

@@ -146,7 +146,7 @@ class _Trace:
 
         listening = events.listen(entered=self.enter, left=self.leave, name="summary", here=True, vital=True)
         with listening:
-            return find(self.net, run_recorded, args, kwargs, name, looking=True, programs=Programs())[0]
+            return find(self.net, run_recorded, args, kwargs, name, for_inspection=True, programs=Programs())[0]
 
     def enter(self, call):
         if not self.open or not isinstance(call.net, Cell):

@@ -72,7 +72,7 @@ def test_convolutions_are_lowered_as_gpu_config_says(gpu, monkeypatch):
 
 def test_windows_are_cut_out_exactly_wherever():
     text = str(jax.make_jaxpr(lambda x: ops.unfold(msnb.Tensor(x), 2)._array)(IMAGE))
-    assert "conv_general_dilated" in text and "HIGHEST" in text
+    assert text.count("conv_general_dilated") + text.count("dot_general") <= text.count("HIGHEST")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ READERS = {
 def weight_on_page(net):
     """What the page of a graph asks for when a weight is looked at."""
     shown = view(net, Tensor(np.ones((4, 8), np.float32)))
-    return lambda: shown._weight("0.weight")
+    return lambda: shown._format_weight("0.weight")
 
 
 @pytest.mark.parametrize("reader", READERS)

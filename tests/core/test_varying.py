@@ -34,10 +34,10 @@ def test_batches_of_ever_new_sizes(said):
     for size in (2, 1, 5):
         net(ones(size, 2))
     (line,) = said()
-    assert line.endswith(
+    assert (
         "Scale has been compiled 3 times: axis 0 of 'x' was 4, 3, 2. Every new shape is compiled anew: "
         "dataset.batch(..., drop_remainder=True) makes all batches of one size, or pad."
-    )
+    ) in line
     assert "test_varying.py:" in line
 
 

@@ -167,7 +167,8 @@ def test_of_many_curves_those_beside_the_pointer_are_read(window, tmp_path):
     (tmp_path / "page.html").write_text(dashboard(tmp_path / "runs").html(), encoding="utf-8")
     page = window.show(tmp_path / "page.html", ".msnb-dash[data-ready]", 900, 900, False)
     plot = card(page, "loss").locator(".plot")
-    for y, near, far in ((18, "level 14", "level 00"), (140, "level 00", "level 14")):
+    top, bottom = 18, plot.bounding_box()["height"] - 20
+    for y, near, far in ((top, "level 14", "level 00"), (bottom, "level 00", "level 14")):
         plot.hover(position={"x": 150, "y": y})
         read = card(page, "loss").locator(".read").inner_text()
         assert near in read and far not in read and "and 3 more" in read

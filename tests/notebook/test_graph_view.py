@@ -197,7 +197,7 @@ class Slow:
 
 
 def done(made):
-    for thread in list(made._making.aside.values()):
+    for thread in list(made._stage_builder.threads.values()):
         thread.join(20)
 
 
@@ -227,7 +227,7 @@ def test_a_stage_of_a_graph_that_was_replaced_meanwhile_is_not_shown():
     slow = Slow(view().graph)
     made = slow.view()
     made.widget.wanted = "optimised"
-    threads = list(made._making.aside.values())
+    threads = list(made._stage_builder.threads.values())
     made.update(view("forward").graph)
     slow.let.set()
     threads[0].join(20)

@@ -39,7 +39,7 @@ for act in (Net(), wants_a_cause):
 """
 
 
-INSTALLED = "import marimo\nfrom msnb.notebook import in_marimo\nin_marimo.install()\n"  # as `import msnb` does it
+INSTALLED = "import marimo\nfrom msnb.notebook.kernel import marimo_errors\nmarimo_errors.install()\n"  # as `import msnb` does it
 
 
 def test_the_frames_are_the_users_and_the_sentence_is_the_last_line(tmp_path):
@@ -61,4 +61,4 @@ def test_the_frames_are_the_users_and_the_sentence_is_the_last_line(tmp_path):
 def test_elsewhere_and_where_it_is_asked_for_all_frames_are_there(fresh, tmp_path, running, environment):
     (tmp_path / "marimo.py").write_text(MARIMO.format(running=running))
     done = fresh.run(INSTALLED + NOTEBOOK, tmp_path, path=[tmp_path], environment=environment)
-    assert "/msnb/nn/_running.py" in done.err
+    assert "/msnb/nn/_cell/call.py" in done.err

@@ -51,7 +51,7 @@ model.train(3, rows)
 print("below")""",
     "wait": """import time
 from msnb.common import progress
-progress._LATE = 0.05
+progress._DELAY = 0.05
 with progress.Wait("compiling"):
     time.sleep(0.3)""",
     "on": "%mindspore on\nimport mindspore\nfrom mindspore.nn import Cell\nCell is nn.Cell",

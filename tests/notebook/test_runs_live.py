@@ -179,9 +179,9 @@ def test_a_view_that_is_drawn_anew_keeps_its_selection(page, tmp_path):
 
 def test_a_tuning_shows_its_runs_before_one_has_the_metric_and_writes_its_output_once(notebook, tmp_path):
     code = f"""import msnb
-from msnb.insight.runs import Runs, shown
+from msnb.insight.runs import Runs, live_views
 runs = Runs({str(tmp_path)!r})
-after = shown.begin(runs, "loss", "minimize")
+after = live_views.begin(runs, "loss", "minimize")
 with msnb.record("r", {str(tmp_path)!r}) as run: run.log({{"loss": 0.25}})
 runs.refresh()  # as the tuning does, which reads the same runs
 after()"""

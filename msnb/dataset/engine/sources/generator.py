@@ -204,6 +204,7 @@ class GeneratorDataset(MappableDataset):
         """Names of the columns."""
         return list(self.column_names)
 
+    @checked
     def split(self, sizes: Shares, randomize: Flag = True) -> tuple[Dataset, ...]:
         """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""
         if self._indexed:

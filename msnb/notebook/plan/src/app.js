@@ -24,7 +24,7 @@ export function bytes(n) {
 }
 export const lasting = (s) =>
   s >= 1 ? `${+s.toPrecision(3)} s` : s >= 1e-3 ? `${+(1e3 * s).toPrecision(3)} ms` : `${+(1e6 * s).toPrecision(3)} µs`;
-// what plans that were stored before do not have is no number
+// A plan stored by an older version has no such number.
 const rounded = (n) => (n === undefined ? "–" : (+n.toPrecision(3)).toLocaleString("en"));
 const share = (part) => (part === undefined ? "–" : `${+(100 * part).toPrecision(2)} %`);
 const bar = (share, kind = "") => `<i class="bar ${kind}" style="--share:${Math.min(1, share || 0).toFixed(4)}"></i>`;
@@ -108,38 +108,33 @@ export class App {
     const { plans, memory } = this.told,
       longest = Math.max(...plans.map((one) => one.seconds)),
       sent = Math.max(...plans.map((one) => one.bytes)),
-      staged = plans.some((one) => one.stages > 1);
-    const rows = plans.map((one, i) => {
-      const found = one.compiled,
-        idle = staged ? `<td>${one.stages > 1 ? `${Math.round(100 * one.bubble)} %` : "–"}</td>` : "";
-      return (
+      has = (key) => plans.some((one) => one[key] !== undefined);
+    // title, cell of a plan, and true if any plan has a value
+    const columns = [
+      [
+        "bubble",
+        (one) => (one.stages > 1 ? `${Math.round(100 * one.bubble)} %` : "–"),
+        plans.some((one) => one.stages > 1),
+      ],
+      ["step", (one) => lasting(one.seconds) + bar(one.seconds / longest), true],
+      [`${this.told.unit ?? "samples"}/s`, (one) => rounded(one.rate), has("rate")],
+      ["MFU", (one) => share(one.utilisation), has("utilisation")],
+      ["device h / 1,000 steps", (one) => rounded(one.device_hours), has("device_hours")],
+      ["computing", (one) => lasting(one.computing), true],
+      ["sending", (one) => lasting(one.sending), true],
+      ["sent", (one) => bytes(one.bytes) + bar(one.bytes / sent, "sends"), true],
+      ["XLA: sent", (one) => (one.compiled ? bytes(one.compiled.bytes) : "–"), has("compiled")],
+      ["memory", (one) => bytes(one.memory) + bar(one.memory / memory, one.fits ? "keeps" : "bad"), true],
+      ["XLA: memory", (one) => (one.compiled ? bytes(one.compiled.memory) : "–"), has("compiled")],
+      ["fits", (one) => (one.fits ? "yes" : '<b class="bad">no</b>'), true],
+    ].filter(([, , isShown]) => isShown);
+    const rows = plans.map(
+      (one, i) =>
         `<tr${i === this.plan ? ' class="on"' : ""}><th scope="row"><button type="button" data-plan="${i}" ` +
-        `aria-pressed="${i === this.plan}">${escape(one.name)}</button></th>${idle}` +
-        `<td>${lasting(one.seconds)}${bar(one.seconds / longest)}</td>` +
-        `<td>${rounded(one.rate)}</td><td>${share(one.utilisation)}</td><td>${rounded(one.device_hours)}</td>` +
-        `<td>${lasting(one.computing)}</td><td>${lasting(one.sending)}</td>` +
-        `<td>${bytes(one.bytes)}${bar(one.bytes / sent, "sends")}</td>` +
-        `<td>${found ? bytes(found.bytes) : "–"}</td>` +
-        `<td>${bytes(one.memory)}${bar(one.memory / memory, one.fits ? "keeps" : "bad")}</td>` +
-        `<td>${found ? bytes(found.memory) : "–"}</td><td>${one.fits ? "yes" : '<b class="bad">no</b>'}</td></tr>`
-      );
-    });
-    const bubble = staged ? ["bubble"] : [];
-    const heads = [
-      "strategy",
-      ...bubble,
-      "step",
-      `${this.told.unit ?? "samples"}/s`,
-      "MFU",
-      "device h / 1,000 steps",
-      "computing",
-      "sending",
-      "sent",
-      "XLA: sent",
-      "memory",
-      "XLA: memory",
-      "fits",
-    ];
+        `aria-pressed="${i === this.plan}">${escape(one.name)}</button></th>` +
+        `${columns.map(([, cell]) => `<td>${cell(one)}</td>`).join("")}</tr>`,
+    );
+    const heads = ["strategy", ...columns.map(([title]) => title)];
     const wide = `class="reason" colspan="${heads.length - 1}"`;
     const refused = (this.told.refused ?? []).map(
       ({ name, reason }) => `<tr><th scope="row">${escape(name)}</th><td ${wide}>${escape(reason)}</td></tr>`,
