@@ -19,9 +19,6 @@ class Callback:
 
     `on_train_step_end` and the like distinguish training from evaluation; they call `step_end` and the like.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> class StopAtLoss(Callback):
         ...     def step_end(self, run_context):

@@ -49,9 +49,6 @@ def init(backend_name: str | None = None) -> None:
         TypeError: If `backend_name` is not a str.
         RuntimeError: If there is no such backend, or something was computed before several processes could join.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.communication import init, get_rank
         >>> init()
@@ -72,11 +69,7 @@ def init(backend_name: str | None = None) -> None:
 
 
 def release() -> None:
-    """End communication and remove all groups. :func:`init` may be called again.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """End communication and remove all groups. :func:`init` may be called again."""
     remove_groups()
     GlobalComm.BACKEND = Backend(Backend.UNDEFINED)
     GlobalComm.WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
@@ -92,9 +85,6 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     Raises:
         TypeError: If `group` is not a str.
         ValueError: If there is no such group, or this process is not in it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _rank_among(ranks_of(group), group)
 

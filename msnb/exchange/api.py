@@ -65,9 +65,6 @@ def export(
             their lines. Or for AIR, and for options of MindSpore that msnb does not have.
         OSError: If the file cannot be written.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
     """
@@ -193,9 +190,6 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
         NotImplementedError: If the file is obfuscated, or is built in a way that msnb does not read.
         ImportError: If the file is encrypted and the package `cryptography` is not installed.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
         >>> print(load("net.mindir"))
@@ -233,9 +227,6 @@ def load_mindir(file_name: str) -> Any:
 
     Raises:
         ValueError: If `file_name` is no name of a MINDIR file, the file does not exist, or is damaged.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")

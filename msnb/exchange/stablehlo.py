@@ -196,9 +196,6 @@ def load_stablehlo(file: str) -> StableHLOCell:
         FileNotFoundError: If there is no such file.
         ValueError: If it is no artefact, or one that does not run on this platform.
         ImportError: If flatbuffers is not installed.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     exported = _load_artefact(file)
     if _platform_index(exported) is None:

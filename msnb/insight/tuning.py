@@ -122,9 +122,6 @@ def tune(
         ImportError: If optuna is not installed.
         TypeError: If `fn` cannot be called, or returns no number.
         ValueError: If `space` or another argument is none of the above.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     optuna = _import_optuna()
     if not callable(fn):

@@ -32,9 +32,6 @@ def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", 
     Raises:
         TypeError: If `net` is none of these.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import numpy as np
         >>> from msnb import Tensor, ir, nn
@@ -88,9 +85,6 @@ def text(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: An
     Returns:
         str.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import numpy as np
         >>> from msnb import Tensor, ir, nn
@@ -108,9 +102,6 @@ def dot(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any
 
     Returns:
         str.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return to_dot(graph(net, *inputs))
 
@@ -125,8 +116,5 @@ def svg(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any
 
     Returns:
         str, an SVG document.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return to_svg(graph(net, *inputs), boxes=boxes)

@@ -45,9 +45,6 @@ class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
         auto_prefix (bool): If True, Parameters of sub-Cells are named by their paths. Default: True.
         flags (dict): Flags of the Cell, also readable as attributes. Default: None.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> class Net(nn.Cell):
         ...     def __init__(self):

@@ -44,9 +44,6 @@ def frozen(network: Cell) -> Frozen:
         TypeError: If `network` is not a Cell.
         ValueError: If `network` is in training mode.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import msnb
         >>> net = nn.Dense(4, 2, weight_init="ones")

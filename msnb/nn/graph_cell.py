@@ -45,9 +45,6 @@ class GraphCell(Cell):
             not in the graph.
         NotImplementedError: If the graph holds operators that msnb does not have; all of them are named.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from msnb import ir
         >>> x = Tensor(np.array([-1.0, 2.0], np.float32))

@@ -32,9 +32,6 @@ class LearningRateSchedule(Cell):
 
     Raises:
         NotImplementedError: If the subclass defines no `construct`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self) -> None:
@@ -90,9 +87,6 @@ class ExponentialDecayLR(_Decay):
         TypeError: If a rate is no float, `decay_steps` no int or `is_stair` no bool.
         ValueError: If a rate or `decay_steps` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> schedule = nn.ExponentialDecayLR(0.1, 0.9, 4)
         >>> print(schedule(Tensor(2, mindspore.int32)))
@@ -121,9 +115,6 @@ class NaturalExpDecayLR(_Decay):
     Raises:
         TypeError: If a rate is no float, `decay_steps` no int or `is_stair` no bool.
         ValueError: If a rate or `decay_steps` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> schedule = nn.NaturalExpDecayLR(0.1, 0.9, 4, True)
@@ -159,9 +150,6 @@ class InverseDecayLR(_Decay):
         TypeError: If a rate is no float, `decay_steps` no int or `is_stair` no bool.
         ValueError: If a rate or `decay_steps` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> schedule = nn.InverseDecayLR(0.1, 0.9, 4, True)
         >>> print(schedule(Tensor(2, mindspore.int32)))
@@ -191,9 +179,6 @@ class CosineDecayLR(LearningRateSchedule):
     Raises:
         TypeError: If a rate is no float or `decay_steps` no int.
         ValueError: If a rate is out of range, or `min_lr` is not less than `max_lr`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> schedule = nn.CosineDecayLR(0.01, 0.1, 4)
@@ -239,9 +224,6 @@ class PolynomialDecayLR(LearningRateSchedule):
     Raises:
         TypeError: If a rate or `power` is no float, `decay_steps` no int or `update_decay_steps` no bool.
         ValueError: If one of them is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> schedule = nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5)
@@ -289,9 +271,6 @@ class WarmUpLR(LearningRateSchedule):
     Raises:
         TypeError: If `learning_rate` is no float or `warmup_steps` no int.
         ValueError: If one of them is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> schedule = nn.WarmUpLR(0.1, 2)

@@ -19,9 +19,6 @@ def no_init_parameters() -> Iterator[None]:
     Before, such a network can be traced, viewed and planned (`msnb.parallel.plan`), however large it is. If several
     processes run one program, each process fills only its own shards.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.utils import no_init_parameters
         >>> with no_init_parameters():

@@ -63,9 +63,6 @@ def interp(
         TypeError: If an argument is none of these.
         ValueError: If `xp` or `fp` is no vector, or their lengths differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [0.0, 10.0, 30.0]))
         [ 5. 20. 30.]
@@ -122,9 +119,6 @@ def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1
         ValueError: If `axis` is out of range, or there are fewer than 2 elements along it.
         NotImplementedError: If `edge_order` is not 1, or a distance is no scalar.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.gradient([1.0, 2.0, 4.0, 7.0]))
         [1.  1.5 2.5 3. ]
@@ -159,9 +153,6 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
 
     Raises:
         TypeError: If an argument is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.ediff1d([1, 2, 4, 7, 0], to_begin=-1))
@@ -214,8 +205,5 @@ def unwrap(p: ArrayLike, discont: float = math.pi, axis: int = -1) -> Tensor:
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _Unwrap(discont, axis)(floating(as_tensor(p, "unwrap", "p")))

@@ -91,9 +91,6 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Tensor:
         TypeError: If `a` or `v` is none of these.
         ValueError: If one of them is empty or has more than 1 dimension, or `mode` is none of those.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))
         [0.  1.  2.5 4.  1.5]
@@ -123,9 +120,6 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Tensor:
     Raises:
         TypeError: If `a` or `v` is none of these.
         ValueError: If one of them is empty or no vector, or `mode` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]))

@@ -31,9 +31,6 @@ def array(obj: Convertible, dtype: DType | str | None = None, copy: bool = True,
         TypeError: If `obj` is none of these, or `dtype` is no element type.
         ValueError: If lists are nested unevenly.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.array([1, 2, 3], ndmin=2))
         [[1 2 3]]
@@ -60,9 +57,6 @@ def asarray(a: Convertible, dtype: DType | str | None = None) -> Tensor:
     Raises:
         TypeError: If `a` is none of these, or `dtype` is no element type.
         ValueError: If lists are nested unevenly.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return in_type(as_tensor(_wrap_arrays(a), "asarray", "a"), dtype, "asarray")
 
@@ -82,9 +76,6 @@ def asfarray(a: Convertible, dtype: DType | str | None = mstype.float32) -> Tens
     Raises:
         TypeError: If `a` is none of these, or `dtype` is no element type.
         ValueError: If lists are nested unevenly.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if dtype is not None:
         dtype = element_type(dtype, "asfarray")
@@ -117,9 +108,6 @@ def array_str(a: Tensor) -> str:
 
     Raises:
         TypeError: If `a` is no Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> mindspore.numpy.array_str(mindspore.numpy.arange(5))

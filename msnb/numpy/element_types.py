@@ -27,9 +27,6 @@ def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
     Raises:
         TypeError: If one is no element type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.promote_types(mindspore.numpy.float32, mindspore.numpy.float64))
         Float64
@@ -59,9 +56,6 @@ def result_type(*arrays_and_dtypes: Any) -> mstype.Type:
 
     Raises:
         TypeError: If there is none, or one is of another type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not arrays_and_dtypes:
         raise TypeError("For 'result_type', there should be at least one Tensor or element type, but got none.")

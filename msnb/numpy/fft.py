@@ -56,9 +56,6 @@ Returns:
 Raises:
     TypeError: If an argument has the wrong type.
     ValueError: If `axis` is out of range, `n` is not positive, or `norm` is none of those.
-
-Supported Platforms:
-    ``CPU`` ``GPU`` ``TPU``
 """
 _AXES = """
 
@@ -75,9 +72,6 @@ Returns:
 Raises:
     TypeError: If an argument has the wrong type.
     ValueError: If `axes` is out of range, or `s` has another length.
-
-Supported Platforms:
-    ``CPU`` ``GPU`` ``TPU``
 """
 
 
@@ -297,9 +291,6 @@ def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `axes` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _shift("fftshift", x, axes)
 
@@ -317,9 +308,6 @@ def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `axes` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _shift("ifftshift", x, axes)
 
@@ -338,9 +326,6 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `n` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.fft.fftfreq(4))
@@ -363,9 +348,6 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `n` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_frequencies("rfftfreq", n, d, dtype)
 

@@ -55,9 +55,6 @@ def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool =
     Raises:
         TypeError: If `dimensions` is no tuple or list of int.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.indices((2, 3))[0])
         [[0 0 0]
@@ -83,9 +80,6 @@ def ix_(*args: ArrayLike) -> tuple[Tensor, ...]:
     Raises:
         TypeError: If an argument is none of these.
         ValueError: If one is no vector.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     vectors = [as_tensor(x, "ix_", f"args[{i}]") for i, x in enumerate(args)]
     for i, x in enumerate(vectors):
@@ -107,9 +101,6 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
 
     Raises:
         TypeError: If an argument is not an int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     index = Tensor(np.arange(check(NonNegInt, n, "n", "diag_indices"), dtype=np.int32))
     return (index,) * check(NonNegInt, ndim, "ndim", "diag_indices")
@@ -136,9 +127,6 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
 
     Raises:
         TypeError: If an argument is not a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _triangle_indices("tril_indices", np.tril_indices, n, k, m)
 
@@ -157,9 +145,6 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tens
 
     Raises:
         TypeError: If an argument is not a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _triangle_indices("triu_indices", np.triu_indices, n, k, m)
 
@@ -185,9 +170,6 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
     Raises:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rows, columns = _shape_of_matrix("tril_indices_from", arr)
     return _triangle_indices("tril_indices_from", np.tril_indices, rows, k, columns)
@@ -207,9 +189,6 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
     Raises:
         TypeError: If `k` is not a number.
         ValueError: If `arr` is no matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rows, columns = _shape_of_matrix("triu_indices_from", arr)
     return _triangle_indices("triu_indices_from", np.triu_indices, rows, k, columns)

@@ -38,9 +38,6 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
         TypeError: If `x` or `bins` is none of these, or `right` is not a bool.
         ValueError: If `bins` is no vector.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.digitize([1.2, 10.0, 12.4], [0, 5, 10, 15]))
         [1 3 3]
@@ -75,9 +72,6 @@ def histogram_bin_edges(
     Raises:
         TypeError: If `a` is none of these, or `bins` is neither an int nor edges.
         ValueError: If `bins` is not positive or no vector, `range` is no rising pair, or `weights` has another shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.histogram_bin_edges([0.0, 1.0, 4.0], bins=2))
@@ -151,9 +145,6 @@ def histogram(
         TypeError: If `a` is none of these, or an argument has the wrong type.
         ValueError: If `bins` is not positive or no vector, `range` is no rising pair, or `weights` has another shape.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> counts, edges = mindspore.numpy.histogram([1, 2, 1], bins=[0, 1, 2, 3])
         >>> print(counts, edges)
@@ -187,9 +178,6 @@ def histogramdd(
     Raises:
         TypeError: If `sample` is none of these, or an argument has the wrong type.
         ValueError: If `sample` does not have 2 dimensions, or `bins`, `range` or `weights` do not fit it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _count_boxes("histogramdd", sample, bins, range, weights, density)
 
@@ -254,9 +242,6 @@ def histogram2d(
     Raises:
         TypeError: If `x` or `y` is none of these, or an argument has the wrong type.
         ValueError: If `bins`, `range` or `weights` do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not isinstance(bins, int) and len(bins) != 2:  # the same edges for both axes
         bins = [bins, bins]

@@ -21,9 +21,6 @@ def multi_dot(arrays: list[ArrayLike] | tuple[ArrayLike, ...]) -> Tensor:
         TypeError: If `arrays` holds something else.
         ValueError: If there are fewer than 2, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.multi_dot([[[1, 0], [0, 2]], [[1, 1], [1, 1]], [1, 2]]))
         [3 6]

@@ -51,9 +51,6 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
         TypeError: If `a1` or `a2` is none of these.
         ValueError: If one of them has more than 1 dimension.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.polyadd([1, 2], [9, 5, 4]))
         [9 6 6]
@@ -75,9 +72,6 @@ def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `a1` or `a2` is none of these.
         ValueError: If one of them has more than 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Sub.functional(*_align_lengths("polysub", a1, a2))
 
@@ -96,9 +90,6 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `a1` or `a2` is none of these.
         ValueError: If one of them has more than 1 dimension, or is empty.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = common_type(_as_coefficients("polymul", "a1", a1), _as_coefficients("polymul", "a2", a2))
     return _Convolve()(x, y)
@@ -118,9 +109,6 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `p` or `x` is none of these.
         ValueError: If `p` has more than 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.polyval([3.0, 0.0, 1.0], 5.0))
@@ -149,9 +137,6 @@ def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
     Raises:
         TypeError: If `p` is none of these, or `m` is not an int.
         ValueError: If `p` has more than 1 dimension, or `m` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.polyder([1, 1, 1, 1]))
@@ -183,9 +168,6 @@ def polyint(p: ArrayLike, m: NonNegInt = 1, k: Any = None) -> Tensor:
     Raises:
         TypeError: If `p` or `k` is none of these, or `m` is not an int.
         ValueError: If `p` has more than 1 dimension, `m` is negative, or `k` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.polyint([6.0, 6.0, 6.0]))

@@ -15,9 +15,6 @@ def isscalar(element: object) -> bool:
     Returns:
         bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.isscalar(3.1), mindspore.numpy.isscalar(Tensor(3.1)))
         True False

@@ -26,9 +26,6 @@ def bartlett(M: int) -> Tensor:
 
     Raises:
         TypeError: If `M` is not an int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window(np.bartlett, "bartlett", M)
 
@@ -45,9 +42,6 @@ def blackman(M: int) -> Tensor:
 
     Raises:
         TypeError: If `M` is not an int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window(np.blackman, "blackman", M)
 
@@ -64,9 +58,6 @@ def hamming(M: int) -> Tensor:
 
     Raises:
         TypeError: If `M` is not an int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.hamming(3))
@@ -87,8 +78,5 @@ def hanning(M: int) -> Tensor:
 
     Raises:
         TypeError: If `M` is not an int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window(np.hanning, "hanning", M)

@@ -192,9 +192,6 @@ class COOTensor(_Matrix):
         TypeError: If a part is of another type.
         ValueError: If the shapes do not fit each other.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> coo = mindspore.COOTensor(Tensor([[0, 1], [1, 2]], mindspore.int32), Tensor([1.0, 2.0]), (2, 3))
         >>> print((coo * 3).to_dense())
@@ -295,9 +292,6 @@ class CSRTensor(_Matrix):
     Raises:
         TypeError: If a part is of another type.
         ValueError: If the shapes do not fit each other.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> starts, columns = Tensor([0, 1, 2], mindspore.int32), Tensor([1, 2], mindspore.int32)

@@ -41,9 +41,6 @@ def AlltoAll(input_x, *, split_count: Int, split_dim: Int, concat_dim: Int, grou
     Raises:
         TypeError: If an argument is of another type, or `input_x` is not made of numbers.
         ValueError: If `split_count` is not the number of devices, a dimension is not there, or cannot be divided.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_numbers("AlltoAll", "input_x", input_x)
     others = members(group)
@@ -91,9 +88,6 @@ def CollectiveScatter(input_x, *, src_rank: Int = 0, group: Str = WORLD):
     Raises:
         TypeError: If an argument is of another type, or `input_x` is not made of numbers.
         ValueError: If there is no device `src_rank` in the group, or the first dimension cannot be divided.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     others, root = _group_and_root("CollectiveScatter", input_x, "src_rank", src_rank, group)
     return input_x if others is None else member_rows(value_of_root(input_x, root, others), "CollectiveScatter", others)
@@ -119,9 +113,6 @@ def CollectiveGather(input_x, *, dest_rank: Int, group: Str = WORLD):
     Raises:
         TypeError: If an argument is of another type, or `input_x` is not made of numbers.
         ValueError: If there is no device `dest_rank` in the group, or `input_x` is a scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     others, root = _group_and_root("CollectiveGather", input_x, "dest_rank", dest_rank, group)
     return input_x if others is None else _gather_to_root(input_x, root, others)
@@ -148,9 +139,6 @@ def Reduce(input_x, *, dest_rank: Int, op: Reduction = ReduceOp.SUM, group: Str 
     Raises:
         TypeError: If an argument is of another type, or `input_x` is not made of numbers.
         ValueError: If `op` is not one of ReduceOp, or there is no device `dest_rank` in the group.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_numbers("Reduce", "input_x", input_x)
     others = members(group)

@@ -21,9 +21,6 @@ _DOC = """{summary}
         TypeError: If `variable` is not a Parameter, or the element type of `value` does not fit.
         ValueError: If the shape of `value` does not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> variable = Parameter(Tensor([1., 2.], mindspore.float32), name="variable")
         >>> output = ops.{name}()(variable, Tensor([2., 2.], mindspore.float32))

@@ -25,9 +25,6 @@ class ReduceOp:
     """Reduction of the values of several devices.
 
     There are four: ``SUM``, ``MAX``, ``MIN`` and ``PROD``.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     SUM = "sum"
@@ -171,9 +168,6 @@ def AllReduce(
     Raises:
         TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
         ValueError: If `op` is not one of ReduceOp.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("AllReduce", "input_x", input_x, _SENDABLE)
     return reduce_members(input_x, op, members(group))
@@ -195,9 +189,6 @@ def AllGather(input_x, *, group: Str = WORLD):
     Raises:
         TypeError: If `group` is not a string or `input_x` is not made of numbers.
         ValueError: If `input_x` is a scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("AllGather", "input_x", input_x, _SENDABLE)
     if not input_x.ndim:
@@ -228,9 +219,6 @@ def ReduceScatter(
     Raises:
         TypeError: If `op` or `group` is not a string, or `input_x` is not made of numbers.
         ValueError: If `op` is not one of ReduceOp, or `input_x` is a scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("ReduceScatter", "input_x", input_x, _SENDABLE)
     if not input_x.ndim:
@@ -261,9 +249,6 @@ def Broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
     Raises:
         TypeError: If `root_rank` is not an int or `group` not a string.
         ValueError: If there is no device `root_rank` in the group.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     others = members(group)
     root = index_in_group(root_rank, "root_rank", "Broadcast", others)
@@ -293,9 +278,6 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
         TypeError: If `group` is not a string or `tensor_in` is not made of numbers.
         ValueError: If `tensor_in` has not 2 dimensions.
         NotImplementedError: If there are several devices.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("AllSwap", "tensor_in", tensor_in, _SENDABLE)
     if tensor_in.ndim != 2:

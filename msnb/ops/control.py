@@ -27,9 +27,6 @@ class Depend(HostPrimitive):
 
     Outputs:
         Tensor, `value` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, value, expr):
@@ -55,9 +52,6 @@ class ControlDepend(HostPrimitive):
 
     Raises:
         ValueError: If `depend_mode` is not 0 or 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, depend_mode=0):
@@ -81,9 +75,6 @@ def control_depend(src, dst):
 
     Returns:
         `src` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     log.once(f"control_depend {_ORDER}")
     return src
@@ -199,9 +190,6 @@ class MakeRefKey(HostPrimitive):
 
     Raises:
         TypeError: If `tag` is not a string.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, tag):
@@ -226,9 +214,6 @@ class Partial(HostPrimitive):
 
     Raises:
         TypeError: If the first input is not callable.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, *args):
@@ -249,9 +234,6 @@ class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
 
     Outputs:
         `x` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, x):
@@ -267,9 +249,6 @@ def _return_input(x: Any) -> Any:
 
     Returns:
         Any, `x` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return x
 
@@ -291,9 +270,6 @@ class CheckBprop(HostPrimitive):
     Raises:
         TypeError: If an input is not a tuple, or element types differ.
         ValueError: If there are fewer gradients than inputs, or shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, prim_to_check=""):
@@ -329,9 +305,6 @@ class Assert(HostPrimitive):
     Raises:
         TypeError: If `summarize` is not an int.
         RuntimeError: If the condition does not hold.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, summarize=3):

@@ -45,9 +45,6 @@ class Custom(PrimitiveWithInfer):
         TypeError: If `func` cannot be called, or the function returns something of another type.
         ValueError: If `func_type` is unknown, `out_shape` or `out_dtype` is missing, or a result has another shape.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import numpy as np
         >>> op = ops.Custom(lambda x: np.sin(x), lambda x: x, lambda x: x, "pyfunc")

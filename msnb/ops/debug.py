@@ -49,9 +49,6 @@ class Print(HostPrimitive):
     Inputs:
         - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - Values to print.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> ops.Print()("x is", Tensor([1, 2], mindspore.int32))
         x is
@@ -176,9 +173,6 @@ _SUMMARY_DOC = """Hands {what} to the collectors of summaries, such as `SummaryR
     Raises:
         TypeError: If `name` is not a string or `value` not a Tensor.
         ValueError: If `name` is empty or the shape of `value` does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
 
@@ -237,9 +231,6 @@ class InsertGradientOf(HostPrimitive):
 
     Raises:
         TypeError: If `f` is not callable.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, f):
@@ -275,9 +266,6 @@ class HookBackward(HostPrimitive):
 
     Raises:
         TypeError: If `hook_fn` is not a Python function.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> def hook(grad):

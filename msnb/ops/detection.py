@@ -70,9 +70,6 @@ def BoundingBoxEncode(
         TypeError: If `means` or `stds` is not a tuple of floats, or the element types differ.
         ValueError: If the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     References:
         R. Girshick, Fast R-CNN, ICCV 2015.
 
@@ -121,9 +118,6 @@ def BoundingBoxDecode(
         TypeError: If an argument is not of the type given above, or the element types differ.
         ValueError: If the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     References:
         R. Girshick, Fast R-CNN, ICCV 2015.
 
@@ -165,9 +159,6 @@ def CheckValid(bboxes, img_metas):
         TypeError: If an input is not made of numbers.
         ValueError: If the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> boxes = Tensor([[0, 0, 5, 3], [-1, 0, 2, 2]], mindspore.float32)
         >>> print(ops.CheckValid()(boxes, Tensor([5, 8, 1], mindspore.float32)))
@@ -207,9 +198,6 @@ def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _check_mode, exa
         KeyError: If `mode` is not "iou" or "iof".
         TypeError: If an input is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> boxes = Tensor([[0, 0, 9, 9], [0, 0, 9, 4]], mindspore.float32)
@@ -263,9 +251,6 @@ def ConfusionMatrix(
         RuntimeError: If a class is not below `num_classes`; in a compiled graph only with ``check_indices``, else
             it is not counted.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> labels, predictions = Tensor([0, 1, 1], mindspore.int32), Tensor([1, 1, 1], mindspore.int32)
         >>> print(ops.ConfusionMatrix(2)(labels, predictions))
@@ -316,9 +301,6 @@ def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
     Raises:
         TypeError: If `bboxes` is not floating point.
         ValueError: If the shape is not (N, 5).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     References:
         Neubeck & Van Gool, Efficient Non-Maximum Suppression, ICPR 2006.

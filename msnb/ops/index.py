@@ -39,9 +39,6 @@ def _TensorGetRow(x, index):
 
     Outputs:
         Tensor of shape x.shape[1:].
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jax.lax.dynamic_index_in_dim(x, index, 0, keepdims=False)
 
@@ -108,9 +105,6 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
 
     Outputs:
         Tensor of the element type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if ARRAY in plan:
         return x.at[_numpy_index(tensors, plan)].get(mode="fill")
@@ -150,9 +144,6 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
 
     Outputs:
         Tensor of the shape and element type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if ARRAY in plan:
         index = _numpy_index(tensors, plan)
@@ -196,9 +187,6 @@ def _TensorSetMask(x, mask, value):
 
     Outputs:
         Tensor of the shape and element type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rest = x.shape[mask.ndim :]
     expanded = mask.reshape(mask.shape + (1,) * len(rest))

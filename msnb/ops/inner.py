@@ -20,9 +20,6 @@ def GpuConvertToDynamicShape(x):
 
     Raises:
         ValueError: If `x` is a scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("GpuConvertToDynamicShape", "x", x)
     if not x.ndim:
@@ -42,9 +39,6 @@ class ErrorOnDynamicShapeInput(HostPrimitive):
 
     Raises:
         ValueError: If a shape contains -1, an unknown length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, x):

@@ -49,9 +49,6 @@ class WhileLoop(HostPrimitive):
     Raises:
         TypeError: If a function is none.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.WhileLoop()(lambda x: x < 40, lambda x: x * 2, Tensor(5)))
         40
@@ -82,9 +79,6 @@ class ForiLoop(HostPrimitive):
 
     Raises:
         TypeError: If `loop_func` is no function, or its result changes shape or element type between iterations.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.ForiLoop()(0, 4, lambda i, x: x + i, Tensor(0)))
@@ -136,9 +130,6 @@ class Scan(HostPrimitive):
     Raises:
         TypeError: If `loop_func` is no function, or `xs` no tuple or list.
         ValueError: If `length` is not that of `xs`, or neither is given.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Scan()(lambda total, x: (total + x, total * x), 0, [1, 2, 3]))

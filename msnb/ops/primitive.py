@@ -30,9 +30,6 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
     Raises:
         TypeError: If `fn` is not callable.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> @ops.constexpr
         ... def last_but(shape, n):

@@ -41,9 +41,6 @@ class PyFunc(HostPrimitive):
     Raises:
         TypeError: If `fn` cannot be called, or the inputs are no tuple or list of Tensors of `in_types`.
         ValueError: If types and shapes are not as many, or an argument or a result has another shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     Examples:
         >>> double = ops.PyFunc(lambda x: x * 2, [mindspore.float32], [(2,)], [mindspore.float32], [(2,)])
         >>> print(double((Tensor([1.0, 2.0], mindspore.float32),))[0])

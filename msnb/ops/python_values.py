@@ -22,9 +22,6 @@ def tuple_setitem(data: Any, index: Any, value: Any) -> Any:
 
     Returns:
         tuple.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tuple(list_setitem(list(data), index, value))
 
@@ -40,9 +37,6 @@ def list_setitem(data: Any, index: Any, value: Any) -> Any:
 
     Returns:
         list.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     data = list(data)
     data[index] = value
@@ -60,9 +54,6 @@ def dict_setitem(data: Any, key: Any, value: Any) -> Any:
 
     Returns:
         dict.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return {**data, key: value}
 
@@ -80,9 +71,6 @@ def tuple_div(x: Any, y: Any) -> Any:
 
     Raises:
         ValueError: If the lengths differ or a quotient is not an integer.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if len(x) != len(y):
         raise ValueError(f"For 'tuple_div', the tuples should have one length, but got {x} and {y}.")
@@ -100,9 +88,6 @@ def tail(data: Any) -> Any:
 
     Returns:
         A sequence of the same kind.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return data[1:]
 
@@ -116,9 +101,6 @@ def typeof(value: Any) -> Any:
 
     Returns:
         mindspore.dtype; the type of its elements within tensor_type for a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return mstype.get_py_obj_dtype(value)
 
@@ -133,9 +115,6 @@ def hastype(value: Any, type_: Any) -> Any:
 
     Returns:
         bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype = value if isinstance(value, mstype.Type) else mstype.get_py_obj_dtype(value)
     if isinstance(dtype, mstype.TensorType) and isinstance(type_, mstype.Number):
@@ -152,9 +131,6 @@ def isconstant(x: Any) -> Any:
 
     Returns:
         bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return not (isinstance(x, Tensor) and is_tracer(x._array))
 
@@ -169,9 +145,6 @@ def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
 
     Returns:
         `x` with its floating point Tensors converted.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if isinstance(x, Tensor):
         is_float = x.dtype in mstype.float_type or x.dtype == mstype.bfloat16
@@ -198,9 +171,6 @@ def broadcast_gradient_args(x_shape: Any, y_shape: Any) -> Any:
 
     Raises:
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rank = max(len(x_shape), len(y_shape))
     x = (1,) * (rank - len(x_shape)) + tuple(x_shape)
@@ -221,9 +191,6 @@ def reduced_shape(shape: Any, axis: int | tuple[int, ...] | list[int]) -> Any:
 
     Returns:
         tuple of int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     axes = (axis,) if isinstance(axis, int) else tuple(axis) or tuple(range(len(shape)))
     axes = {a % len(shape) for a in axes}
@@ -244,9 +211,6 @@ def switch(condition: Any, when_true: Any, when_false: Any) -> Any:
 
     Raises:
         TypeError: If the condition is being traced: write an if statement then.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return when_true if condition else when_false
 
@@ -264,9 +228,6 @@ def switch_layer(index: Any, layers: Any) -> Any:
 
     Raises:
         RuntimeError: If the index is being traced.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return layers[int(index)]
 

@@ -12,401 +12,241 @@ from msnb.ops.math.exponential import Log
 
 @spelling(generation=1)
 def scalar_add(x: Any, y: Any) -> Any:
-    """Sum of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Sum of two numbers."""
     return x + y
 
 
 @spelling(generation=1)
 def scalar_sub(x: Any, y: Any) -> Any:
-    """Difference of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Difference of two numbers."""
     return x - y
 
 
 @spelling(generation=1)
 def scalar_mul(x: Any, y: Any) -> Any:
-    """Product of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Product of two numbers."""
     return x * y
 
 
 @spelling(generation=1)
 def scalar_div(x: Any, y: Any) -> Any:
-    """Quotient of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Quotient of two numbers."""
     return x / y
 
 
 @spelling(generation=1)
 def scalar_floordiv(x: Any, y: Any) -> Any:
-    """Quotient of two numbers, rounded down.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Quotient of two numbers, rounded down."""
     return x // y
 
 
 @spelling(generation=1)
 def scalar_mod(x: Any, y: Any) -> Any:
-    """Remainder of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Remainder of two numbers."""
     return x % y
 
 
 @spelling(generation=1)
 def scalar_pow(x: Any, y: Any) -> Any:
-    """Power of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Power of two numbers."""
     return x**y
 
 
 @spelling(generation=1)
 def scalar_log(x: Any) -> Any:
-    """Natural logarithm of a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Natural logarithm of a number."""
     return Log.functional(x) if isinstance(x, Tensor) else math.log(x)
 
 
 @spelling(generation=1)
 def scalar_uadd(x: Any) -> Any:
-    """Return a number unchanged.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return a number unchanged."""
     return x
 
 
 @spelling(generation=1)
 def scalar_usub(x: Any) -> Any:
-    """A number with its sign changed.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """A number with its sign changed."""
     return -x
 
 
 @spelling(generation=1)
 def scalar_gt(x: Any, y: Any) -> Any:
-    """Return True if the first number is larger.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if the first number is larger."""
     return x > y
 
 
 @spelling(generation=1)
 def scalar_lt(x: Any, y: Any) -> Any:
-    """Return True if the first number is smaller.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if the first number is smaller."""
     return x < y
 
 
 @spelling(generation=1)
 def scalar_ge(x: Any, y: Any) -> Any:
-    """Return True if the first number is not smaller.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if the first number is not smaller."""
     return x >= y
 
 
 @spelling(generation=1)
 def scalar_le(x: Any, y: Any) -> Any:
-    """Return True if the first number is not larger.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if the first number is not larger."""
     return x <= y
 
 
 @spelling(generation=1)
 def scalar_eq(x: Any, y: Any) -> Any:
-    """Return True if two numbers are equal.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two numbers are equal."""
     return x == y
 
 
 @spelling(generation=1)
 def scalar_ne(x: Any, y: Any) -> Any:
-    """Return True if two numbers differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two numbers differ."""
     return x != y
 
 
 @spelling(generation=1)
 def string_eq(x: Any, y: Any) -> Any:
-    """Return True if two strings are equal.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two strings are equal."""
     return x == y
 
 
 @spelling(generation=1)
 def string_concat(x: Any, y: Any) -> Any:
-    """Two strings joined.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Two strings joined."""
     return x + y
 
 
 @spelling(generation=1)
 def bool_not(x: Any) -> Any:
-    """Negation of a bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Negation of a bool."""
     return not x
 
 
 @spelling(generation=1)
 def bool_eq(x: Any, y: Any) -> Any:
-    """Return True if two bools are equal.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two bools are equal."""
     return x == y
 
 
 @spelling(generation=1)
 def bool_or(x: Any, y: Any) -> Any:
-    """Return True if one of two bools is True.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if one of two bools is True."""
     return x or y
 
 
 @spelling(generation=1)
 def bool_and(x: Any, y: Any) -> Any:
-    """Return True if both of two bools are True.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if both of two bools are True."""
     return x and y
 
 
 @spelling(generation=1)
 def is_(x: Any, y: Any) -> Any:
-    """Return True if two values are one object.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two values are one object."""
     return x is y
 
 
 @spelling(generation=1)
 def is_not(x: Any, y: Any) -> Any:
-    """Return True if two values are different objects.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two values are different objects."""
     return x is not y
 
 
 @spelling(generation=1)
 def in_dict(key: Any, d: Any) -> Any:
-    """Return True if a dict has a key.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if a dict has a key."""
     return key in d
 
 
 @spelling(generation=1)
 def not_in_dict(key: Any, d: Any) -> Any:
-    """Return True if a dict lacks a key.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if a dict lacks a key."""
     return key not in d
 
 
 @spelling(generation=1)
 def tuple_getitem(x: Any, y: Any) -> Any:
-    """An element of a tuple.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """An element of a tuple."""
     return x[y]
 
 
 @spelling(generation=1)
 def list_getitem(x: Any, y: Any) -> Any:
-    """An element of a list.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """An element of a list."""
     return x[y]
 
 
 @spelling(generation=1)
 def dict_getitem(x: Any, y: Any) -> Any:
-    """The value of a key in a dict.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """The value of a key in a dict."""
     return x[y]
 
 
 @spelling(generation=1)
 def tuple_len(x: Any) -> Any:
-    """Length of a tuple.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Length of a tuple."""
     return len(x)
 
 
 @spelling(generation=1)
 def list_len(x: Any) -> Any:
-    """Length of a list.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Length of a list."""
     return len(x)
 
 
 @spelling(generation=1)
 def tuple_equal(x: Any, y: Any) -> Any:
-    """Return True if two tuples are equal.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two tuples are equal."""
     return x == y
 
 
 @spelling(generation=1)
 def list_equal(x: Any, y: Any) -> Any:
-    """Return True if two lists are equal.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Return True if two lists are equal."""
     return x == y
 
 
 @spelling(generation=1)
 def make_range(*a: Any) -> Any:
-    """The numbers of a range, as a tuple.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """The numbers of a range, as a tuple."""
     return tuple(range(*a))
 
 
 @spelling(generation=1)
 def make_tuple(*a: Any) -> Any:
-    """A tuple of the arguments.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """A tuple of the arguments."""
     return a
 
 
 @spelling(generation=1)
 def make_list(*a: Any) -> Any:
-    """A list of the arguments.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """A list of the arguments."""
     return list(a)
 
 
 @spelling(generation=1)
 def make_dict(keys: Any, values: Any) -> Any:
-    """A dict of keys and values.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """A dict of keys and values."""
     return dict(zip(keys, values, strict=True))
 
 
 @spelling(generation=1)
 def make_slice(*args: Any) -> Any:
-    """A slice of start, stop and step.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """A slice of start, stop and step."""
     return slice(*args)
 
 
 @spelling(generation=1)
 def tuple_reversed(t: Any) -> Any:
-    """A tuple in reverse order.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """A tuple in reverse order."""
     return tuple(reversed(t))
 
 
 @spelling(generation=1)
 def shape_mul(input_data: Any) -> Any:
-    """Product of the entries of a shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Product of the entries of a shape."""
     return math.prod(input_data)
 
 
@@ -431,19 +271,11 @@ by_name.update(
 
 @spelling()
 def scalar_max(x: Any, y: Any) -> Any:
-    """The larger one of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """The larger one of two numbers."""
     return max(x, y)
 
 
 @spelling()
 def scalar_min(x: Any, y: Any) -> Any:
-    """The smaller one of two numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """The smaller one of two numbers."""
     return min(x, y)

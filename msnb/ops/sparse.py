@@ -28,9 +28,6 @@ def SparseToDense(indices, values, dense_shape: Shape):
         ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
             ``check_indices``, else its value is left out.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> indices = Tensor([[0, 1], [1, 2]], mindspore.int32)
         >>> print(ops.SparseToDense()(indices, Tensor([1, 2], mindspore.float32), (3, 4)))

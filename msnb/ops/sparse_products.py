@@ -40,9 +40,6 @@ def SparseTensorDenseAdd(x1_indices, x1_values, x1_shape: Shape, x2):
         ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
             ``check_indices``, else its value is left out.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> places, ones = Tensor([[0, 1], [1, 0]], mindspore.int64), ops.ones((2, 2), mindspore.float32)
         >>> print(ops.SparseTensorDenseAdd()(places, Tensor([1., 2.], mindspore.float32), (2, 2), ones))
@@ -79,9 +76,6 @@ def SparseTensorDenseMatmul(
         TypeError: If `indices` are not integers, or the element types differ.
         ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
             ``check_indices``, else its value is left out.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> places, values = Tensor([[0, 1], [1, 2]], mindspore.int32), Tensor([1., 2.], mindspore.float32)
@@ -127,9 +121,6 @@ class Coalesce(HostPrimitive):
         TypeError: If an input is no Tensor.
         ValueError: If the shapes do not fit, or a coordinate is outside.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> places, shape = Tensor([[0, 0, 1], [1, 1, 2]], mindspore.int64), Tensor([3, 3], mindspore.int64)
         >>> print(ops.Coalesce()(places, Tensor([1., 5., 4.], mindspore.float32), shape)[1])
@@ -168,9 +159,6 @@ class SparseSlice(HostPrimitive):
     Raises:
         TypeError: If an input is no Tensor.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> places, values = Tensor([[0, 1], [1, 2], [2, 2]], mindspore.int64), Tensor([1, 2, 3], mindspore.int64)

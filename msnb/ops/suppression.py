@@ -77,9 +77,6 @@ class NonMaxSuppressionV3(HostPrimitive):
         TypeError: If an input has the wrong type.
         ValueError: If the shapes do not fit, or a threshold is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> boxes = Tensor([[0, 0, 2, 2], [0, 0, 2, 1.9], [3, 3, 4, 4]], mindspore.float32)
         >>> print(ops.NonMaxSuppressionV3()(boxes, Tensor([0.5, 0.9, 0.7], mindspore.float32), 3, 0.5, 0.1))
@@ -121,9 +118,6 @@ class NonMaxSuppressionWithOverlaps(HostPrimitive):
     Raises:
         TypeError: If an input has the wrong type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> overlaps = Tensor([[1, 0.8, 0], [0.8, 1, 0], [0, 0, 1]], mindspore.float32)
@@ -174,9 +168,6 @@ class CombinedNonMaxSuppression(HostPrimitive):
     Raises:
         TypeError: If an input has the wrong type.
         ValueError: If the shapes do not fit, or a threshold is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> boxes = Tensor([[[[0, 0, .5, .5]], [[0, 0, .5, .4]], [[.6, .6, 1, 1]]]], mindspore.float32)

@@ -70,9 +70,6 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
         TypeError: If `primals` are no Tensors, or `order` is no int.
         ValueError: If `order` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> value, second = ops.derivative(lambda x: x**3, Tensor([1.0, 2.0], mindspore.float32), 2)
         >>> print(second)
@@ -103,9 +100,6 @@ def jet(
     Raises:
         TypeError: If an argument is no Tensor.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, series = Tensor([1.0, 2.0], mindspore.float32), Tensor([[1.0, 1.0], [0.0, 0.0]], mindspore.float32)
@@ -142,9 +136,6 @@ def linearize(
 
     Raises:
         TypeError: If `inputs` are no Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([1.0, 2.0], mindspore.float32)

@@ -57,9 +57,6 @@ class AutoParallel(Cell):
         TypeError: If `network` cannot be called.
         ValueError: If `parallel_mode` is another one.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.parallel.auto_parallel import AutoParallel
         >>> net = AutoParallel(nn.Dense(4, 2), parallel_mode="semi_auto")

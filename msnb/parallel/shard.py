@@ -41,9 +41,6 @@ def shard(
     Raises:
         TypeError: If `fn` cannot be called, or a strategy is no tuple of tuples.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> doubled = mindspore.shard(lambda x: x + x, in_strategy=((2, 1),))
         >>> print(doubled(Tensor([[1.0], [2.0]])))

@@ -44,9 +44,6 @@ class Profiler:
         TypeError: If an argument is of the wrong type.
         RuntimeError: If another profile is in progress.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import numpy as np
         >>> from msnb import Tensor, context, nn

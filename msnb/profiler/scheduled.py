@@ -34,9 +34,6 @@ class profile(Profiler):
             None.
         experimental_config (object): No effect. Default: None.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore import profiler
         >>> net, x, rounds = nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)), []

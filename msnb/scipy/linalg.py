@@ -99,9 +99,6 @@ def block_diag(*arrs: ArrayLike) -> Tensor:
 
     Raises:
         ValueError: If one has more than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     blocks = [as_tensor(a, "block_diag", f"arrs[{i}]") for i, a in enumerate(arrs or ([[]],))]
     for block in blocks:
@@ -124,9 +121,6 @@ def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("inv", check_finite, overwrite_a=overwrite_a)
     return MatrixInverse.functional(_check_square("inv", "a", a))
@@ -146,9 +140,6 @@ def det(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("det", check_finite, overwrite_a=overwrite_a)
     return MatrixDeterminant.functional(_check_square("det", "a", a))
@@ -169,9 +160,6 @@ def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_fi
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("cholesky", check_finite, overwrite_a=overwrite_a)
     factor = Cholesky.functional(_check_square("cholesky", "a", a))
@@ -195,9 +183,6 @@ def cho_factor(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return cholesky(a, lower, overwrite_a, check_finite), lower
 
@@ -219,9 +204,6 @@ def cho_solve(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("cho_solve", check_finite, overwrite_b=overwrite_b)
     c, lower = c_and_lower
@@ -262,9 +244,6 @@ def eigh(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix, or `b`, `eigvals` or another `type` is given.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("eigh", check_finite, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     log.unused("eigh", "there is one algorithm", turbo=not check(Bool, turbo, "turbo", "eigh"))
@@ -291,9 +270,6 @@ def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no square matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("lu_factor", check_finite, overwrite_a=overwrite_a)
     return _LuFactor.functional(_check_square("lu_factor", "a", a))
@@ -321,9 +297,6 @@ def lu_solve(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit, or `trans` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("lu_solve", check_finite, overwrite_b=overwrite_b)
     factors, pivots = lu_and_piv
@@ -346,9 +319,6 @@ def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_fini
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `a` is no matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("lu", check_finite, overwrite_a=overwrite_a)
     p, lower, upper = _LuFactors.functional(_check_numeric("lu", "a", a, 2))
@@ -383,9 +353,6 @@ def solve_triangular(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit, or `trans` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _report_unused("solve_triangular", check_finite, overwrite_b=overwrite_b)
     log.unused("solve_triangular", "there is nothing to tell", debug=debug is not None)
@@ -416,9 +383,6 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, driver: Any = None) -> tuple[
         NotImplementedError: If `rcond` or `driver` is given.
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if rcond is not None:
         raise NotImplementedError("For 'lstsq', 'rcond' should be None: singular values count unless they are 0.")

@@ -31,9 +31,6 @@ def ckpt_to_safetensors(
         TypeError: If a checkpoint holds texts, which the other format cannot store.
         OSError: If a file cannot be written.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from msnb import save_checkpoint
         >>> save_checkpoint(net, "lenet.ckpt")
@@ -65,9 +62,6 @@ def safetensors_to_ckpt(
     Raises:
         ValueError: If there is no such file, or it is no safetensors file.
         OSError: If a file cannot be written.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from msnb import save_checkpoint

@@ -57,9 +57,6 @@ def load_checkpoint(
         TypeError: If a prefix is no string.
         ImportError: If the file is encrypted and the package `cryptography` is not installed.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from msnb import save_checkpoint
         >>> save_checkpoint(net, "lenet.ckpt")

@@ -35,9 +35,6 @@ def load_param_into_net(
         ValueError: If `remove_redundancy` is no bool.
         RuntimeError: If a Parameter has another shape or dtype than in the network.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from msnb import load_checkpoint, save_checkpoint
         >>> save_checkpoint(net, "lenet.ckpt")

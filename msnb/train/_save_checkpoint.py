@@ -72,9 +72,6 @@ def save_checkpoint(
         ImportError: If the file is to be encrypted and the package `cryptography` is not installed.
         OSError: If the file, or an earlier one of a thread, cannot be written.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> save_checkpoint(net, "lenet.ckpt")
         >>> save_checkpoint(net, "lenet.safetensors", format="safetensors")

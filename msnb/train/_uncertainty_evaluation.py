@@ -48,9 +48,6 @@ class UncertaintyEvaluation:
         TypeError: If an argument is of another type.
         ValueError: If `task_type` is another, a number is less than 1, or a path is missing with `save_model`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability.toolbox import UncertaintyEvaluation
         >>> net = nn.SequentialCell(nn.Dense(4, 8), nn.ReLU(), nn.Dropout(0.5), nn.Dense(8, 3))

@@ -269,9 +269,6 @@ def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.T
         TypeError: If `network` is no Cell.
         ValueError: If `amp_level` or `dtype` is not one of these.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = amp.auto_mixed_precision(Net(), "O2")
     """
@@ -348,9 +345,6 @@ def custom_mixed_precision(
         TypeError: If `network` is no Cell, or a list has elements other than classes of Cells and operators.
         ValueError: If both or none of the lists is given, or `dtype` is not one of these.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> white = amp.get_white_list()
         >>> white.remove(nn.Dense)
@@ -407,9 +401,6 @@ def build_train_network(
     Raises:
         ValueError: If `level` or an option is unknown, or r1.1's "auto" has no level for the device.
         TypeError: If an argument is of another type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     Validator.check_value_type("network", network, nn.Cell)
     Validator.check_value_type("optimizer", optimizer, nn.Optimizer)

@@ -41,9 +41,6 @@ def data_sink(
         TypeError: If `sink_size` is no int, `jit_config` no JitConfig, or `dataset` no dataset.
         ValueError: If `sink_size` is not positive, or a batch does not match `input_signature`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.dataset as ds
         >>> numbers = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False)

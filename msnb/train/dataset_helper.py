@@ -30,9 +30,6 @@ def connect_network_with_dataset(network: "Cell", dataset_helper: "DatasetHelper
     Raises:
         RuntimeError: If the helper is not in sink mode.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> dataset_helper = mindspore.DatasetHelper(train_dataset, dataset_sink_mode=True)
         >>> net = connect_network_with_dataset(net_with_loss, dataset_helper)
@@ -60,9 +57,6 @@ class DatasetHelper:
     Raises:
         TypeError: If `dataset_sink_mode` is no bool or `sink_size` no int.
         ValueError: If `sink_size` is neither -1 nor positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> dataset_helper = mindspore.DatasetHelper(train_dataset, dataset_sink_mode=False)

@@ -25,11 +25,7 @@ def _check_number(manager, argument, value, at_least=None, above=None):
 
 
 class LossScaleManager:
-    """Base class. A subclass defines the loss scale and the effect of an overflow on it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
+    """Base class. A subclass defines the loss scale and the effect of an overflow on it."""
 
     def get_loss_scale(self) -> float:
         """Return the loss scale."""
@@ -55,9 +51,6 @@ class FixedLossScaleManager(LossScaleManager):
 
     Raises:
         ValueError: If `loss_scale` is less than 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> manager = FixedLossScaleManager()
@@ -100,9 +93,6 @@ class DynamicLossScaleManager(LossScaleManager):
 
     Raises:
         ValueError: If an argument is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> manager = DynamicLossScaleManager()

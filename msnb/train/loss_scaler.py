@@ -40,9 +40,6 @@ def all_finite(inputs: tuple[Tensor, ...] | list[Tensor], status: Tensor | None 
     Returns:
         Tensor, bool, of shape ().
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(amp.all_finite((Tensor([1.0, 2.0]), Tensor(float("nan")))))
         False
@@ -104,9 +101,6 @@ class StaticLossScaler(LossScaler):
     Args:
         scale_value (Union[int, float]): The loss scale.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> loss_scaler = amp.StaticLossScaler(scale_value=2**10)
         >>> print(loss_scaler.scale(Tensor(0.5)))
@@ -139,9 +133,6 @@ class DynamicLossScaler(StaticLossScaler):
         scale_value (Union[int, float]): First loss scale.
         scale_factor (int): Factor by which it moves, positive.
         scale_window (int): Steps without overflow after which it grows, positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> loss_scaler = amp.DynamicLossScaler(scale_value=2**10, scale_factor=2, scale_window=1)

@@ -61,9 +61,6 @@ class Model(Assembly):
     Raises:
         ValueError: If an argument is unknown, or one needs another that is missing.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.train.callback import LossMonitor
         >>> lenet = LeNet5()

@@ -62,9 +62,6 @@ def record(
         ValueError: If `name` cannot be that of a folder.
         OSError: If the folder cannot be written.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> with msnb.record("first", config={"lr": 0.1}) as run:
         ...     for step in range(3):

@@ -39,7 +39,7 @@ for act in (Net(), wants_a_cause):
 """
 
 
-INSTALLED = "import marimo\nfrom msnb.notebook.kernel import marimo_errors\nmarimo_errors.install()\n"  # as `import msnb` does it
+INSTALLED = "import marimo\nfrom msnb.notebook.kernel import marimo_errors\nmarimo_errors.install()\n"
 
 
 def test_the_frames_are_the_users_and_the_sentence_is_the_last_line(tmp_path):

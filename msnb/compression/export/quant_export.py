@@ -44,9 +44,6 @@ class ExportToQuantInferNetwork:
         TypeError: If an argument is of another type.
         ValueError: If the input of a layer comes from neither an observer nor the data, or `std_dev` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.compression.export.quant_export import ExportToQuantInferNetwork
         >>> from mindspore.compression.quant import QuantizationAwareTraining

@@ -143,9 +143,6 @@ class QuantizationAwareTraining(Quantizer):
         TypeError: If an argument is of another type.
         ValueError: If a number is negative, there are more than two values, or `per_channel` is set for activations.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.compression.quant import QuantizationAwareTraining
         >>> net = nn.SequentialCell([nn.Conv2dBnAct(1, 6, 5, activation="relu"), nn.Flatten(), nn.DenseBnAct(384, 10)])

@@ -53,9 +53,6 @@ def check_operator(
         TypeError: If `op` cannot be called, or returns something else than Tensors.
         AssertionError: If results differ; the message has the position and the difference.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> mindspore.check_operator(ops.Tanh(), [Tensor([0.5, -1.0], mindspore.float32)]).gradients
         (0,)

@@ -47,9 +47,6 @@ def custom_operator(
         TypeError: If `function` or `backward` cannot be called.
         ValueError: If MindSpore has an operator of this name.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import jax.numpy as jnp
         >>> @mindspore.custom_operator

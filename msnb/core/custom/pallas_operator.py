@@ -53,9 +53,6 @@ def pallas_operator(
         TypeError: If `out` is no function.
         ValueError: If MindSpore has an operator of this name.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> @mindspore.pallas_operator(lambda x: x)
         ... def Doubled(x_ref, out_ref):

@@ -27,9 +27,6 @@ def tensor(
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     log.unused("tensor", "what a graph takes as a constant is decided by how it is used", const_arg=const_arg)
     return Tensor(input_data, dtype, shape, init)

@@ -142,6 +142,5 @@ def _set_metadata(form, op, name, operands):
         f"Returns:\n    Tensor of the {shape}.\n\n"
         f"Raises:\n    TypeError: If an operand is none of these.\n"
         + ("    ValueError: If the shapes do not broadcast.\n" if len(operands) > 1 else "")
-        + "\nSupported Platforms:\n    ``CPU`` ``GPU`` ``TPU``\n"
     )
     return form

@@ -65,9 +65,6 @@ class PrimitiveWithInfer(Primitive):
     Args:
         name (str): Name of the operator.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> class Cube(PrimitiveWithInfer):
         ...     @prim_attr_register

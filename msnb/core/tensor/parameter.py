@@ -71,9 +71,6 @@ class Parameter(Tensor):
         ValueError: If `default_input` is a bool, or `name` is no valid name.
         TypeError: If `default_input` cannot become a Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> w = Parameter(Tensor(np.zeros((2, 3), np.float32)), name="w")
         >>> w.shape

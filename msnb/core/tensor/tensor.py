@@ -50,9 +50,6 @@ class Tensor(Boxed):
         TypeError: If `input_data` is of another type, or holds values that no MindSpore dtype describes.
         ValueError: If lists are nested unevenly.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> Tensor(np.array([[1, 2], [3, 4]]), mindspore.float32).shape
         (2, 2)

@@ -42,9 +42,6 @@ class GradOperation:
     Raises:
         TypeError: If an argument is no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> grad = ops.GradOperation()
         >>> print(grad(lambda x: x * x * x)(Tensor(2, mindspore.float32)))
@@ -373,9 +370,6 @@ def get_grad(gradients: Any, identifier: int | Parameter) -> Tensor:
     Raises:
         TypeError: If `identifier` is neither an int nor a Parameter, or `gradients` is no tuple.
         RuntimeError: If there is no gradient for it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> gradients = ops.grad(lambda x, y: x * y, (0, 1), return_ids=True)(Tensor(2.0), Tensor(3.0))

@@ -170,9 +170,6 @@ def ms_function(fn: Callable[..., Any] | None = None, obj: object = None, input_
     Raises:
         TypeError: If `fn` is not callable.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> @ms_function
         ... def cube(x):

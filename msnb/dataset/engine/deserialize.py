@@ -91,9 +91,6 @@ def register_function(function: Callable[..., Any] | type) -> Any:
         TypeError: If it is neither a function nor a class.
         ValueError: If it is a lambda.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.dataset as ds
         >>> @ds.register_function

@@ -50,9 +50,6 @@ def to_source(
         NotImplementedError: If operators have no form in Python; all of them are named.
         OSError: If the file cannot be written.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> text = mindspore.to_source(nn.ReLU(), Tensor([1.0], mindspore.float32))
         >>> print("\n".join(text.splitlines()[2:]))

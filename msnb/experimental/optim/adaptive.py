@@ -26,9 +26,6 @@ class Adadelta(Optimizer):
     Raises:
         ValueError: If a number is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.experimental import optim
         >>> optimizer = optim.Adadelta(Net().trainable_params(), lr=0.1)
@@ -75,9 +72,6 @@ class Adagrad(Optimizer):
 
     Raises:
         ValueError: If a number is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -130,9 +124,6 @@ class RMSprop(Optimizer):
 
     Raises:
         ValueError: If a number is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.experimental import optim

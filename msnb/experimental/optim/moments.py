@@ -42,9 +42,6 @@ class Adam(_BiasCorrected):
     Raises:
         ValueError: If a number is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.experimental import optim
         >>> optimizer = optim.Adam(Net().trainable_params(), lr=0.1)
@@ -98,9 +95,6 @@ class AdamW(_BiasCorrected):
     Raises:
         ValueError: If a number is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.experimental import optim
         >>> optimizer = optim.AdamW(Net().trainable_params(), lr=0.1, weight_decay=0.05)
@@ -153,9 +147,6 @@ class Adamax(_BiasCorrected):
     Raises:
         ValueError: If a number is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.experimental import optim
         >>> optimizer = optim.Adamax(Net().trainable_params(), lr=0.1)
@@ -203,9 +194,6 @@ class NAdam(_BiasCorrected):
 
     Raises:
         ValueError: If a number is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.experimental import optim
@@ -261,9 +249,6 @@ class RAdam(_BiasCorrected):
 
     Raises:
         ValueError: If a number is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.experimental import optim

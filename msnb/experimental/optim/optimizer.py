@@ -41,9 +41,6 @@ class Optimizer(Cell):
             a learning rate is no number and no Tensor.
         ValueError: If there are no Parameters, one is in two groups, or a learning rate is a Tensor with axes.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.experimental import optim
         >>> net = nn.Dense(2, 3)

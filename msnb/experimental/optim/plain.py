@@ -31,9 +31,6 @@ class SGD(Optimizer):
         TypeError: If `nesterov` or `maximize` is no bool.
         ValueError: If a number is negative, or `nesterov` comes without momentum or with dampening.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.experimental import optim
         >>> optimizer = optim.SGD(Net().trainable_params(), lr=0.1, momentum=0.9)
@@ -88,9 +85,6 @@ class ASGD(Optimizer):
         TypeError: If `lambd`, `alpha` or `t0` is no float.
         ValueError: If `lr` is not positive, or `weight_decay` negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.experimental import optim
         >>> optimizer = optim.ASGD(Net().trainable_params(), lr=0.1)
@@ -139,9 +133,6 @@ class Rprop(Optimizer):
 
     Raises:
         ValueError: If a number is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.experimental import optim

@@ -51,9 +51,6 @@ class GradientMonitor(Callback):
         ValueError: If `level`, `keep` or `memory` is out of range.
         TypeError: If `tensors` holds anything but str, `net` is no Cell, or `locate` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> monitor = GradientMonitor()
         >>> model.train(1, dataset, callbacks=monitor)

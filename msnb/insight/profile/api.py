@@ -39,9 +39,6 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
         TypeError: If `net` cannot be called.
         ValueError: If `steps` is not a positive int or `warm_up` a negative one.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import numpy as np
         >>> from msnb import Tensor, nn

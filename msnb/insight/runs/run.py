@@ -54,9 +54,6 @@ class Run:
 
     Raises:
         FileNotFoundError: If there is no such folder.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, folder: str | Path) -> None:

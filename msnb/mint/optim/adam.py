@@ -26,9 +26,6 @@ class Adam(optim.Adam):
     Raises:
         ValueError: If a number is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> optimizer = mint.optim.Adam(Net().trainable_params(), lr=0.1)
     """

@@ -41,9 +41,6 @@ class Jvp(_Derivative):
         TypeError: If `fn` cannot be called.
         ValueError: If there are less than two inputs.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, v = Tensor([2.0], mindspore.float32), Tensor([1.0], mindspore.float32)
         >>> print(nn.Jvp(lambda x: x**3)(x, v)[1])
@@ -72,9 +69,6 @@ class Vjp(_Derivative):
     Raises:
         TypeError: If `fn` cannot be called.
         ValueError: If there are less than two inputs.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, v = Tensor([2.0], mindspore.float32), Tensor([1.0], mindspore.float32)

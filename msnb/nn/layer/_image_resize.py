@@ -40,9 +40,6 @@ class Pad(Cell):
         TypeError: If `paddings` is no tuple.
         ValueError: If it holds something else than pairs, or too many, or `mode` is unknown.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Pad(((0, 1), (1, 0)))(Tensor([[1.0, 2.0]], mindspore.float32)))
         [[0. 1. 2.]
@@ -88,9 +85,6 @@ class ResizeBilinear(Cell):
     Raises:
         TypeError: If `align_corners` is no bool, or a number no int.
         ValueError: If not exactly one of `size` and `scale_factor` is given, or a number is less than 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ResizeBilinear()(Tensor([[[[1.0, 3.0]]]], mindspore.float32), size=(1, 4)))
@@ -151,9 +145,6 @@ class Unfold(Cell):
     Raises:
         TypeError: If a size is neither a tuple nor a list, or `padding` no string.
         ValueError: If a size is not of that form, `padding` is unknown, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Unfold([1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1])

@@ -30,9 +30,6 @@ class Tril(Cell):
         TypeError: If `k` is no int.
         ValueError: If `x` is no matrix.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Tril()(Tensor([[1, 2], [3, 4]])))
         [[1 0]
@@ -58,9 +55,6 @@ class Triu(Cell):
     Raises:
         TypeError: If `k` is no int.
         ValueError: If `x` is no matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Triu()(Tensor([[1, 2], [3, 4]])))
@@ -94,9 +88,6 @@ class MatrixDiag(Cell):
     Raises:
         ValueError: If `x` is a scalar.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.MatrixDiag()(Tensor([1, -1], mindspore.float32)))
         [[ 1.  0.]
@@ -121,9 +112,6 @@ class MatrixDiagPart(Cell):
 
     Raises:
         ValueError: If `x` is no matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.MatrixDiagPart()(Tensor([[1, 2], [3, 4]], mindspore.float32)))
@@ -150,9 +138,6 @@ class MatrixSetDiag(Cell):
     Raises:
         TypeError: If the types differ.
         ValueError: If `x` is no matrix, or `diagonal` of another shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[-1, 0], [0, 1]], mindspore.float32)

@@ -32,9 +32,6 @@ class MatMul(Cell):
         TypeError: If an argument is no bool.
         ValueError: If the columns of x1 are not as many as the rows of x2, or the leading axes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1.0, 2.0]], mindspore.float32)
         >>> print(nn.MatMul(transpose_x2=True)(x, x))
@@ -69,9 +66,6 @@ class MatInverse(Cell):
     Raises:
         TypeError: If `a` is of another type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.MatInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]], mindspore.float32)))
         [[0.5  0.  ]
@@ -101,9 +95,6 @@ class MatDet(Cell):
 
     Raises:
         TypeError: If `a` is of another type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.MatDet()(Tensor([[2.0, 0.0], [0.0, 4.0]], mindspore.float32)))

@@ -65,9 +65,6 @@ class Linear(Cell):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or a given Tensor has another shape.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Linear(3, 2, weight_init="ones", bias=False)
         >>> print(net(Tensor([[1.0, 2.0, 3.0]], mindspore.float32)))
@@ -125,9 +122,6 @@ class LayerNormExt(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or the input has another shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.LayerNormExt(2)(Tensor([[1.0, 3.0]], mindspore.float32)).asnumpy().round(3))
@@ -188,9 +182,6 @@ class PReLUExt(Cell):
         TypeError: If an argument is of another type.
         ValueError: If `num_parameters` is less than 1, or neither 1 nor the number of channels.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.PReLUExt()(Tensor([[-1.0, 2.0]], mindspore.float32)))
         [[-0.25  2.  ]]
@@ -224,9 +215,6 @@ class LogSoftmaxExt(Cell):
         TypeError: If `dim` is no int.
         ValueError: If `x` has no such axis.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.LogSoftmaxExt(-1)(Tensor([[1.0, 1.0]], mindspore.float32)))
         [[-0.6931472 -0.6931472]]
@@ -259,9 +247,6 @@ class DropoutExt(Cell):
     Raises:
         TypeError: If `p` is no number.
         ValueError: If it is out of its range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.DropoutExt(0.2).set_train()
@@ -297,9 +282,6 @@ class Dropout2dExt(DropoutExt):
     Raises:
         TypeError: If `p` is no number.
         ValueError: If it is out of its range, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Dropout2dExt(0.2).set_train()
@@ -337,9 +319,6 @@ class EmbeddingExt(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or `_weight` has another shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.EmbeddingExt(4, 2)

@@ -25,9 +25,6 @@ class PixelShuffle(Cell):
         TypeError: If `upscale_factor` is no int.
         ValueError: If it is less than 1, or the input has too few dimensions or another number of channels.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.PixelShuffle(2)(Tensor(np.arange(4).reshape(4, 1, 1), mindspore.float32)))
         [[[0. 1.]
@@ -60,9 +57,6 @@ class PixelUnshuffle(Cell):
     Raises:
         TypeError: If `downscale_factor` is no int.
         ValueError: If it is less than 1, or the input has too few dimensions or another size.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.PixelUnshuffle(2)(Tensor(np.arange(4).reshape(1, 2, 2), mindspore.float32)).shape)

@@ -32,9 +32,6 @@ class Flatten(Cell):
         TypeError: If `x` is no Tensor, or an axis no int.
         ValueError: If an axis is not there, or `end_dim` comes before `start_dim`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Flatten()(Tensor(np.ones((2, 3, 4)), mindspore.float32)).shape)
         (2, 12)
@@ -80,9 +77,6 @@ class Unflatten(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If the axis is not there, or the lengths do not fit it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Unflatten(1, (2, -1))(Tensor(np.ones((3, 10, 4)), mindspore.float32)).shape)
@@ -132,9 +126,6 @@ class Roll(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If there are not as many shifts as axes, or an axis is not there.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Roll(2, 0)(Tensor([0, 1, 2, 3, 4], mindspore.float32)))

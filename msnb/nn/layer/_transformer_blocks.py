@@ -103,9 +103,6 @@ class TransformerEncoderLayer(_Layer):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or `activation` unknown.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
         >>> print(net(Tensor(np.ones((10, 3, 8)), mindspore.float32)).shape)
@@ -181,9 +178,6 @@ class TransformerDecoderLayer(_Layer):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or `activation` unknown.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
@@ -262,9 +256,6 @@ class TransformerEncoder(Cell):
     Raises:
         TypeError: If `num_layers` is no int.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, dim_feedforward=16), num_layers=3)
         >>> print(net(Tensor(np.ones((10, 3, 8)), mindspore.float32)).shape)
@@ -309,9 +300,6 @@ class TransformerDecoder(Cell):
 
     Raises:
         TypeError: If `num_layers` is no int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, dim_feedforward=16), num_layers=3)
@@ -376,9 +364,6 @@ class Transformer(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or the inputs do not fit together.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=2, dim_feedforward=16)

@@ -97,9 +97,6 @@ class Dense(Cell):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or a given Tensor has another shape.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Dense(3, 2, weight_init="ones")
         >>> print(net(Tensor([[1.0, 2.0, 3.0]], mindspore.float32)))
@@ -187,9 +184,6 @@ class Dropout(Cell):
         TypeError: If a probability is no float, or `dtype` no type of numbers.
         ValueError: If a probability is out of its range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Dropout(keep_prob=0.8).set_train()
         >>> print(net(Tensor(np.ones((2, 3)), mindspore.float32)).shape)
@@ -238,9 +232,6 @@ class Identity(Cell):
     Outputs:
         `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Identity()(Tensor([1, 2])))
         [1 2]
@@ -271,9 +262,6 @@ class OneHot(Cell):
     Raises:
         TypeError: If `axis` or `depth` is no int, or `indices` are none.
         ValueError: If `axis` is out of range, or `depth` negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.OneHot(depth=3)(Tensor([2, 0], mindspore.int32)))

@@ -39,9 +39,6 @@ class Dropout1d(_ChannelDropout):
         TypeError: If `p` is no number.
         ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Dropout1d(0.2).set_train()
         >>> print(net(Tensor(np.ones((2, 3, 4)), mindspore.float32)).shape)
@@ -72,9 +69,6 @@ class Dropout2d(_ChannelDropout):
         TypeError: If `p` is no number.
         ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Dropout2d(0.2).set_train()
         >>> print(net(Tensor(np.ones((2, 3, 4, 4)), mindspore.float32)).shape)
@@ -104,9 +98,6 @@ class Dropout3d(_ChannelDropout):
     Raises:
         TypeError: If `p` is no number.
         ValueError: If `p` is not in [0, 1], or `x` has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Dropout3d(0.2).set_train()

@@ -25,9 +25,6 @@ class ChannelShuffle(Cell):
         TypeError: If `groups` is no int.
         ValueError: If it is less than 1 or no divisor, or the input has too few dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ChannelShuffle(2)(Tensor(np.arange(4).reshape(1, 4, 1, 1), mindspore.int32)).flatten())
         [0 2 1 3]

@@ -68,9 +68,6 @@ class Conv2dBnAct(_WithNormAndActivation):
     Raises:
         TypeError: If an argument is of another type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Conv2dBnAct(3, 8, 5, has_bn=True, activation="relu")
         >>> print(net(Tensor(np.ones((1, 3, 9, 10)), mindspore.float32)).shape)
@@ -146,9 +143,6 @@ class DenseBnAct(_WithNormAndActivation):
 
     Raises:
         TypeError: If an argument is of another type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.DenseBnAct(3, 4, activation="relu")

@@ -132,9 +132,6 @@ class SequentialCell(_OrderedCells):
     Raises:
         TypeError: If there is something else than Cells.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.SequentialCell([nn.Dense(3, 2, weight_init="ones"), nn.ReLU()])
         >>> print(net(Tensor([[1.0, 2.0, 3.0]], mindspore.float32)))
@@ -206,9 +203,6 @@ class CellList(_OrderedCells):
 
     Raises:
         TypeError: If there is something else than a list of Cells.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> cells = nn.CellList([nn.Dense(3, 2)])
@@ -321,9 +315,6 @@ class CellDict(Cell):
         TypeError: If there is something else than Cells, or a name is no string.
         ValueError: If what should be a pair is none.
         KeyError: If a name is empty, holds a ".", or is that of another attribute.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> cells = nn.CellDict({"dense": nn.Dense(3, 2), "relu": nn.ReLU()})

@@ -51,9 +51,6 @@ class Conv2d(Convolution):
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Conv2d(3, 8, 5, stride=2)
         >>> print(net(Tensor(np.ones((1, 3, 9, 10)), mindspore.float32)).shape)
@@ -102,9 +99,6 @@ class Conv1d(RowConvolution):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Conv1d(3, 8, 5, stride=2)
@@ -183,9 +177,6 @@ class Conv2dTranspose(_Transposed):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Conv2dTranspose(3, 8, 4, pad_mode="pad")
@@ -274,9 +265,6 @@ class Conv1dTranspose(_Transposed, RowConvolution):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Conv1dTranspose(3, 8, 4, pad_mode="pad")

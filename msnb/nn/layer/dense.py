@@ -41,9 +41,6 @@ class BiDense(Cell):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.BiDense(2, 3, 1, weight_init="ones", bias_init="zeros")
         >>> print(net(Tensor([[1.0, 2.0]], mindspore.float32), Tensor([[1.0, 1.0, 2.0]], mindspore.float32)))

@@ -45,9 +45,6 @@ class Embedding(Cell):
         TypeError: If an argument is of another type.
         ValueError: If `padding_idx` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Embedding(20, 8)
         >>> print(net(Tensor(np.ones((2, 3)), mindspore.int32)).shape)
@@ -153,9 +150,6 @@ class EmbeddingLookup(Cell):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, a word unknown, or `sparse` False for "CPU".
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.EmbeddingLookup(4, 2)
         >>> print(net(Tensor([[1, 0], [3, 2]], mindspore.int32)).shape)
@@ -232,9 +226,6 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
     Raises:
         TypeError: If an argument or an input is of another type.
         ValueError: If an input is not 2-D, or `operator` unknown.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.MultiFieldEmbeddingLookup(10, 4, field_size=2)

@@ -52,9 +52,6 @@ class ImageGradients(Cell):
     Raises:
         ValueError: If `images` have other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> dy, dx = nn.ImageGradients()(Tensor([[[[1, 2], [4, 8]]]], mindspore.int32))
         >>> print(dy[0, 0], dx[0, 0])
@@ -156,9 +153,6 @@ class SSIM(_Similarity):
         TypeError: If an argument or an image is of another type.
         ValueError: If an argument is not positive, or the images differ in shape or are smaller than a window.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> image = Tensor(np.ones((1, 3, 16, 16)), mindspore.float32)
         >>> print(nn.SSIM()(image, image).shape)
@@ -218,9 +212,6 @@ class MSSSIM(_Similarity):
     Raises:
         TypeError: If an argument or an image is of another type.
         ValueError: If an argument is not positive, or the images differ in shape or get smaller than a window.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> image = Tensor(np.ones((1, 3, 64, 64)), mindspore.float32)
@@ -285,9 +276,6 @@ class PSNR(Cell):
         TypeError: If `max_val` is no number, or the images are of different types.
         ValueError: If `max_val` is not positive, or the images have other dimensions or different shapes.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> image = Tensor(np.zeros((1, 3, 4, 4)), mindspore.float32)
         >>> print(nn.PSNR()(image, image + 1))
@@ -325,9 +313,6 @@ class CentralCrop(Cell):
     Raises:
         TypeError: If `central_fraction` is no float.
         ValueError: If it is out of its range, or the image has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.CentralCrop(0.5)(Tensor(np.ones((3, 4, 8)), mindspore.float32)).shape)

@@ -72,9 +72,6 @@ class LSTM(_LstmBase):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `dropout` not in [0, 1].
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.LSTM(10, 16, 2, batch_first=True)
         >>> state = Tensor(np.zeros((2, 3, 16)), mindspore.float32)
@@ -148,9 +145,6 @@ class LSTMCell(_LstmBase):
 
     Raises:
         TypeError: If `batch_first` is no bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.LSTMCell(10, 16)

@@ -53,9 +53,6 @@ class ReduceLogSumExp(Cell):
     Raises:
         TypeError: If `axis` is something else, or `keep_dims` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ReduceLogSumExp(1)(Tensor([[0.0, 0.0]], mindspore.float32)))
         [0.6931472]
@@ -92,9 +89,6 @@ class Range(Cell):
         TypeError: If an argument is neither an int nor a float.
         ValueError: If `delta` is 0.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Range(1, 8, 2)())
         [1 3 5 7]
@@ -130,9 +124,6 @@ class LGamma(Cell):
     Raises:
         TypeError: If `x` is of another type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.LGamma()(Tensor([1.5, 3.0], mindspore.float32)).asnumpy().round(4))
         [-0.1208  0.6931]
@@ -156,9 +147,6 @@ class DiGamma(Cell):
 
     Raises:
         TypeError: If `x` is of another type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.DiGamma()(Tensor([1.0], mindspore.float32)).asnumpy().round(4))
@@ -186,9 +174,6 @@ class IGamma(Cell):
     Raises:
         TypeError: If `a` or `x` is of another type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> a, x = Tensor([1.0], mindspore.float32), Tensor([100.0], mindspore.float32)
         >>> print(nn.IGamma()(a, x))
@@ -214,9 +199,6 @@ class LBeta(Cell):
 
     Raises:
         TypeError: If `x` is of another type, or `y` of another than `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([2.0], mindspore.float32)
@@ -247,9 +229,6 @@ class Moments(Cell):
 
     Raises:
         TypeError: If `axis` is something else, `keep_dims` no bool, or `x` of another type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Moments()(Tensor([1.0, 3.0], mindspore.float32)))

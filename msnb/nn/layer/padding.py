@@ -115,9 +115,6 @@ class ConstantPad1d(_Constant):
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ConstantPad1d((1, 2), 9.)(Tensor([[1., 2.]], mindspore.float32)))
         [[9. 1. 2. 9. 9.]]
@@ -148,9 +145,6 @@ class ConstantPad2d(_Constant):
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ConstantPad2d((0, 1, 1, 0), 9.)(Tensor([[[1., 2.]]], mindspore.float32)))
@@ -184,9 +178,6 @@ class ConstantPad3d(_Constant):
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ConstantPad3d((0, 1, 0, 0, 0, 0), 9.)(Tensor([[[[1., 2.]]]], mindspore.float32)))
         [[[[1. 2. 9.]]]]
@@ -217,9 +208,6 @@ class ZeroPad2d(_Constant):
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, the input has too few dimensions, or nothing is left.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ZeroPad2d((0, 1, 1, 0))(Tensor([[[1., 2.]]], mindspore.float32)))
         [[[0. 0. 0.]
@@ -249,9 +237,6 @@ class ReflectionPad1d(_Reflection):
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ReflectionPad1d((2, 1))(Tensor([[1., 2., 3.]], mindspore.float32)))
         [[3. 2. 1. 2. 3. 2.]]
@@ -279,9 +264,6 @@ class ReflectionPad2d(_Reflection):
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ReflectionPad2d((1, 0, 0, 1))(Tensor([[[1., 2.], [3., 4.]]], mindspore.float32)))
@@ -313,9 +295,6 @@ class ReflectionPad3d(_Reflection):
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, negative, or not less than the length of an axis.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ReflectionPad3d((1, 0, 0, 0, 0, 0))(Tensor([[[[1., 2.]]]], mindspore.float32)))
         [[[[2. 1. 2.]]]]
@@ -343,9 +322,6 @@ class ReplicationPad1d(_Replication):
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, or the input has too few dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ReplicationPad1d((2, 1))(Tensor([[1., 2., 3.]], mindspore.float32)))
@@ -375,9 +351,6 @@ class ReplicationPad2d(_Replication):
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, or the input has too few dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ReplicationPad2d((1, 0, 0, 1))(Tensor([[[1., 2.], [3., 4.]]], mindspore.float32)))
@@ -409,9 +382,6 @@ class ReplicationPad3d(_Replication):
     Raises:
         TypeError: If `padding` is neither an int nor a tuple of them.
         ValueError: If it is a tuple of another length, or the input has too few dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ReplicationPad3d((1, 0, 0, 0, 0, 0))(Tensor([[[[1., 2.]]]], mindspore.float32)))

@@ -178,9 +178,6 @@ class MaxPool2d(_MaxPool):
         TypeError: If a size is neither an int nor a tuple.
         ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.MaxPool2d(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
         [[[[5. 6.]]]]
@@ -235,9 +232,6 @@ class MaxPool1d(_Row, _MaxPool):
         TypeError: If a size is no int.
         ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
             input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.MaxPool1d(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))
@@ -305,9 +299,6 @@ class AvgPool2d(_AvgPool):
         TypeError: If a size is neither an int nor a tuple.
         ValueError: If a size is less than 1, a mode is unknown, or an argument for "pad" is given without it.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.AvgPool2d(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
         [[[[3. 4.]]]]
@@ -362,9 +353,6 @@ class AvgPool1d(_Row, _AvgPool):
         TypeError: If a size is no int.
         ValueError: If a size is less than 1, `pad_mode` is unknown, an argument for "pad" is given without it, or the
             input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.AvgPool1d(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))

@@ -124,9 +124,6 @@ class RNN(_RecurrentLayers):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, `dropout` not in [0, 1], or `nonlinearity` unknown.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.RNN(10, 16, 2, batch_first=True, bidirectional=True)
         >>> output, hx = net(Tensor(np.ones((3, 5, 10)), mindspore.float32))
@@ -193,9 +190,6 @@ class GRU(_RecurrentLayers):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `dropout` not in [0, 1].
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.GRU(10, 16)
         >>> output, hx = net(Tensor(np.ones((5, 3, 10)), mindspore.float32))
@@ -261,9 +255,6 @@ class RNNCellBase(_RecurrentCell):
         has_bias (bool): Whether there are biases.
         num_chunks (int): How many gates the rows of the weights hold.
         dtype (mindspore.dtype): Element type of the Parameters. Default: mstype.float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -309,9 +300,6 @@ class RNNCell(_RecurrentCell):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `nonlinearity` unknown.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.RNNCell(10, 16)
         >>> print(net(Tensor(np.ones((5, 10)), mindspore.float32), Tensor(np.ones((5, 16)), mindspore.float32)).shape)
@@ -352,9 +340,6 @@ class GRUCell(_RecurrentCell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.GRUCell(10, 16)

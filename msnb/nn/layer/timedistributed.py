@@ -43,9 +43,6 @@ class TimeDistributed(Cell):
         TypeError: If `layer` is something else, or an axis no int.
         ValueError: If the input has fewer dimensions, or the layer changes the axis that the times were joined with.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.TimeDistributed(nn.Dense(3, 6), time_axis=1, reshape_with_axis=0)
         >>> print(net(Tensor(np.ones((32, 10, 3)), mindspore.float32)).shape)

@@ -55,9 +55,6 @@ class MultiheadAttention(Cell):
         TypeError: If an argument is of another type.
         ValueError: If `num_heads` does not divide `embed_dim`, or queries have neither 2 nor 3 dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.MultiheadAttention(128, 8)
         >>> query = Tensor(np.ones((10, 4, 128)), mindspore.float32)

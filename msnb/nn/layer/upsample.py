@@ -30,9 +30,6 @@ class Upsample(Cell):
         TypeError: If an argument has a wrong type.
         ValueError: If `size` and `scale_factor` are both given or both missing, or `mode` does not fit the input.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Upsample(scale_factor=2.0, recompute_scale_factor=True)(Tensor([[[1, 2]]], mindspore.float32)))
         [[[1. 1. 2. 2.]]]

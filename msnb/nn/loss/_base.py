@@ -21,9 +21,6 @@ class LossBase(Cell):
     Raises:
         ValueError: If `reduction` is something else.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> class Cubic(nn.LossBase):
         ...     def construct(self, base, target):

@@ -46,9 +46,6 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         RuntimeError: If a class number is not in [0, C); in GRAPH mode at the next look at a value, and a step with
             such a number changes no Parameter.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True)
         >>> print(loss(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
@@ -101,9 +98,6 @@ class NLLLoss(LossBase):
         ValueError: If `reduction` is something else, or the shapes do not fit.
         RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.NLLLoss()(Tensor([[-1.0, -2.0]], mindspore.float32), Tensor([1], mindspore.int32)))
         2.0
@@ -144,9 +138,6 @@ class CrossEntropyLoss(LossBase):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, `reduction` something else, or the shapes do not fit.
         RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.CrossEntropyLoss()(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
@@ -196,9 +187,6 @@ class FocalLoss(LossBase):
         TypeError: If an argument is of another type.
         ValueError: If the shapes of `logits` and `labels` do not fit.
         RuntimeError: If a label is not in [0, C); in GRAPH mode at the next look at a value.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.FocalLoss()(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
@@ -256,9 +244,6 @@ class BCELoss(LossBase):
     Raises:
         ValueError: If `reduction` is something else, or the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.BCELoss()(Tensor([0.5], mindspore.float32), Tensor([1.0], mindspore.float32)))
         [0.6931472]
@@ -295,9 +280,6 @@ class BCEWithLogitsLoss(LossBase):
     Raises:
         TypeError: If a weight is no Tensor.
         ValueError: If `reduction` is something else, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.BCEWithLogitsLoss()(Tensor([-100.0], mindspore.float32), Tensor([1.0], mindspore.float32)))
@@ -339,9 +321,6 @@ class KLDivLoss(LossBase):
 
     Raises:
         ValueError: If `reduction` is something else.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.KLDivLoss("sum")(Tensor([-1.0, -2.0], mindspore.float32), Tensor([0.0, 1.0], mindspore.float32)))

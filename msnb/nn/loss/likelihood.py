@@ -38,9 +38,6 @@ class PoissonNLLLoss(LossBase):
         TypeError: If an argument is of another type.
         ValueError: If `reduction` is something else.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.PoissonNLLLoss()(Tensor([0.0], mindspore.float32), Tensor([2], mindspore.int32)))
         1.0
@@ -89,9 +86,6 @@ class GaussianNLLLoss(LossBase):
         TypeError: If an argument is of another type.
         ValueError: If `eps` is not positive, or `reduction` something else.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y, v = (Tensor([n], mindspore.float32) for n in (1.0, 3.0, 1.0))
         >>> print(nn.GaussianNLLLoss()(x, y, v))
@@ -131,9 +125,6 @@ class CTCLoss(LossBase):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If `reduction` is something else, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> log_probs = Tensor(np.log(np.full((2, 1, 3), 1 / 3)), mindspore.float32)

@@ -45,9 +45,6 @@ class HingeEmbeddingLoss(LossBase):
         TypeError: If `margin` is no number.
         ValueError: If `reduction` is something else.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> loss = nn.HingeEmbeddingLoss(reduction="none")
         >>> print(loss(Tensor([0.25, 0.25], mindspore.float32), Tensor([1, -1], mindspore.float32)))
@@ -84,9 +81,6 @@ class MarginRankingLoss(LossBase):
     Raises:
         TypeError: If `margin` is no number.
         ValueError: If `reduction` is something else.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([3.0, 1.0], mindspore.float32), Tensor([1.0, 2.0], mindspore.float32)
@@ -126,9 +120,6 @@ class MultiMarginLoss(LossBase):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If `p` is another number, `reduction` something else, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[0.25, 1.0]], mindspore.float32)
@@ -171,9 +162,6 @@ class MultilabelMarginLoss(LossBase):
     Raises:
         ValueError: If `reduction` is something else, or the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[0.25, 1.0]], mindspore.float32)
         >>> print(nn.MultilabelMarginLoss()(x, Tensor([[1, -1]], mindspore.int32)))
@@ -209,9 +197,6 @@ class MultiLabelSoftMarginLoss(LossBase):
     Raises:
         ValueError: If `reduction` is something else, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([[0.0, 0.0]], mindspore.float32), Tensor([[0.0, 1.0]], mindspore.float32)
         >>> print(nn.MultiLabelSoftMarginLoss()(x, y))
@@ -244,9 +229,6 @@ class SoftMarginLoss(LossBase):
 
     Raises:
         ValueError: If `reduction` is something else, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.SoftMarginLoss()(Tensor([0.0], mindspore.float32), Tensor([1], mindspore.float32)))
@@ -282,9 +264,6 @@ class TripletMarginLoss(LossBase):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If `reduction` is something else.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, near, far = (Tensor([[v]], mindspore.float32) for v in (0.0, 1.0, 1.5))
@@ -338,9 +317,6 @@ class TripletMarginWithDistanceLoss(LossBase):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If `reduction` is something else, or the inputs have less than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> loss = nn.TripletMarginWithDistanceLoss(lambda a, b: ops.reduce_max(ops.abs(a - b), 1))

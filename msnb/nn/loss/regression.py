@@ -39,9 +39,6 @@ class L1Loss(LossBase):
     Raises:
         ValueError: If `reduction` is something else.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
         >>> print(nn.L1Loss()(x, y))
@@ -66,9 +63,6 @@ class L1LossExt(L1Loss):
 
     Outputs:
         Tensor, a scalar; for "none" the distances.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
@@ -95,9 +89,6 @@ class MAELoss(L1Loss):
     Outputs:
         Tensor, a scalar; for "none" the distances.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
         >>> print(nn.MAELoss()(x, y))
@@ -121,9 +112,6 @@ class MSELoss(LossBase):
 
     Raises:
         ValueError: If `reduction` is something else.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
@@ -149,9 +137,6 @@ class RMSELoss(LossBase):
 
     Outputs:
         Tensor, a scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([4, 5, 6], mindspore.float32)
@@ -189,9 +174,6 @@ class SmoothL1Loss(LossBase):
         TypeError: If `beta` is no float, or the types differ.
         ValueError: If `beta` is not positive, `reduction` something else, or the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 3, 6], mindspore.float32)
         >>> print(nn.SmoothL1Loss()(x, y))
@@ -228,9 +210,6 @@ class HuberLoss(LossBase):
     Raises:
         TypeError: If `delta` is no number.
         ValueError: If it is not positive, or `reduction` something else.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 3, 6], mindspore.float32)

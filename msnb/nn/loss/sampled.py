@@ -58,9 +58,6 @@ class SampledSoftmaxLoss(LossBase):
         TypeError: If an argument is of another type, or `labels` are no ints.
         ValueError: If a number is out of its range, or `sampled_values` are not three.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.SampledSoftmaxLoss(num_sampled=4, num_classes=7)
         >>> weights, biases = Tensor(np.ones((7, 10)), mindspore.float32), Tensor(np.zeros(7), mindspore.float32)

@@ -37,9 +37,6 @@ class CosineEmbeddingLoss(LossBase):
         TypeError: If `margin` is no float, or the types differ.
         ValueError: If `margin` is out of its range, `reduction` something else, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x1 = Tensor([[1.0, 0.0], [0.0, 2.0]], mindspore.float32)
         >>> x2 = Tensor([[0.0, 1.0], [0.0, 1.0]], mindspore.float32)
@@ -86,9 +83,6 @@ class DiceLoss(LossBase):
     Raises:
         TypeError: If `smooth` is no float.
         ValueError: If it is not positive, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([1, 1, 0], mindspore.float32), Tensor([0, 1, 1], mindspore.float32)
@@ -149,9 +143,6 @@ class MultiClassDiceLoss(LossBase):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If `activation` is unknown, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> label = Tensor([[1.0, 0.0], [0.0, 1.0]], mindspore.float32)

@@ -38,9 +38,6 @@ class Adagrad(DeclaredOptimizer):
         ValueError: If `accum` is negative.
         TypeError: If `accum` is no float or `update_slots` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.Adagrad(params=net.trainable_params(), learning_rate=0.01)

@@ -44,9 +44,6 @@ class Adadelta(DeclaredOptimizer):
         TypeError: If `rho` or `epsilon` is no float.
         ValueError: If one of them is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.Adadelta(params=net.trainable_params())

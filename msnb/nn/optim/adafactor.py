@@ -56,9 +56,6 @@ class AdaFactor(DeclaredOptimizer):
         TypeError: If an argument is of another type.
         ValueError: If one is out of range, or `learning_rate`, `relative_step` and `warmup_init` do not go together.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.AdaFactor(params=net.trainable_params(), learning_rate=0.001, relative_step=False)

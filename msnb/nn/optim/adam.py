@@ -104,9 +104,6 @@ class Adam(AdamBase):
         ValueError: If `beta1`, `beta2` or `eps` is out of range, or more than one of the last three is True.
         TypeError: If one of them is no float, or one of the others no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.Adam(params=net.trainable_params(), learning_rate=0.001)
@@ -183,9 +180,6 @@ class AdamOffload(AdamBase):
         ValueError: If `beta1`, `beta2` or `eps` is out of range.
         TypeError: If one of them is no float, or `use_locking` or `use_nesterov` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.AdamOffload(params=net.trainable_params())
@@ -224,9 +218,6 @@ class AdamWeightDecay(DeclaredOptimizer):
     Raises:
         ValueError: If `beta1`, `beta2` or `eps` is out of range.
         TypeError: If one of them is no float.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = Net()

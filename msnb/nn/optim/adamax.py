@@ -47,9 +47,6 @@ class AdaMax(DeclaredOptimizer):
         TypeError: If `beta1`, `beta2` or `eps` is no float.
         ValueError: If one of them is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.AdaMax(params=net.trainable_params())

@@ -46,9 +46,6 @@ class ASGD(DeclaredOptimizer):
     Raises:
         TypeError: If `lambd`, `alpha` or `t0` is no float.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.ASGD(params=net.trainable_params())

@@ -45,9 +45,6 @@ class FTRL(DeclaredOptimizer):
         ValueError: If the learning rate changes by step or group, or a number is out of range.
         TypeError: If a number is no float or `use_locking` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.FTRL(params=net.trainable_params())

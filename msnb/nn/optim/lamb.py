@@ -50,9 +50,6 @@ class Lamb(DeclaredOptimizer):
         ValueError: If `beta1`, `beta2` or `eps` is out of range.
         TypeError: If one of them is no float.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.Lamb(params=net.trainable_params(), learning_rate=0.01)

@@ -55,9 +55,6 @@ class LARS(Optimizer):
         TypeError: If `optimizer` is no Optimizer, `epsilon` or `coefficient` no float or `use_clip` no bool.
         ValueError: If `use_clip` meets groups whose learning rates change by step.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> opt = nn.Momentum(net.trainable_params(), 0.1, 0.9)

@@ -37,9 +37,6 @@ class LazyAdam(AdamBase):
         ValueError: If `beta1`, `beta2` or `eps` is out of range.
         TypeError: If one of them or `weight_decay` is no float, or `use_locking` or `use_nesterov` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.LazyAdam(params=net.trainable_params(), learning_rate=0.001)

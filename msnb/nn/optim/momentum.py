@@ -45,9 +45,6 @@ class Momentum(DeclaredOptimizer):
         ValueError: If `momentum` is negative.
         TypeError: If `momentum` is no float or `use_nesterov` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.Momentum(params=net.trainable_params(), learning_rate=0.1, momentum=0.9)

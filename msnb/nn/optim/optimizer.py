@@ -102,9 +102,6 @@ class Optimizer(Cell):
         TypeError: If an argument is of another type.
         KeyError: If a group has an unknown key.
         RuntimeError: If a Parameter is in two groups.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _has_target = False  # True if `target` may be set

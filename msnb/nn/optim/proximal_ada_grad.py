@@ -43,9 +43,6 @@ class ProximalAdagrad(DeclaredOptimizer):
         ValueError: If `accum`, `l1` or `l2` is negative.
         TypeError: If one of them is no float or `use_locking` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.ProximalAdagrad(params=net.trainable_params())

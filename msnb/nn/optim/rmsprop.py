@@ -44,9 +44,6 @@ class RMSProp(DeclaredOptimizer):
         ValueError: If `decay` or `momentum` is negative, or `epsilon` not positive.
         TypeError: If one of them is no float, or `use_locking` or `centered` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.RMSProp(params=net.trainable_params(), learning_rate=0.01)

@@ -37,9 +37,6 @@ class Rprop(DeclaredOptimizer):
         TypeError: If `etas` or `step_sizes` is no tuple of floats.
         ValueError: If one of them is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.Rprop(params=net.trainable_params())

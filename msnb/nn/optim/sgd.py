@@ -49,9 +49,6 @@ class SGD(DeclaredOptimizer):
         ValueError: If `momentum`, `dampening` or `weight_decay` is negative, or `nesterov` does not go with them.
         TypeError: If one of them is no number or `nesterov` no bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> optim = nn.SGD(params=net.trainable_params(), learning_rate=0.1, momentum=0.9)

@@ -24,9 +24,6 @@ class SparseToDense(Cell):
     Raises:
         TypeError: If the input is no SparseTensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore import SparseTensor
         >>> sparse = SparseTensor(Tensor([[0, 1], [1, 2]]), Tensor([1, 2], mindspore.int32), (2, 3))
@@ -68,9 +65,6 @@ class SparseTensorDenseMatmul(Cell):
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> places, values = Tensor([[0, 1], [1, 0]], mindspore.int32), Tensor([2.0, 3.0], mindspore.float32)

@@ -53,9 +53,6 @@ class GradientAccumulation(Cell):
         TypeError: If `max_accumulation_step` is no int, or `optimizer` no Optimizer.
         ValueError: If `max_accumulation_step` is less than 1.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.boost as boost
         >>> net = nn.Dense(2, 1)

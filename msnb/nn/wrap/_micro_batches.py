@@ -59,9 +59,6 @@ class GradAccumulationCell(_MicroBatched):
         TypeError: If `network` is no Cell, or `micro_size` no int.
         ValueError: If `micro_size` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> loss = nn.GradAccumulationCell(nn.WithLossCell(Net(), nn.MSELoss()), 2)
     """
@@ -102,9 +99,6 @@ class PipelineCell(_MicroBatched):
         TypeError: If `network` is no Cell, or `micro_size` no int.
         ValueError: If `micro_size` is not positive.
         KeyError: If `stage_config` names a Cell that is not there.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> loss = nn.PipelineCell(nn.WithLossCell(Net(), nn.MSELoss()), 2)
@@ -161,9 +155,6 @@ class MicroBatchInterleaved(_MicroBatched):
         TypeError: If `network` is no Cell, or `interleave_num` no int.
         ValueError: If `interleave_num` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> loss = nn.MicroBatchInterleaved(nn.WithLossCell(Net(), nn.MSELoss()), 2)
     """
@@ -197,9 +188,6 @@ class ForwardValueAndGrad(Cell):
 
     Raises:
         TypeError: If `network` cannot be called, an option is no bool, or `weights` are missing with `get_by_list`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.ForwardValueAndGrad(lambda x: x * x)

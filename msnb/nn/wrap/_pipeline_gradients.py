@@ -29,9 +29,6 @@ class PipelineGradReducer(Cell):
     Raises:
         ValueError: If there are not as many gradients as parameters, or `scale_sense` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Dense(2, 1)
         >>> reducer = nn.PipelineGradReducer(net.trainable_params())

@@ -62,9 +62,6 @@ class WithLossCell(Cell):
     Outputs:
         Tensor, the loss.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = Net()
         >>> loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=True)
@@ -105,9 +102,6 @@ class WithGradCell(Cell):
 
     Outputs:
         tuple[Tensor], one gradient per trainable Parameter.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = Net()
@@ -151,9 +145,6 @@ class TrainOneStepCell(Cell):
     Raises:
         TypeError: If `sens` is no number, or `return_grad` no bool.
         ValueError: If the optimizer was made from another network.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net_with_loss = nn.WithLossCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True))
@@ -292,9 +283,6 @@ class VirtualDatasetCellTriple(Cell):
     Outputs:
         Output of the network.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.VirtualDatasetCellTriple(net)
     """
@@ -324,9 +312,6 @@ class WithEvalCell(Cell):
 
     Outputs:
         tuple[Tensor], loss, output and label.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> eval_net = nn.WithEvalCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True))
@@ -365,9 +350,6 @@ class ParameterUpdate(Cell):
 
     Raises:
         TypeError: If `param` is no Parameter.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> rate = Parameter(Tensor(0.01, mindspore.float32), name="learning_rate")

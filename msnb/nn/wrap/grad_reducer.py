@@ -49,9 +49,6 @@ class DistributedGradReducer(Cell):
     Raises:
         ValueError: If `degree` is no positive int.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> reducer = nn.DistributedGradReducer(optimizer.parameters, mean=True, degree=1)
     """

@@ -64,9 +64,6 @@ class DynamicLossScaleUpdateCell(Cell):
     Outputs:
         Tensor, `overflow`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> manager = nn.DynamicLossScaleUpdateCell(loss_scale_value=2**12, scale_factor=2, scale_window=1000)
         >>> step = nn.TrainOneStepWithLossScaleCell(net_with_loss, optimizer, scale_sense=manager)
@@ -110,9 +107,6 @@ class FixedLossScaleUpdateCell(Cell):
     Outputs:
         Tensor, `overflow`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> manager = nn.FixedLossScaleUpdateCell(loss_scale_value=2**12)
         >>> step = nn.TrainOneStepWithLossScaleCell(net_with_loss, optimizer, scale_sense=manager)
@@ -149,9 +143,6 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     Raises:
         TypeError: If `scale_sense` is neither Cell nor Tensor.
         ValueError: If the shape of `scale_sense` is neither () nor (1,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> manager = nn.DynamicLossScaleUpdateCell(loss_scale_value=2**12, scale_factor=2, scale_window=1000)

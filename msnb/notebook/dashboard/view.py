@@ -40,9 +40,6 @@ def dashboard(source: "str | Path | Run | Sequence[str | Path | Run]", height: i
         FileNotFoundError: If there is no such folder.
         TypeError: If `source` is none of these.
         ValueError: If `height` is not a positive int, or `source` an empty list.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return DashboardView(source, height)
 

@@ -47,9 +47,6 @@ def summary(
         TypeError: If `net` is no Cell, or `construct` needs other inputs; if a checkpoint is given inputs.
         ValueError: If `depth` is not an int of at least 0; if a file is no checkpoint.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import msnb
         >>> from msnb import nn

@@ -64,9 +64,6 @@ def inspect_gradients(
         TypeError: If `net` is no Cell, or `data` holds something else than Tensors or arrays.
         ValueError: If `steps` is not positive, or `data` has no batch.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> msnb.inspect_gradients(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"), (x, y))
         >>> view = msnb.inspect_gradients(net, loss, dataset, steps=20, optimizer=nn.Adam(net.trainable_params()))

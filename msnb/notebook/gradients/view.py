@@ -65,9 +65,6 @@ class GradientView(View):
     Raises:
         TypeError: If `recording` is none.
         ValueError: If `height` is not a positive int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, recording: Recording, height: int = _HEIGHT) -> None:

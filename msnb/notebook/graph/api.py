@@ -62,9 +62,6 @@ def view(
         Exception: The error of `net` during tracing; a notebook shows the part before it, with the failing operator in
             red.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import numpy as np
         >>> from msnb import Tensor, nn
@@ -143,9 +140,6 @@ def diff(
         ValueError: If `names` are not two different words, or a file is none that can be read.
         TypeError: If one is a file of Parameters, and the other has none.
         FileNotFoundError: If there is no such file.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if len(names) != 2 or names[0] == names[1]:
         raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")

@@ -34,9 +34,6 @@ def plan_view(plans: Any, height: int = _HEIGHT) -> "PlanView":
     Raises:
         TypeError: If `plans` is neither.
         ValueError: If there is no plan, or `height` is not a positive int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return PlanView(plans, height)
 

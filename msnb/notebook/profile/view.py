@@ -34,9 +34,6 @@ def view(profile: Profile, height: int = _HEIGHT) -> "ProfileView":
         TypeError: If `profile` is none.
         ValueError: If `height` is not a positive int.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import numpy as np
         >>> from msnb import Tensor, nn

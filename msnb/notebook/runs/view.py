@@ -47,9 +47,6 @@ def runs(
         FileNotFoundError: If there is no such folder.
         ValueError: If no run has the metric `target`, or `goal` or `height` is none.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import tempfile
         >>> import msnb

@@ -32,9 +32,6 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range, or there is no vector.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.apply_along_axis(lambda v: v[0] + v[-1], 1, [[1, 2, 3], [4, 5, 6]]))
         [ 4 10]
@@ -68,9 +65,6 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[in
     Raises:
         TypeError: If `axes` is not made of int.
         ValueError: If an axis is out of range, or `func` returns another number of dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a, axes = as_tensor(a, "apply_over_axes", "a"), check(IntOrTuple, axes, "axes", "apply_over_axes")
     result = a
@@ -105,9 +99,6 @@ def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw
 
     Raises:
         ValueError: If there are neither as many functions as conditions nor one more.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = mindspore.numpy.linspace(-2, 2, 5)

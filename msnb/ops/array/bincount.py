@@ -54,9 +54,6 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     Raises:
         TypeError: If `input` is not made of integers.
         ValueError: If an element is negative, `input` is no vector, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     values = concrete_array("bincount", input)
     dtype_in("bincount", "input", values, INT)
@@ -85,9 +82,6 @@ def _bincount_of_numpy(
     Raises:
         TypeError: If `x` is not made of integers, or an argument has the wrong type.
         ValueError: If `x` is no vector, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.bincount([0, 1, 1, 3], length=3))
@@ -118,9 +112,6 @@ def Bincount(array, size: NonNegInt, weights):
     Raises:
         TypeError: If `array` is not made of integers.
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Bincount", "array", array, INT)
     if weights.size:

@@ -32,9 +32,6 @@ def BroadcastTo(x, *, shape: Shape):
         TypeError: If `shape` is not a tuple of int.
         ValueError: If `x` does not broadcast to `shape`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.BroadcastTo((2, 3))(Tensor([1, 2, 3], mindspore.int32)))
         [[1 2 3]
@@ -66,9 +63,6 @@ def _numpy_broadcast_to(array: ArrayLike, shape: Shape) -> Tensor:
     Raises:
         TypeError: If `shape` is not made of int.
         ValueError: If `array` does not broadcast to `shape`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     shape = check(Shape, shape, "shape", "broadcast_to")
     if any(n < 0 for n in shape):
@@ -86,9 +80,6 @@ def _BroadcastTensors(inputs: Tensors):
 
     Outputs:
         A tuple of Tensors of one shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tuple(jnp.broadcast_arrays(*inputs))
 
@@ -105,9 +96,6 @@ def broadcast_arrays(*args: ArrayLike) -> list[Tensor]:
 
     Raises:
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensors = tuple(as_tensor(v, "broadcast_arrays", f"args[{i}]") for i, v in enumerate(args))
     return list(_BroadcastTensors.functional(tensors)) if len(tensors) > 1 else list(tensors)
@@ -141,9 +129,6 @@ def Tile(x, multiples: Ints):
     Raises:
         TypeError: If `multiples` is not a tuple of int.
         ValueError: If an entry is not positive or there are fewer entries than dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Tile()(Tensor([[1, 2]], mindspore.int32), (2, 2)))
@@ -182,9 +167,6 @@ def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
         TypeError: If `dims` is not made of int.
         ValueError: If an entry is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.tile(Tensor([[1, 2]], mindspore.int32), (2, 2)))
         [[1 2 1 2]
@@ -221,9 +203,6 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
         TypeError: If `reps` is not made of int.
         ValueError: If an entry is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.tile([[1, 2]], 2))
         [[1 2 1 2]]
@@ -255,9 +234,6 @@ def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
         TypeError: If `inputs` is not a tuple of Tensors of one element type.
         ValueError: If there are fewer than 2 vectors, or one is not a vector.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.int32), Tensor([5, 6], mindspore.int32)
         >>> print(ops.Meshgrid()((x, y))[1])
@@ -282,9 +258,6 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
     Returns:
         A tuple of Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Meshgrid.functional(inputs, indexing=indexing)
 
@@ -303,9 +276,6 @@ def _Grid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy", sparse: Bool =
 
     Outputs:
         A tuple of as many Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tuple(jnp.meshgrid(*inputs, indexing=indexing, sparse=sparse))
 
@@ -324,9 +294,6 @@ def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") 
 
     Raises:
         TypeError: If `sparse` is not a bool, or `indexing` is neither "xy" nor "ij".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = mindspore.numpy.meshgrid(mindspore.numpy.arange(3), mindspore.numpy.arange(2))
@@ -355,9 +322,6 @@ def _expand(input_x: Tensor, size: Tensor | tuple[int, ...]) -> Tensor:
     Raises:
         TypeError: If `size` is not made of int.
         ValueError: If `input_x` does not broadcast to it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return BroadcastTo(tuple(size.tolist()) if isinstance(size, Tensor) else size)(input_x)
 
@@ -376,9 +340,6 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
     Raises:
         TypeError: If `other` is not a Tensor.
         ValueError: If `input` does not broadcast to it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return BroadcastTo(tensor_argument("expand_as", "other", other).shape)(input)
 
@@ -397,9 +358,6 @@ def Expand(x, shape: Shape):
     Raises:
         TypeError: If `x` is not a Tensor.
         ValueError: If `x` does not broadcast to the shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("Expand", "x", x)
     behind = (1,) * (len(shape) - x.ndim) + x.shape

@@ -65,9 +65,6 @@ def Cast(x, type: DType):
     Raises:
         TypeError: If `type` is not the type of Tensor elements.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Cast()(Tensor([1.5, -2.5], mindspore.float32), mindspore.int32))
         [ 1 -2]
@@ -236,9 +233,6 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         TypeError: If one of them is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Cast.functional(input, tensor_argument("type_as", "other", other).dtype)
 

@@ -40,9 +40,6 @@ def cartesian_prod(*inputs: Tensor) -> Tensor:
     Raises:
         ValueError: If one has not 1 dimension.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([3, 4])))
         [[1 3]
@@ -68,9 +65,6 @@ def _Combinations(input, r: NonNegInt = 2, with_replacement: Bool = False):
     Raises:
         TypeError: If `r` is not an int, or `with_replacement` is not a bool.
         ValueError: If `input` is no vector, or `r` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rank("combinations", "input", input, 1)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations

@@ -28,9 +28,6 @@ def Identity(x):
     Raises:
         TypeError: If `x` is not a Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Identity()(Tensor([1, 2], mindspore.int64)))
         [1 2]
@@ -63,9 +60,6 @@ def copy(a: ArrayLike) -> Tensor:
 
     Raises:
         TypeError: If `a` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Identity.functional(as_tensor(a, "copy", "a"))
 
@@ -79,9 +73,6 @@ def StopGradient(x):
 
     Outputs:
         Tensor equal to `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jax.lax.stop_gradient(x)
 
@@ -99,9 +90,6 @@ def _numpy_positive(a: ArrayLike, dtype: Any = None) -> Tensor:
 
     Raises:
         TypeError: If `a` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return in_type(Identity.functional(as_tensor(a, "positive", "a")), dtype, "positive")
 
@@ -118,9 +106,6 @@ def positive(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tensor_argument("positive", "input", input)
 

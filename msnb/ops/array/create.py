@@ -31,9 +31,6 @@ def Fill(type: DType, shape: Shape, value):
         TypeError: If `type` is not a type of Tensor elements or `shape` is not a tuple of int.
         ValueError: If an entry of `shape` is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Fill()(mindspore.float32, (2, 2), 1))
         [[1. 1.]
@@ -61,9 +58,6 @@ def fill(type: DType, shape: tuple[int, ...], value: Tensor | float | bool) -> T
     Returns:
         Tensor of shape `shape` and element type `type`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.fill(mindspore.float32, (2, 2), 1))
         [[1. 1.]
@@ -90,9 +84,6 @@ def full(size: int | tuple[int, ...] | list[int], fill_value: Tensor | float, *,
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Fill.functional(_default_dtype(fill_value) if dtype is None else dtype, size, fill_value)
 
@@ -108,9 +99,6 @@ def full_like(input: Tensor, fill_value: Tensor | float, *, dtype: DType | None 
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Fill.functional(input.dtype if dtype is None else dtype, input.shape, fill_value)
 
@@ -131,9 +119,6 @@ def _numpy_full(shape: Shape, fill_value: ArrayLike, dtype: DType | str | None =
     Raises:
         TypeError: If `shape` is not made of int, or `fill_value` is none of these types.
         ValueError: If an entry of `shape` is negative, or `fill_value` does not broadcast to it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.full((2, 2), [1, 2]))
@@ -168,9 +153,6 @@ def _numpy_full_like(
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     shape, dtype = _shape_and_dtype_like("full_like", a, dtype, shape)
     return _numpy_full(shape, fill_value, dtype)
@@ -205,9 +187,6 @@ def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
         TypeError: If `shape` is not made of int or `type` is not a type of Tensor elements.
         ValueError: If an entry of `shape` is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Ones()((2,), mindspore.float32))
         [1. 1.]
@@ -230,9 +209,6 @@ def _numpy_ones(shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
     Raises:
         TypeError: If `shape` is not made of int, or `dtype` is no element type.
         ValueError: If an entry of `shape` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Ones.functional(shape, element_type(dtype, "ones"))
 
@@ -248,9 +224,6 @@ def _numpy_ones_like(a: ArrayLike, dtype: DType | str | None = None, shape: Shap
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Ones.functional(*_shape_and_dtype_like("ones_like", a, dtype, shape))
 
@@ -276,9 +249,6 @@ def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
         TypeError: If `shape` is not made of int or `type` is not a type of Tensor elements.
         ValueError: If an entry of `shape` is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Zeros()((2,), mindspore.float32))
         [0. 0.]
@@ -301,9 +271,6 @@ def _numpy_zeros(shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
     Raises:
         TypeError: If `shape` is not made of int, or `dtype` is no element type.
         ValueError: If an entry of `shape` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Zeros.functional(shape, element_type(dtype, "zeros"))
 
@@ -319,9 +286,6 @@ def _numpy_zeros_like(a: ArrayLike, dtype: DType | str | None = None, shape: Sha
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Zeros.functional(*_shape_and_dtype_like("zeros_like", a, dtype, shape))
 
@@ -345,9 +309,6 @@ def OnesLike(x):
     Raises:
         TypeError: If `x` is not a Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.OnesLike()(Tensor([[0, 1], [2, 1]], mindspore.int32)))
         [[1 1]
@@ -367,9 +328,6 @@ def ones_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if isinstance(input, (tuple, list)):
         return tuple(ones_like(v, dtype=dtype) for v in input)
@@ -392,9 +350,6 @@ def ZerosLike(x):
     Raises:
         TypeError: If `x` is not a Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.ZerosLike()(Tensor([[0., 1.]], mindspore.float32)))
         [[0. 0.]]
@@ -413,9 +368,6 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if isinstance(input, (tuple, list)):
         return tuple(zeros_like(v, dtype=dtype) for v in input)
@@ -437,9 +389,6 @@ def zero_(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return take_over("zero_", tensor_argument("zero_", "input", input), ZerosLike.functional(input))
 
@@ -457,9 +406,6 @@ def fills(x: Tensor, value: Tensor | float) -> Tensor:
 
     Raises:
         TypeError: If `x` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return full_like(tensor_argument("fills", "x", x), value)
 
@@ -478,9 +424,6 @@ def FillV2(shape: Shape, value):
     Raises:
         TypeError: If `value` is not a Tensor.
         ValueError: If `value` is no scalar, or a length is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("FillV2", "value", value)
     rank("FillV2", "value", value, 0)
@@ -502,9 +445,6 @@ def Fills(x, value):
     Raises:
         TypeError: If `x` is not a Tensor.
         ValueError: If `value` is no scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("Fills", "x", x)
     rank("Fills", "value", value, 0)

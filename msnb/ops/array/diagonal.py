@@ -44,9 +44,6 @@ def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
         TypeError: If `input` is not a Tensor, or a number is not an int.
         ValueError: If `dim1` or `dim2` is out of range, or they are the same.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.diag_embed(Tensor([2, 3], mindspore.int32)))
         [[2 0]
@@ -79,9 +76,6 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     Raises:
         TypeError: If an input is not a Tensor.
         ValueError: If `src` does not fit, or a dimension is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("diagonal_scatter", "input", input)
     tensor_only("diagonal_scatter", "src", src)
@@ -112,9 +106,6 @@ def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
     Raises:
         TypeError: If `input_x` is not made of numbers.
         ValueError: If `input_x` has fewer than 2 dimensions, or more of different lengths.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.FillDiagonal(9.0)(Tensor(np.zeros((2, 3)), mindspore.float32)))
@@ -173,9 +164,6 @@ def block_diag(*inputs: Tensor) -> Tensor:
 
     Raises:
         ValueError: If a Tensor has more than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _BlockDiag.functional(inputs)
 

@@ -92,9 +92,6 @@ def EditDistance(
         TypeError: If `normalize` is not a bool or the element types do not fit.
         ValueError: If the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     References:
         V. I. Levenshtein, Binary codes capable of correcting deletions, insertions, and reversals, 1966.
 

@@ -79,9 +79,6 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
     Raises:
         TypeError: If the types are not int32 or int64, or not the same.
         ValueError: If `hashmap` does not have the shape (n, 4).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_table("SearchCacheIdx", hashmap, indices=indices)
     length, kind = hashmap.shape[0], hashmap.dtype
@@ -117,9 +114,6 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
     Raises:
         TypeError: If the types are not int32 or int64, or not the same.
         ValueError: If `hashmap` does not have the shape (n, 4).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_table("CacheSwapHashmap", hashmap, miss_emb_idx=miss_emb_idx)
     length, kind = hashmap.shape[0], hashmap.dtype
@@ -177,9 +171,6 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
         TypeError: If `input` is not made of int32 or int64.
         ValueError: If `group_num` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.MapUniform()(Tensor([0, 1, 2, 3, 4, 5], mindspore.int32), 3, 2))
         [0 3 1 4 2 5]
@@ -205,9 +196,6 @@ class SubAndFilter(HostPrimitive):
 
     Raises:
         TypeError: If an input has the wrong type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.SubAndFilter()(Tensor([1, 3, 5, 8, 9, 16], mindspore.int32), 10, 5)[0])

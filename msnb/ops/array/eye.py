@@ -27,9 +27,6 @@ def Eye(n: PositiveInt, m: PositiveInt, t: DType):
         TypeError: If `n` or `m` is not an int or `t` is not a type of Tensor elements.
         ValueError: If `n` or `m` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Eye()(2, 2, mindspore.int32))
         [[1 0]
@@ -49,9 +46,6 @@ def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Tensor:
 
     Returns:
         Tensor of shape (n, m).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Eye.functional(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
 
@@ -68,9 +62,6 @@ def _EyeAt(n: NonNegInt, m: NonNegInt, k: Int, type: DType):
 
     Outputs:
         Tensor of shape (n, m) and element type `type`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.eye(n, m, k, np_dtype(type))
 
@@ -98,9 +89,6 @@ def _numpy_eye(N: int, M: int | None = None, k: int = 0, dtype: DType | str = ms
         TypeError: If `N`, `M` or `k` is not an int, or `dtype` is no element type.
         ValueError: If `N` or `M` is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.eye(2, 3, 1))
         [[0. 1. 0.]
@@ -122,9 +110,6 @@ def _numpy_identity(n: int, dtype: DType | str = mstype.float32) -> Tensor:
 
     Raises:
         TypeError: If `n` is not an int, or `dtype` is no element type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     n = check(NonNegInt, n, "n", "identity")
     return _EyeAt.functional(n, n, 0, element_type(dtype, "identity"))
@@ -142,9 +127,6 @@ def _Tri(n: NonNegInt, m: NonNegInt, k: Int, type: DType):
 
     Outputs:
         Tensor of shape (n, m) and element type `type`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.tri(n, m, k, np_dtype(type))
 
@@ -165,9 +147,6 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DType | str = mstype.fl
     Raises:
         TypeError: If `N`, `M` or `k` is not an int, or `dtype` is no element type.
         ValueError: If `N` or `M` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.tri(2, 3, 1))

@@ -42,9 +42,6 @@ def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
 
     Outputs:
         A tuple of Tensors, one for each dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("unravel_index", "indices", indices, INT)
     size = math.prod(shape)
@@ -68,9 +65,6 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
     Raises:
         TypeError: If `indices` or `shape` is not made of int.
         ValueError: If `order` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.unravel_index([22, 41, 37], (7, 6))[0])
@@ -101,9 +95,6 @@ def _RavelMultiIndex(
 
     Outputs:
         Tensor of integers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for i, x in enumerate(places):
         dtype_in("ravel_multi_index", f"multi_index[{i}]", x, INT)
@@ -129,9 +120,6 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
     Raises:
         TypeError: If `multi_index` or `dims` is not made of int.
         ValueError: If there are not as many places as dimensions, or `mode` or `order` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.ravel_multi_index(([3, 6, 6], [4, 5, 1]), (7, 6)))
@@ -163,9 +151,6 @@ def UnravelIndex(indices, dims: Shape):
     Raises:
         TypeError: If `indices` are not integers.
         ValueError: If `indices` have more than 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("UnravelIndex", "indices", indices, INDEX)
     rank("UnravelIndex", "indices", indices, 0, 1)

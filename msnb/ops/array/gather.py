@@ -58,9 +58,6 @@ def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
         ValueError: If `axis` is out of range.
         RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1, 2, 3], [4, 5, 6]], mindspore.float32)
         >>> print(ops.Gather()(x, Tensor([0, 2], mindspore.int32), 1))
@@ -94,9 +91,6 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Gather.functional(input, index, axis)
 
@@ -134,9 +128,6 @@ def SparseGatherV2(params, indices, axis: Int):
         TypeError: If `indices` are not integers or `axis` is not an int.
         ValueError: If `axis` is out of range.
         RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _take_slices("SparseGatherV2", params, indices, axis)
 
@@ -157,9 +148,6 @@ def GatherD(x, dim: Int, index):
         TypeError: If `index` is not int32 or int64, or `dim` is not an int.
         ValueError: If `dim` is out of range or the shapes do not fit.
         RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[1, 2], [3, 4]], mindspore.int32)
@@ -209,9 +197,6 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
     Returns:
         Tensor of the shape of `index`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return GatherD.functional(input, dim, index)
 
@@ -245,9 +230,6 @@ def GatherNd(input_x, indices):
         TypeError: If `indices` are not integers.
         ValueError: If a position has more entries than `input_x` dimensions.
         RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``, else NaN.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[-0.1, 0.3], [0.4, 0.5]], mindspore.float32)
@@ -285,9 +267,6 @@ def EmbeddingLookup(params, indices, offset: Int):
         TypeError: If `indices` are not integers or `offset` is not an int.
         ValueError: If `params` has more than 2 dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[8, 9], [10, 11], [12, 13]], mindspore.float32)
         >>> print(ops.EmbeddingLookup()(x, Tensor([5, 2], mindspore.int32), 4))
@@ -313,9 +292,6 @@ def Take(input, indices, axis: Axis = ()):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("take", "input", input)
     axes = () if axis == () else (axis_in("take", axis, input.ndim),)
@@ -363,9 +339,6 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
         TypeError: If `indices` are not integers, or `axis` is not an int.
         ValueError: If `axis` is out of range, or `mode` is none of these.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.take([4, 3, 5, 7], [[0, 1], [2, 9]]))
         [[4 3]
@@ -389,9 +362,6 @@ def _TakeAlongAxis(arr, indices, axis: Int):
 
     Outputs:
         Tensor of the element type of `arr`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "take_along_axis"
     dtype_in(op, "indices", indices, INT)
@@ -423,9 +393,6 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Ten
         TypeError: If `indices` are not integers, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the shapes do not fit.
         RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     arr, indices = as_tensor(arr, "take_along_axis", "arr"), as_tensor(indices, "take_along_axis", "indices")
     return _TakeAlongAxis.functional(arr.ravel() if axis is None else arr, indices, 0 if axis is None else axis)
@@ -447,9 +414,6 @@ def IndexFill(x, axis: Int, index, value):
 
     Raises:
         RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     axis = axis_in("index_fill", axis, x.ndim)
     return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
@@ -468,9 +432,6 @@ def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `index` is not made of integers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Take.functional(input, index)
 

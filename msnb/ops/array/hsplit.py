@@ -36,9 +36,6 @@ def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `x` is a number, or cannot be cut into that many pieces.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "hsplit", "x")
     return _split_numpy("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
@@ -58,9 +55,6 @@ def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `x` has too few dimensions, or cannot be cut into that many pieces.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _split_numpy("dsplit", x, indices_or_sections, 2, 3)
 
@@ -79,9 +73,6 @@ def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `input` has too few dimensions, or the number of pieces is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _split_tensor("hsplit", input, indices_or_sections, 2)
 
@@ -100,9 +91,6 @@ def dsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `input` has too few dimensions, or the number of pieces is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _split_tensor("dsplit", input, indices_or_sections, 3)
 

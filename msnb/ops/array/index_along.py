@@ -59,9 +59,6 @@ def IndexAdd(
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sum_along("index_add", x, indices, y, axis)
 
@@ -93,9 +90,6 @@ def index_add(
         TypeError: If `indices` are not integers, or the element types differ.
         ValueError: If the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1., 2., 3.], mindspore.float32), Tensor([10., 10.], mindspore.float32)
         >>> print(ops.index_add(x, Tensor([0, 2], mindspore.int32), y, 0))
@@ -124,9 +118,6 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return index_add(var, indices, updates, axis)
 
@@ -221,9 +212,6 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
     Raises:
         TypeError: If `indices` are not integers, or the element types differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sum_along("InplaceIndexAdd", var, indices, updates, axis)
 
@@ -246,9 +234,6 @@ def IndexPut(x1, x2, indices: Tensors, *, accumulate: OneOf(0, 1) = 0):
     Raises:
         TypeError: If the element types differ, or indices are not integers.
         ValueError: If there are more indices than dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     same_dtype("IndexPut", x1=x1, x2=x2)
     for i, one in enumerate(indices):

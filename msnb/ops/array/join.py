@@ -43,9 +43,6 @@ def Concat(input_x: Tensors, *, axis: Int = 0):
         TypeError: If `axis` is not an int or the element types differ.
         ValueError: If `axis` is out of range or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[0, 1], [2, 1]], mindspore.float32)
         >>> print(ops.Concat(1)((x, x)))
@@ -77,9 +74,6 @@ def concat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
     Returns:
         Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[0, 1]], mindspore.float32)
         >>> print(ops.concat((x, x), 1))
@@ -98,9 +92,6 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Concat.functional(tensors, axis)
 
@@ -118,9 +109,6 @@ def ParallelConcat(values: Tensors):
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes differ or the first dimension is not 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[0, 1]], mindspore.int32)
@@ -154,9 +142,6 @@ def Stack(input_x: Tensors, *, axis: Int = 0):
         TypeError: If `axis` is not an int or the element types differ.
         ValueError: If `axis` is out of range or the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Stack()((Tensor([0, 1], mindspore.int32), Tensor([2, 3], mindspore.int32))))
         [[0 1]
@@ -177,9 +162,6 @@ def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
     Returns:
         Tensor with one dimension more.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([0, 1], mindspore.float32)
@@ -214,9 +196,6 @@ def _JoinSlices(x, *, axis: Int):
 
     Outputs:
         Tensor with one dimension less.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if x.ndim < 2:
         raise ValueError(f"For 'concatenate', numbers cannot be joined along an axis, but got a Tensor of {x.shape}.")
@@ -241,9 +220,6 @@ def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
     Raises:
         TypeError: If `arrays` is none of these, or `axis` is not an int.
         ValueError: If `arrays` is empty, `axis` is out of range, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.concatenate(([[1, 2]], [[3.5]]), axis=1))
@@ -274,9 +250,6 @@ def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
     Raises:
         TypeError: If `arrays` is none of these, or `axis` is not an int.
         ValueError: If `arrays` is empty, `axis` is out of range, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if isinstance(arrays, Tensor) and arrays.ndim:
         return arrays.moveaxis(0, axis_in("stack", check(Int, axis, "axis", "stack"), arrays.ndim))
@@ -303,9 +276,6 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
         TypeError: If `tup` is none of these.
         ValueError: If it is empty, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.vstack(([1, 2, 3], [4, 5, 6])))
         [[1 2 3]
@@ -327,9 +297,6 @@ def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     Raises:
         TypeError: If `inputs` is no tuple or list of Tensors.
         ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not isinstance(inputs, (tuple, list)):
         raise TypeError(f"For 'vstack', 'inputs' should be a tuple or list of Tensors, but got {describe(inputs)}.")

@@ -32,9 +32,6 @@ def MaskedFill(input_x, mask, value):
         TypeError: If `mask` is not bool.
         ValueError: If `value` is not a scalar.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.masked_fill(Tensor([1., 2.], mindspore.float32), Tensor([True, False]), 0.5))
         [0.5 2. ]
@@ -56,9 +53,6 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     Returns:
         Tensor of 1 dimension.
 
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.masked_select(Tensor([1, 2, 3]), Tensor([True, False, True])))
@@ -86,9 +80,6 @@ def SequenceMask(lengths, maxlen: PositiveInt):
     Raises:
         TypeError: If `lengths` are not integers.
         ValueError: If `maxlen` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("sequence_mask", "lengths", lengths, INDEX)
     return jnp.arange(maxlen) < lengths[..., None]
@@ -109,9 +100,6 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
     Raises:
         TypeError: If `lengths` are not integers.
         ValueError: If `maxlen` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.sequence_mask(Tensor([1, 3], mindspore.int32), 3))
@@ -143,9 +131,6 @@ class MaskedSelect(HostPrimitive):
     Raises:
         TypeError: If an input is no Tensor.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, input, mask):
@@ -168,9 +153,6 @@ def MaskedScatter(input, mask, source):
     Raises:
         TypeError: If `mask` is not bool, or the element types differ.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("MaskedScatter", "input", input)
     dtype_in("MaskedScatter", "mask", mask, BOOL)

@@ -75,9 +75,6 @@ def MatrixBandPart(x, lower: Int, upper: Int):
     Raises:
         TypeError: If `lower` or `upper` is not an int.
         ValueError: If `x` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _is_matrix("MatrixBandPart", x)
     x = jnp.triu(x, -lower) if lower >= 0 else x
@@ -106,9 +103,6 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
     Raises:
         TypeError: If `k`, `num_rows` or `num_cols` is not made of int.
         ValueError: If the diagonals do not fit the matrices.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "MatrixDiagV3"
     tensor_only(op, "x", x)
@@ -148,9 +142,6 @@ def matrix_diag(
 
     Raises:
         ValueError: If the diagonals do not fit the matrices.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MatrixDiagV3.functional(x, k, num_rows, num_cols, padding_value, align)
 
@@ -175,9 +166,6 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
     Raises:
         TypeError: If `k` is not made of int.
         ValueError: If `x` has no such diagonals.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _is_matrix("MatrixDiagPartV3", x)
     low, high = _diagonal_range("MatrixDiagPartV3", k, *x.shape[-2:])
@@ -201,9 +189,6 @@ def matrix_diag_part(x: Tensor, k: Tensor | int, padding_value: Tensor | float, 
 
     Raises:
         ValueError: If `x` has no such diagonals.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MatrixDiagPartV3.functional(x, k, padding_value, align)
 
@@ -227,9 +212,6 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
     Raises:
         TypeError: If `k` is not made of int.
         ValueError: If `x` has no such diagonals, or `diagonal` does not have their shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "MatrixSetDiagV3"
     _is_matrix(op, x)
@@ -252,9 +234,6 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Tensor | int = 0, align: str
 
     Raises:
         ValueError: If `x` has no such diagonals, or `diagonal` does not have their shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MatrixSetDiagV3.functional(x, diagonal, k, align)
 
@@ -285,9 +264,6 @@ def MatrixDiag(x, assist):
     Raises:
         TypeError: If the element types differ.
         ValueError: If the matrices are not square, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     same_dtype("MatrixDiag", x=x, assist=assist)
     if x.ndim >= assist.ndim or any(
@@ -312,9 +288,6 @@ def MatrixDiagPart(x, assist):
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     same_dtype("MatrixDiagPart", x=x, assist=assist)
     same_shape("MatrixDiagPart", x=x, assist=assist)
@@ -337,9 +310,6 @@ def MatrixSetDiag(x, diagonal, assist):
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     same_dtype("MatrixSetDiag", x=x, diagonal=diagonal, assist=assist)
     same_shape("MatrixSetDiag", x=x, assist=assist)

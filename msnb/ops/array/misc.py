@@ -26,9 +26,6 @@ def IdentityN(x: Tensors):
 
     Raises:
         TypeError: If `x` is no tuple or list of Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tuple(x)
 
@@ -47,9 +44,6 @@ def MulNoNan(x, y):
     Raises:
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = promote(x, y, op="MulNoNan")
     dtype_in("MulNoNan", "x", x, FLOAT | COMPLEX | INDEX)
@@ -69,9 +63,6 @@ class CheckNumerics(HostPrimitive):
     Raises:
         TypeError: If `x` is no Tensor of floating point numbers.
         RuntimeError: If an element is infinite or no number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, x):
@@ -101,9 +92,6 @@ def CompareAndBitpack(x, threshold):
     Raises:
         TypeError: If the element types are not supported.
         ValueError: If the last dimension is no multiple of 8.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("CompareAndBitpack", "x", x, NUMBER | BOOL)
     if not x.ndim or x.shape[-1] % 8:
@@ -139,9 +127,6 @@ def DataFormatVecPermute(input_x, *, src_format: Layout = "NHWC", dst_format: La
     Raises:
         TypeError: If `input_x` is not made of integers.
         ValueError: If it has another shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("DataFormatVecPermute", "input_x", input_x, INDEX)
     if input_x.shape not in ((4,), (4, 2)):

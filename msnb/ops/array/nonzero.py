@@ -38,9 +38,6 @@ class NonZero(HostPrimitive):
     Raises:
         TypeError: If `input` is not a Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.NonZero()(Tensor([0, 3, 5], mindspore.int32)))
         [[1]
@@ -62,9 +59,6 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     Returns:
         Tensor of int64, of shape (count, input.ndim), or a tuple of vectors.
 
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     indices = np.nonzero(concrete_array("nonzero", input))
     if as_tuple:
@@ -81,9 +75,6 @@ def argwhere(input: Tensor) -> Tensor:
 
     Returns:
         Tensor of int64, of shape (count, input.ndim).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return nonzero(input)
 
@@ -98,8 +89,5 @@ def _numpy_argwhere(a: ArrayLike) -> Tensor:
     Returns:
         Tensor of int64, of shape (count, a.ndim).
 
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return nonzero(as_tensor(a, "argwhere", "a"))

@@ -30,9 +30,6 @@ class Shape(HostPrimitive):
     Raises:
         TypeError: If `input_x` is not a Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Shape()(Tensor(np.ones((3, 2, 1)), mindspore.float32)))
         (3, 2, 1)
@@ -54,9 +51,6 @@ class DynamicShape(HostPrimitive):
 
     Raises:
         TypeError: If `x` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.DynamicShape()(Tensor(np.ones((3, 2, 1)), mindspore.float32)))
@@ -80,9 +74,6 @@ class DType(HostPrimitive):
     Raises:
         TypeError: If `x` is none of these.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.DType()(Tensor([1., 2.], mindspore.float32)))
         Float32
@@ -105,9 +96,6 @@ class Rank(HostPrimitive):
     Raises:
         TypeError: If `input_x` is not a Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Rank()(Tensor([[2, 2], [2, 2]], mindspore.float32)))
         2
@@ -129,9 +117,6 @@ class Size(HostPrimitive):
 
     Raises:
         TypeError: If `input_x` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Size()(Tensor([[2, 2], [2, 2]], mindspore.float32)))
@@ -156,9 +141,6 @@ def size(a: ArrayLike, axis: int | None = None) -> int:
     Raises:
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "size", "a")
     return a.size if axis is None else a.shape[axis_in("size", check(Int, axis, "axis", "size"), a.ndim)]
@@ -178,9 +160,6 @@ class SameTypeShape(HostPrimitive):
     Raises:
         TypeError: If an input is not a Tensor or the element types differ.
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, input_x: Any, input_y: Any) -> Any:
@@ -212,9 +191,6 @@ class IsSubClass(HostPrimitive):
     Raises:
         TypeError: If an input is not a type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.IsSubClass()(mindspore.int32, mindspore.int_))
         True
@@ -243,9 +219,6 @@ class IsInstance(HostPrimitive):
     Raises:
         TypeError: If `type_` is not a type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.IsInstance()(1, mindspore.int_))
         True
@@ -273,9 +246,6 @@ class TensorShape(HostPrimitive):
 
     Raises:
         TypeError: If `input_x` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, x: Any) -> Any:
@@ -294,9 +264,6 @@ def numel(input: Tensor) -> int:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tensor_argument("numel", "input", input).size
 
@@ -313,9 +280,6 @@ def dyn_shape(input_x: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input_x` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Tensor(np.array(tensor_argument("dyn_shape", "input_x", input_x).shape, np.int64))
 
@@ -329,9 +293,6 @@ def is_tensor(obj: Any) -> bool:
 
     Returns:
         bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return isinstance(obj, Tensor)
 
@@ -348,9 +309,6 @@ def is_complex(input: Tensor) -> bool:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tensor_argument("is_complex", "input", input).is_complex()
 
@@ -368,9 +326,6 @@ def is_nonzero(input: Tensor) -> bool:
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If it has several elements, or none.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if tensor_argument("is_nonzero", "input", input).size != 1:
         raise ValueError(f"For 'is_nonzero', 'input' should have one element, but got shape {input.shape}.")

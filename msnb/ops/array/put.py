@@ -29,9 +29,6 @@ def _Put(input, index, source, *, accumulate: Bool = False):
     Raises:
         TypeError: If `index` is not made of integers, or the element types differ.
         ValueError: If `source` and `index` differ in their number of elements.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("put_", "input", input)
     dtype_in("put_", "index", index, INDEX)
@@ -61,9 +58,6 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     Raises:
         TypeError: If `index` is not made of integers, or the element types differ.
         ValueError: If `source` and `index` differ in their number of elements.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return take_over("put_", input, _Put.functional(input, index, source, accumulate))
 

@@ -30,9 +30,6 @@ class RaggedRange(HostPrimitive):
         TypeError: If `Tsplits` is another type, or an input no Tensor.
         ValueError: If the shapes differ, or a step is 0.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> starts, limits, deltas = (Tensor(n, mindspore.int32) for n in ([2, 5, 8], [3, 5, 12], [1, 1, 2]))
         >>> splits, numbers = ops.RaggedRange(mindspore.int64)(starts, limits, deltas)

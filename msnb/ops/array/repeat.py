@@ -43,9 +43,6 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
     Returns:
         Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.repeat_interleave(Tensor([1, 2]), 2))
         [1 1 2 2]
@@ -89,9 +86,6 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
         TypeError: If `rep` or `axis` is not an int.
         ValueError: If `rep` is not positive or `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.repeat_elements(Tensor([[0, 1], [2, 3]], mindspore.int32), 2, 0))
         [[0 1]
@@ -134,9 +128,6 @@ def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int |
         TypeError: If `repeats` is not made of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or `repeats` is negative or not as long as the axis.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.repeat([[1, 2], [3, 4]], [1, 2], axis=0))
         [[1 2]
@@ -168,9 +159,6 @@ def Roll(input, *, shifts: IntOrTuple, dims: Axis = ()):
     Returns:
         Tensor of the shape of `input`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.roll(Tensor([1, 2, 3]), 1))
         [3 1 2]
@@ -198,9 +186,6 @@ def _numpy_roll(
     Raises:
         TypeError: If an argument is not made of int.
         ValueError: If an axis is out of range, or there are more shifts than axes.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a, shifts = as_tensor(a, "roll", "a"), check(IntOrTuple, shift, "shift", "roll")
     if axis is None:
@@ -231,9 +216,6 @@ def _Rot90(input, k: Int, dims: Ints):
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("rot90", "input", input)
     return jnp.rot90(input, k, dims)
@@ -254,9 +236,6 @@ def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (
     Raises:
         TypeError: If `k` is not an int, or `axes` is not made of int.
         ValueError: If `axes` are not two different axes of `a`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a, axes = as_tensor(a, "rot90", "a"), check(Ints, axes, "axes", "rot90")
     plane = {axis_in("rot90", d, a.ndim, "axes") for d in axes}
@@ -281,9 +260,6 @@ def ReverseV2(x, *, axis: Axis):
     Raises:
         TypeError: If `axis` is not made of int.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.ReverseV2(axis=[1])(Tensor([[1, 2], [3, 4]], mindspore.int32)))
@@ -316,9 +292,6 @@ def _numpy_flip(m: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = N
     Raises:
         TypeError: If `axis` is not made of int.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     m = as_tensor(m, "flip", "m")
     axes = tuple(range(m.ndim)) if axis is None else check(IntOrTuple, axis, "axis", "flip")
@@ -337,9 +310,6 @@ def _numpy_flipud(m: ArrayLike) -> Tensor:
 
     Raises:
         ValueError: If `m` is a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     m = as_tensor(m, "flipud", "m")
     return ReverseV2.functional(m, (axis_in("flipud", 0, m.ndim),))
@@ -357,9 +327,6 @@ def _numpy_fliplr(m: ArrayLike) -> Tensor:
 
     Raises:
         ValueError: If `m` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     m = as_tensor(m, "fliplr", "m")
     return ReverseV2.functional(m, (axis_in("fliplr", 1, m.ndim),))
@@ -389,9 +356,6 @@ def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
         TypeError: If a dimension is not an int or `seq_lengths` is not of integers.
         ValueError: If a dimension is out of range or the shapes do not fit.
         RuntimeError: If a length is negative or too large; in a compiled graph only with ``check_indices``.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[1, 2, 3], [4, 5, 6]], mindspore.float32)
@@ -428,9 +392,6 @@ def reverse(x: Tensor, axis: tuple[int, ...] | list[int]) -> Tensor:
     Raises:
         TypeError: If `axis` is not made of int.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ReverseV2.functional(x, axis)
 
@@ -448,9 +409,6 @@ def flipud(input: Tensor) -> Tensor:
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If it is a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ReverseV2.functional(input, (axis_in("flipud", 0, tensor_argument("flipud", "input", input).ndim),))
 
@@ -468,9 +426,6 @@ def fliplr(input: Tensor) -> Tensor:
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If it has fewer dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ReverseV2.functional(input, (axis_in("fliplr", 1, tensor_argument("fliplr", "input", input).ndim),))
 

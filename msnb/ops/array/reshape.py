@@ -54,9 +54,6 @@ def Reshape(x, shape: Shape):
         TypeError: If `shape` is not a tuple of int.
         ValueError: If there is more than one -1, or the number of elements does not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Reshape()(Tensor([[1, 2, 3], [4, 5, 6]], mindspore.int32), (3, -1)))
         [[1 2]
@@ -80,9 +77,6 @@ def TransShape(x, shape: Shape):
 
     Raises:
         ValueError: If the number of elements does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.reshape(x, resolve_shape("TransShape", x.size, shape))
 
@@ -101,9 +95,6 @@ def ExpandDims(x, axis: Int):
     Raises:
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.ExpandDims()(Tensor([1, 2], mindspore.int32), 0))
@@ -129,9 +120,6 @@ def Squeeze(x, *, axis: Axis = ()):
     Raises:
         TypeError: If `axis` is not an int or tuple.
         ValueError: If a named dimension is out of range or not of length 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Squeeze(2)(Tensor(np.ones((3, 2, 1)), mindspore.float32)).shape)
@@ -165,9 +153,6 @@ def _squeeze_api2(input: Tensor, axis: Axis = ()) -> Tensor:
     Raises:
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.squeeze(Tensor(np.ones((3, 2, 1)), mindspore.float32), 2).shape)
         (3, 2)
@@ -199,9 +184,6 @@ def Padding(x, *, pad_dim_size: PositiveInt = 8):
     Raises:
         TypeError: If `pad_dim_size` is not an int.
         ValueError: If `pad_dim_size` is not positive or the last dimension is not 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Padding(4)(Tensor([[8], [10]], mindspore.float32)))
@@ -262,9 +244,6 @@ def ravel(input: Tensor) -> Tensor:
 
     Returns:
         Tensor of 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Reshape.functional(input, (-1,))
 
@@ -279,9 +258,6 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ExpandDims.functional(input, dim)
 
@@ -316,9 +292,6 @@ def _numpy_reshape(x: ArrayLike, new_shape: Shape) -> Tensor:
     Raises:
         TypeError: If `new_shape` is not made of int.
         ValueError: If there is more than one -1, or the number of elements does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Reshape.functional(as_tensor(x, "reshape", "x"), new_shape)
 
@@ -332,9 +305,6 @@ def _numpy_ravel(x: ArrayLike) -> Tensor:
 
     Returns:
         Tensor of 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ravel(as_tensor(x, "ravel", "x"))
 
@@ -353,9 +323,6 @@ def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) ->
     Raises:
         TypeError: If `axis` is not made of int.
         ValueError: If an axis is out of range or named twice.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a, axis = as_tensor(a, "expand_dims", "a"), check(IntOrTuple, axis, "axis", "expand_dims")
     if isinstance(axis, int):
@@ -379,9 +346,6 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
     Raises:
         TypeError: If `axis` is not made of int.
         ValueError: If a named dimension is out of range or not of length 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "squeeze", "a")
     return a if axis is not None and axis in ((), []) else Squeeze.functional(a, axis)
@@ -401,9 +365,6 @@ def _numpy_squeeze_api2(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | 
     Raises:
         TypeError: If `axis` is not made of int.
         ValueError: If a named dimension is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "squeeze", "a")
     return a if axis is not None and axis in ((), []) else _squeeze_api2(a, axis)
@@ -423,9 +384,6 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     Raises:
         TypeError: If `other` is no Tensor.
         ValueError: If they do not have as many elements.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Reshape.functional(input, tensor_argument("view_as", "other", other).shape)
 

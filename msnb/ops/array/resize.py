@@ -48,9 +48,6 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
         TypeError: If `size` is not made of int or `align_corners` is not a bool.
         ValueError: If `size` has not two entries or `input_x` not four dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[[[1., 2.], [3., 4.]]]], mindspore.float32)
         >>> print(ops.ResizeNearestNeighbor((1, 2))(x))

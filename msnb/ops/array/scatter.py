@@ -34,9 +34,6 @@ _DOC = """{summary}
         TypeError: If `use_locking` is not a bool, `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit.
         {error}: If an index is out of range; in a compiled graph only with ``check_indices``.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
 
@@ -157,9 +154,6 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
         TypeError: If `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit.
         RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     name = "ScatterNonAliasingAdd"
     dtype_in(name, "input_x", input_x, NUMBER)
@@ -184,9 +178,6 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     Raises:
         TypeError: If `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     name = "UpdateCache"
     dtype_in(name, "indices", indices, INDEX)

@@ -29,9 +29,6 @@ _COPY = """{summary}
         ValueError: If the shapes do not fit.
         {error}: If a position is outside; in a compiled graph only with ``check_indices``.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([1., 2., 4.], mindspore.float32)
         >>> print(ops.{name}()(x, Tensor([[1]], mindspore.int32), Tensor([8.], mindspore.float32)))
@@ -123,9 +120,6 @@ def ScatterNd(indices, updates, shape: Shape):
         ValueError: If an entry of `shape` is not positive or the shapes do not fit.
         RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> indices = Tensor([[0, 1], [1, 1]], mindspore.int32)
         >>> print(ops.ScatterNd()(indices, Tensor([3.2, 1.1], mindspore.float32), (3, 3)))
@@ -173,9 +167,6 @@ def TensorScatterElements(
         TypeError: If `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit or `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
         >>> print(ops.tensor_scatter_elements(x, Tensor([[2, 0]]), Tensor([[7., 8.]], mindspore.float32), 1))
@@ -217,9 +208,6 @@ def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
     Raises:
         TypeError: If `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit or `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return TensorScatterElements.kernel(input_x, indices, updates, axis=axis, reduction="add")
 
@@ -286,9 +274,6 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
     Raises:
         TypeError: If `index` is not made of integers or the element types differ.
         ValueError: If the shapes do not fit or `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return TensorScatterElements.functional(input, index, _crop_to_index(index, src), axis)
 
@@ -324,9 +309,6 @@ def _PutSlice(x, src, *, axis: Int, start: Optional(Int) = None, end: Optional(I
 
     Raises:
         ValueError: If `axis` is out of range, or `src` does not have the shape of the slice.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     at = x.at[(slice(None),) * axis_in("slice_scatter", axis, x.ndim) + (slice(start, end, step),)]
     expected = jax.eval_shape(at.get).shape
@@ -355,9 +337,6 @@ def slice_scatter(
     Raises:
         TypeError: If `axis`, `start`, `end` or `step` is not an int.
         ValueError: If `axis` is out of range, or `src` does not have the shape of the slice.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _PutSlice.functional(input, src, axis, start, end, step)
 
@@ -378,9 +357,6 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     Raises:
         TypeError: If `axis` or `index` is not an int.
         ValueError: If one of them is out of range, or `src` does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("select_scatter", "src", src)
     axis = axis_in("select_scatter", axis, tensor_argument("select_scatter", "input", input).ndim)

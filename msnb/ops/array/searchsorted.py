@@ -43,9 +43,6 @@ def LowerBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
     Raises:
         TypeError: If the inputs are not numbers of one type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _search_rows("LowerBound", "left", sorted_x, values, out_type)
 
@@ -67,9 +64,6 @@ def UpperBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
     Raises:
         TypeError: If the inputs are not numbers of one type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _search_rows("UpperBound", "right", sorted_x, values, out_type)
 
@@ -91,9 +85,6 @@ def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
     Raises:
         TypeError: If `input` is not made of numbers.
         ValueError: If there is no such place.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("NthElement", "input", input, NUMBER)
     if not input.ndim or not 0 <= n < input.shape[-1]:
@@ -118,9 +109,6 @@ class ListDiff(HostPrimitive):
     Raises:
         TypeError: If an input is no Tensor.
         ValueError: If it is no vector.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, out_idx: mstype.Type = mstype.int32):

@@ -33,9 +33,6 @@ _DOC = """{summary} of the slices of each segment.
         RuntimeError: If a number is not below `num_segments`; in a compiled graph only with ``check_indices``, else
             it is left out too.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([1., 2., 3., 4.], mindspore.float32)
         >>> print(ops.{name}()(x, Tensor([0, 0, 1, 1], mindspore.int32), 2))
@@ -122,9 +119,6 @@ _SORTED = """{summary} of the slices of each segment.
     Raises:
         TypeError: If `segment_ids` are not integers.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
 
@@ -196,9 +190,6 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
     Raises:
         TypeError: If an input is no Tensor.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "sparse_segment_mean"
     if not tensor_argument(op, "x", x).ndim:

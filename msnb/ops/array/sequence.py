@@ -36,9 +36,6 @@ def LinSpace(start, stop, num: PositiveInt):
         TypeError: If the bounds are not floating point or `num` is not an int.
         ValueError: If `num` is not positive or a bound is not a scalar.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.LinSpace()(Tensor(1., mindspore.float32), Tensor(10., mindspore.float32), 4))
         [ 1.  4.  7. 10.]
@@ -65,9 +62,6 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
 
     Outputs:
         Tensor of 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if step == 0:
         raise ValueError("For 'arange', 'step' should not be 0.")
@@ -89,9 +83,6 @@ def arange(start: float = 0, end: float | None = None, step: float = 1, *, dtype
 
     Returns:
         Tensor of 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.arange(1, 6, 2))
@@ -120,9 +111,6 @@ def range_(
 
     Returns:
         Tensor of 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     log.unused("ops.range", "the result is as long as it has to be", maxlen=maxlen != 1000000)
     return arange(start, end, step, dtype=dtype)
@@ -146,9 +134,6 @@ def _numpy_arange(
     Raises:
         TypeError: If an argument is not a number, or `dtype` is no element type.
         ValueError: If `step` is 0.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.arange(5))
@@ -184,9 +169,6 @@ def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
 
     Outputs:
         Tensor with one dimension more than `start` and `stop` broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.linspace(start, stop, num, endpoint, axis=axis)
 
@@ -207,9 +189,6 @@ def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: I
 
     Outputs:
         Tensor with one dimension more than `start` and `stop` broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     zero = jnp.zeros(jnp.broadcast_shapes(start.shape, stop.shape), start.dtype)
     share = jnp.linspace(zero, zero + 1, num, endpoint, axis=axis)
@@ -270,9 +249,6 @@ def _numpy_linspace(
         TypeError: If an argument is not of the type given above.
         ValueError: If `num` is negative or `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.linspace(0, 5, 6))
         [0. 1. 2. 3. 4. 5.]
@@ -320,9 +296,6 @@ def _numpy_logspace(
         TypeError: If an argument is not of the type given above.
         ValueError: If `num` is negative or `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.logspace(0, 5, 6, base=2.0))
         [ 1.  2.  4.  8. 16. 32.]
@@ -363,9 +336,6 @@ def geomspace(
         TypeError: If an argument is not of the type given above.
         ValueError: If `num` is negative, `axis` is out of range, or a bound is 0.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.geomspace(1, 256, num=9))
         [  1.   2.   4.   8.  16.  32.  64. 128. 256.]
@@ -404,9 +374,6 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
     Raises:
         TypeError: If an argument is not a float.
         ValueError: If `delta` is 0 or leads away from `limit`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Range", "x", x, NUMBER)
     return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
@@ -464,9 +431,6 @@ def logspace(
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If `steps` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     low, high = [as_tensor(v, "logspace", n).astype(mstype.float32) for n, v in (("start", start), ("end", end))]
     exponents = _Spaced(num=check(NonNegInt, steps, "steps", "logspace"), endpoint=True, axis=0)(low, high)
@@ -493,9 +457,6 @@ def LogSpace(
 
     Raises:
         ValueError: If `start` or `end` is no scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for name, value in (("start", start), ("end", end)):
         rank("LogSpace", name, value, 0)

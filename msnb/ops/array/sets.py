@@ -26,9 +26,6 @@ def _IsIn(element, test_elements, *, invert: Bool = False):
 
     Outputs:
         Tensor of bool, of the shape of `element`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.isin(element, test_elements, invert=invert)
 
@@ -47,9 +44,6 @@ def isin(element: ArrayLike, test_elements: ArrayLike, invert: bool = False) -> 
 
     Raises:
         TypeError: If `invert` is not a bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.isin([[0, 1], [2, 3]], [1, 2]))
@@ -74,9 +68,6 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
 
     Raises:
         TypeError: If `invert` is not a bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return isin(as_tensor(ar1, "in1d", "ar1").ravel(), ar2, invert)
 
@@ -104,9 +95,6 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Te
 
     Raises:
         TypeError: If `assume_unique` is not a bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check(Bool, assume_unique, "assume_unique", "setdiff1d")
     first, second = _concrete_vectors(
@@ -135,9 +123,6 @@ def intersect1d(
 
     Raises:
         TypeError: If `assume_unique` or `return_indices` is not a bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.intersect1d([1, 3, 4, 3], [3, 1, 2, 1]))

@@ -26,9 +26,6 @@ def Slice(x, begin: Ints, size: Ints):
         TypeError: If `begin` or `size` is not made of int.
         ValueError: If there is not one entry for each dimension, or the block is not inside `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Slice()(Tensor([[1, 2, 3], [4, 5, 6]], mindspore.int32), (1, 0), (1, 2)))
         [[4 5]]
@@ -79,9 +76,6 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
 
     Raises:
         ValueError: If the range is not inside the Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     axis = axis_in("narrow", axis, input.ndim)
     if start < 0 or length < 0 or start + length > input.shape[axis]:
@@ -138,9 +132,6 @@ def StridedSlice(
         TypeError: If a mask is not an int or an input is not made of int.
         ValueError: If a mask is negative, there is more than one ellipsis, the inputs differ in length, a stride is 0,
             or a single index is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[[1, 1, 1], [2, 2, 2]], [[3, 3, 3], [4, 4, 4]]], mindspore.float32)

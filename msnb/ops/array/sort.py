@@ -55,9 +55,6 @@ def Sort(x, *, axis: Int = -1, descending: Bool = False):
         TypeError: If `axis` is not an int or `descending` is not a bool.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> values, indices = ops.Sort()(Tensor([8, 2, 1], mindspore.float16))
         >>> print(values, indices)
@@ -80,9 +77,6 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 
     Returns:
         Tensor of int32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Sort.functional(input, axis, descending)[1]
 
@@ -121,9 +115,6 @@ def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, ri
     Raises:
         TypeError: If the element types are not numbers.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("searchsorted", "sorted_sequence", sorted_sequence, NUMBER)
     dtype_in("searchsorted", "values", values, NUMBER)
@@ -167,9 +158,6 @@ def searchsorted(
     Raises:
         ValueError: If `side` is none of these or contradicts `right`, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.searchsorted(Tensor([1., 2., 3.]), Tensor([2., 9.]), side="right"))
         [2 3]
@@ -211,9 +199,6 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
 
     Raises:
         ValueError: If `a` is no vector, `side` is none of these, or `sorter` is not as long as `a`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.searchsorted([1, 2, 3, 4, 5], [0, 3, 9]))
@@ -268,9 +253,6 @@ def UniqueWithPad(x, pad_num):
         TypeError: If `x` is not made of numbers.
         ValueError: If `x` is not a vector.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> y, idx = ops.UniqueWithPad()(Tensor([1, 1, 5, 5, 4], mindspore.int32), 8)
         >>> print(y, idx)
@@ -302,9 +284,6 @@ class Unique(HostPrimitive):
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> y, idx = ops.Unique()(Tensor([1, 2, 5, 2], mindspore.int32))
@@ -344,9 +323,6 @@ def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[
     Raises:
         TypeError: If `return_inverse` is not a bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.unique([3, 1, 3, 2]))
         [1 2 3]
@@ -373,9 +349,6 @@ def msort(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not made of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Sort(0)(input)[0]
 

@@ -83,9 +83,6 @@ def SpaceToDepth(x, *, block_size: BlockSize):
         TypeError: If `block_size` is not an int.
         ValueError: If `block_size` is less than 2 or the shape does not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.SpaceToDepth(2)(Tensor(np.zeros((1, 3, 2, 2)), mindspore.float32)).shape)
         (1, 12, 1, 1)
@@ -114,9 +111,6 @@ def DepthToSpace(x, *, block_size: BlockSize):
     Raises:
         TypeError: If `block_size` is not an int.
         ValueError: If `block_size` is less than 2 or the shape does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.DepthToSpace(2)(Tensor(np.zeros((1, 12, 1, 1)), mindspore.float32)).shape)
@@ -173,9 +167,6 @@ def SpaceToBatch(x, *, block_size: BlockSize, paddings: Borders):
         TypeError: If an argument is not made of int.
         ValueError: If the padded height and width are not multiples of `block_size`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)
         >>> print(ops.SpaceToBatch(2, [[0, 0], [0, 0]])(x).shape)
@@ -201,9 +192,6 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
     Raises:
         TypeError: If an argument is not made of int.
         ValueError: If the batch is not a multiple of block_size**2, or nothing is left.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)
@@ -232,9 +220,6 @@ def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
         TypeError: If an argument is not made of int.
         ValueError: If the padded height and width are not multiples of `block_shape`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)
         >>> print(ops.SpaceToBatchND([2, 2], [[0, 0], [0, 0]])(x).shape)
@@ -261,9 +246,6 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
         TypeError: If an argument is not made of int.
         ValueError: If the batch is not a multiple of the block, or nothing is left.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)
         >>> print(ops.BatchToSpaceND([2, 2], [[0, 0], [0, 0]])(x))
@@ -288,9 +270,6 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
     Raises:
         TypeError: If an argument is not made of int.
         ValueError: If the batch is not a multiple of the block, or nothing is left.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _from_batch("BatchToSpaceNDV2", input_x, block_shape, crops)
 
@@ -325,9 +304,6 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
         TypeError: If an argument is not made of int.
         ValueError: If a padded dimension is not a multiple of its block.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)
         >>> print(ops.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]).shape)
@@ -361,9 +337,6 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
     Raises:
         TypeError: If an argument is not made of int.
         ValueError: If the batch is not a multiple of the block, or nothing is left.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)

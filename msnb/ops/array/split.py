@@ -29,9 +29,6 @@ def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range, or not `num` long.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Unstack()(Tensor([[1, 1], [2, 2]], mindspore.int32))[1])
         [2 2]
@@ -57,9 +54,6 @@ def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
 
     Returns:
         A tuple of Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Unstack.functional(input_x, axis)
 
@@ -74,9 +68,6 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
     Returns:
         A tuple of Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Unstack.functional(input, dim)
 
@@ -98,9 +89,6 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     Raises:
         TypeError: If an argument is not an int.
         ValueError: If `axis` is out of range or its length is not a multiple of `output_num`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Split(1, 2)(Tensor([[1, 2, 3, 4]], mindspore.int32))[1])
@@ -149,9 +137,6 @@ def split(
         TypeError: If the lengths are not int.
         ValueError: If the lengths do not add up, or `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.split(Tensor([1, 2, 3], mindspore.int32), 2)[1])
         [3]
@@ -190,9 +175,6 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
     Returns:
         A tuple of Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     chunks = check(PositiveInt, chunks, "chunks", "chunk")
     length = tensor_argument("chunk", "input", input).shape[axis_in("chunk", axis, input.ndim)]
@@ -215,9 +197,6 @@ def _SplitAt(x, *, places: IntOrTuple, axis: Int):
 
     Outputs:
         A tuple of Tensors.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     axis = axis_in("split", axis, x.ndim)
     if isinstance(places, int):
@@ -262,9 +241,6 @@ def numpy_split(
         TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or its length is not a multiple of the number of pieces.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.split(mindspore.numpy.arange(5), (2, 3))[2])
         [3 4]
@@ -290,9 +266,6 @@ def array_split(
     Raises:
         TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the number of pieces is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _split_checked("array_split", x, indices_or_sections, axis, False)
 
@@ -311,9 +284,6 @@ def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `x` has too few dimensions, or cannot be cut into that many pieces.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "vsplit", "x")
     if x.ndim < 2:
@@ -339,9 +309,6 @@ def tensor_split(
     Raises:
         TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
         ValueError: If `axis` is out of range, or the number of pieces is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _split_checked(
         "tensor_split", tensor_argument("tensor_split", "input", input), indices_or_sections, axis, False
@@ -362,9 +329,6 @@ def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
     Raises:
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `input` is a number, or the number of pieces is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return tensor_split(input, indices_or_sections)
 
@@ -383,9 +347,6 @@ def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
     Raises:
         ValueError: If `dim` is out of range, or `chunks` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return chunk(input, chunks, dim)
 
@@ -405,9 +366,6 @@ def SplitWithSize(input, split_size: Ints, dim: Int = 0):
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `dim` is out of range, or the lengths have another sum.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("SplitWithSize", "input", input)
     axis = axis_in("SplitWithSize", dim, input.ndim, "dim")
@@ -436,9 +394,6 @@ def SplitV(input_x, *, size_splits: Ints, split_dim: Int, num_split: PositiveInt
 
     Raises:
         ValueError: If `split_dim` is out of range, or the lengths are not that of the axis together.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> first, rest = ops.SplitV((1, -1), 0, 2)(Tensor([1, 2, 3], mindspore.int32))

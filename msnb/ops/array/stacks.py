@@ -24,9 +24,6 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor
     Raises:
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return concatenate((as_tensor(arr, "append", "arr"), as_tensor(values, "append", "values")), axis)
 
@@ -69,9 +66,6 @@ def _numpy_atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
     Returns:
         Tensor, or a list of Tensors for several.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _at_least("atleast_1d", 1, arys)
 
@@ -85,9 +79,6 @@ def _numpy_atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
     Returns:
         Tensor, or a list of Tensors for several.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _at_least("atleast_2d", 2, arys)
 
@@ -101,9 +92,6 @@ def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
     Returns:
         Tensor, or a list of Tensors for several.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _at_least("atleast_3d", 3, arys)
 
@@ -122,9 +110,6 @@ def _numpy_hstack(tup: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `tup` is none of these.
         ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensors = [_add_dimensions(x, 1) for x in in_one_type("hstack", tup, "tup")]
     return concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
@@ -144,9 +129,6 @@ def _numpy_dstack(tup: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `tup` is none of these.
         ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return concatenate([_add_dimensions(x, 3) for x in in_one_type("dstack", tup, "tup")], 2)
 
@@ -165,9 +147,6 @@ def _numpy_column_stack(tup: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `tup` is none of these.
         ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.column_stack(([1, 2, 3], [4, 5, 6])))
@@ -191,9 +170,6 @@ def atleast_1d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
 
     Raises:
         TypeError: If `inputs` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _add_dimensions_to_each("atleast_1d", 1, inputs)
 
@@ -210,9 +186,6 @@ def atleast_2d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
 
     Raises:
         TypeError: If `inputs` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _add_dimensions_to_each("atleast_2d", 2, inputs)
 
@@ -229,9 +202,6 @@ def atleast_3d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
 
     Raises:
         TypeError: If `inputs` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _add_dimensions_to_each("atleast_3d", 3, inputs)
 
@@ -249,9 +219,6 @@ def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     Raises:
         TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
         ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensors = [_add_dimensions(x, 1) for x in _check_tensors("hstack", tensors)]
     return Concat(0 if tensors[0].ndim == 1 else 1)(tensors)
@@ -270,9 +237,6 @@ def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     Raises:
         TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
         ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Concat(2)([_add_dimensions(x, 3) for x in _check_tensors("dstack", tensors)])
 
@@ -290,9 +254,6 @@ def column_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     Raises:
         TypeError: If `tensors` is no tuple or list of Tensors, or their element types differ.
         ValueError: If it is empty, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     columns = [x.reshape((x.size, 1)) if x.ndim < 2 else x for x in _check_tensors("column_stack", tensors)]
     return Concat(1)(columns)

@@ -110,9 +110,6 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
     Raises:
         ValueError: If `to` is something else.
         RuntimeError: If there is no such device here.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("move_to", "input", input)
     if to not in _PLATFORMS:

@@ -28,9 +28,6 @@ def Transpose(x, perm: Ints):
         TypeError: If `perm` is not a tuple of int.
         ValueError: If `perm` is not a permutation of the dimensions of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Transpose()(Tensor([[1, 2], [3, 4]], mindspore.int32), (1, 0)))
         [[1 3]
@@ -80,9 +77,6 @@ def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Transpose.functional(input, axis)
 
@@ -112,9 +106,6 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a, b = axis_in("swapaxes", axis0, input.ndim, "axis0"), axis_in("swapaxes", axis1, input.ndim, "axis1")
     perm = list(range(input.ndim))
@@ -133,9 +124,6 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return swapaxes(input, dim0, dim1)
 
@@ -165,9 +153,6 @@ def _MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("movedim", "x", x)
     axes = [axes_in("movedim", p, x.ndim, name) for p, name in ((source, "source"), (destination, "destination"))]
@@ -192,9 +177,6 @@ def _numpy_transpose(a: ArrayLike, axes: tuple[int, ...] | list[int] | None = No
     Raises:
         TypeError: If `axes` is not made of int.
         ValueError: If `axes` is not a permutation of the dimensions of `a`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "transpose", "a")
     return Transpose.functional(a, tuple(reversed(range(a.ndim))) if axes is None else axes)
@@ -224,9 +206,6 @@ def _numpy_swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Tensor:
     Raises:
         TypeError: If an axis is not an int.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "swapaxes", "x")
     return swapaxes(x, _check_axis("swapaxes", axis1, x.ndim, "axis1"), _check_axis("swapaxes", axis2, x.ndim, "axis2"))
@@ -247,9 +226,6 @@ def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Tensor:
     Raises:
         TypeError: If `axis` or `start` is not an int.
         ValueError: If `axis` or `start` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.rollaxis(mindspore.numpy.ones((2, 3, 4)), 2).shape)
@@ -282,9 +258,6 @@ def _numpy_moveaxis(
     Raises:
         TypeError: If an axis is not an int.
         ValueError: If an axis is out of range or named twice, or there are more in one argument than in the other.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "moveaxis", "a")
     arguments = {"source": source, "destination": destination}
@@ -308,9 +281,6 @@ def _t_of_ops(input: Tensor) -> Tensor:
 
     Raises:
         ValueError: If `input` has more than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _t_of(tensor_argument("t", "input", input))
 
@@ -328,9 +298,6 @@ def TransposeView(input, input_perm: Ints):
 
     Raises:
         ValueError: If `input_perm` is not a permutation of the dimensions of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Transpose.kernel(input, input_perm)
 
@@ -349,9 +316,6 @@ def TransposeExtView(input, dim0: Int, dim1: Int):
 
     Raises:
         ValueError: If a dimension is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("TransposeExtView", "input", input)
     axes = (axis_in("TransposeExtView", d, input.ndim, name) for d, name in ((dim0, "dim0"), (dim1, "dim1")))
@@ -370,9 +334,6 @@ def _Adjoint(x):
 
     Raises:
         ValueError: If `x` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if x.ndim < 2:
         raise ValueError(f"For 'adjoint', 'x' should have at least 2 dimensions, but got shape {x.shape}.")

@@ -29,9 +29,6 @@ def Tril(x, *, diagonal: Int = 0):
     Raises:
         ValueError: If `x` has fewer than 2 dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.tril(Tensor([[1, 2], [3, 4]])))
         [[1 0]
@@ -55,9 +52,6 @@ def Triu(x, *, diagonal: Int = 0):
 
     Raises:
         ValueError: If `x` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.triu(Tensor([[1, 2], [3, 4]])))
@@ -90,9 +84,6 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
     Raises:
         TypeError: If `k` is not an int.
         ValueError: If `m` is a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Tril.functional(_as_matrices("tril", m), check(Int, k, "k", "tril"))
 
@@ -112,9 +103,6 @@ def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
     Raises:
         TypeError: If `k` is not an int.
         ValueError: If `m` is a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Triu.functional(_as_matrices("triu", m), check(Int, k, "k", "triu"))
 
@@ -139,9 +127,6 @@ def Diag(x):
     Raises:
         TypeError: If `x` is not a Tensor.
         ValueError: If `x` is a scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Diag()(Tensor([1, 2], mindspore.int32)))
@@ -172,9 +157,6 @@ def _DiagAt(x, *, k: Int = 0):
 
     Outputs:
         Tensor of the element type of `x`: a matrix of a vector, a vector of a matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rank("diag", "v", x, 1, 2)
     return jnp.diag(x, k)
@@ -194,9 +176,6 @@ def _numpy_diag(v: ArrayLike, k: int = 0) -> Tensor:
     Raises:
         TypeError: If `k` is not an int.
         ValueError: If `v` has neither 1 nor 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.diag([1, 2], 1))
@@ -220,9 +199,6 @@ def _numpy_diagflat(v: ArrayLike, k: int = 0) -> Tensor:
 
     Raises:
         TypeError: If `k` is not an int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _DiagAt.functional(as_tensor(v, "diagflat", "v").ravel(), check(Int, k, "k", "diagflat"))
 
@@ -240,9 +216,6 @@ def DiagPart(x):
     Raises:
         TypeError: If `x` is not a Tensor.
         ValueError: If the two halves of the shape differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.DiagPart()(Tensor([[1, 0], [0, 2]], mindspore.int32)))
@@ -268,9 +241,6 @@ def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
 
     Returns:
         Tensor, in which the diagonal is the last dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("diagonal", "input", input)
     if input.ndim < 2:
@@ -294,9 +264,6 @@ def _numpy_diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 
     Raises:
         TypeError: If an argument is not an int.
         ValueError: If `a` has fewer than 2 dimensions, or an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Diagonal.functional(as_tensor(a, "diagonal", "a"), offset, axis1, axis2)
 
@@ -314,9 +281,6 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _DiagAt(offset)(tensor_argument("diagflat", "input", input).reshape(-1))
 

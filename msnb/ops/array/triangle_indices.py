@@ -29,9 +29,6 @@ def TrilIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
     Outputs:
         Tensor of shape (2, number of elements).
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.TrilIndices(2, 2)())
         [[0 1 1]
@@ -52,9 +49,6 @@ def TriuIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
 
     Outputs:
         Tensor of shape (2, number of elements).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.TriuIndices(2, 2)())
@@ -85,9 +79,6 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If `row` or `col` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _call_operator("tril_indices", TrilIndices, row, col, offset, dtype)
 
@@ -108,9 +99,6 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If `row` or `col` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _call_operator("triu_indices", TriuIndices, row, col, offset, dtype)
 

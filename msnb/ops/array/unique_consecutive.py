@@ -31,9 +31,6 @@ class UniqueConsecutive(HostPrimitive):
         TypeError: If `input` is not a Tensor.
         ValueError: If `dim` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.UniqueConsecutive()(Tensor([1, 1, 2, 1], mindspore.int32))[0])
         [1 2 1]
@@ -80,9 +77,6 @@ def unique_consecutive(
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     results = UniqueConsecutive(return_inverse, return_counts, dim)(input)
     flags = (True, return_inverse, return_counts)

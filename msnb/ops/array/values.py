@@ -35,9 +35,6 @@ class TupleToArray(HostPrimitive):
         TypeError: If `input_x` is not a tuple of numbers of one type.
         ValueError: If `input_x` is empty.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.TupleToArray()((1, 2, 3)))
         [1 2 3]
@@ -74,9 +71,6 @@ class ScalarToArray(HostPrimitive):
     Raises:
         TypeError: If `input_x` is not an int or a float.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.ScalarToArray()(1.0))
         1.0
@@ -101,9 +95,6 @@ class ScalarToTensor(HostPrimitive):
     Raises:
         TypeError: If `input_x` is not an int or a float.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.ScalarToTensor()(1, mindspore.float32))
         1.0
@@ -126,9 +117,6 @@ class ScalarCast(HostPrimitive):
 
     Raises:
         TypeError: If `input_x` is not a number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.ScalarCast()(255.0, mindspore.int32))
@@ -161,9 +149,6 @@ class _ArrayToScalar(HostPrimitive):
         TypeError: If `x` is not a Tensor.
         ValueError: If `x` has more than one element.
         RuntimeError: If `x` is being traced: its value is known only when the graph runs.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, x: Any) -> Any:
@@ -183,9 +168,6 @@ class InvertPermutation(HostPrimitive):
     Raises:
         TypeError: If `input_x` is not made of int.
         ValueError: If `input_x` is not a permutation of 0 .. n-1, or is a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.InvertPermutation()((3, 4, 0, 2, 1)))

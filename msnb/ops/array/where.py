@@ -31,9 +31,6 @@ def Select(condition, x, y):
         TypeError: If `condition` is not bool or the element types differ.
         ValueError: If the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([2, 3], mindspore.float32), Tensor([1, 2], mindspore.float32)
         >>> print(ops.Select()(Tensor([True, False]), x, y))
@@ -92,9 +89,6 @@ def select(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
     Raises:
         TypeError: If `condition` is not bool or the element types differ.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _BroadcastSelect.functional(condition, input, other)
 
@@ -113,9 +107,6 @@ def _Where(condition, x, y):
 
     Outputs:
         Tensor of the broadcast shape and the common element type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = promote(x, y, op="where")
     try:
@@ -137,9 +128,6 @@ def where(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
 
     Returns:
         Tensor of the broadcast shape and the common element type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.where(Tensor([True, False]), Tensor([1., 2.]), 0.))
@@ -184,9 +172,6 @@ def _numpy_where(
         TypeError: If only one of `x` and `y` is given.
         ValueError: If the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.where(mindspore.numpy.arange(4) > 1, 5, 7))
         [7 7 5 5]
@@ -208,9 +193,6 @@ def _SelectFirst(conditions: Tensors, choices: Tensors, default):
 
     Outputs:
         Tensor of the broadcast shape and the element type of the choices.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     try:
         shape = np.broadcast_shapes(*(x.shape for x in (*conditions, *choices, default)))
@@ -248,9 +230,6 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
     Raises:
         ValueError: If there is not one choice for each condition, or the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = mindspore.numpy.arange(5)
         >>> print(mindspore.numpy.select([x < 2, x > 3], [x, x * x], -1))
@@ -282,9 +261,6 @@ def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
 
     Outputs:
         Tensor of the broadcast shape and the element type of the choices.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("choose", "a", a, INT)
     return jnp.choose(a, choices, mode=mode)
@@ -306,9 +282,6 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
     Raises:
         TypeError: If `a` is not made of integers.
         ValueError: If `choices` is a number or empty, or `mode` is none of these, or the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensors = _as_tensor_list("choose", "choices", choices)
     if not tensors:

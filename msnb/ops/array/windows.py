@@ -57,9 +57,6 @@ def bartlett_window(
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window("bartlett_window", np.bartlett, window_length, periodic, dtype)
 
@@ -81,9 +78,6 @@ def blackman_window(
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window("blackman_window", np.blackman, window_length, periodic, dtype)
 
@@ -112,9 +106,6 @@ def hamming_window(
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window(
         "hamming_window", lambda count: _cosine_window(count, alpha, beta), window_length, periodic, dtype
@@ -136,9 +127,6 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | Non
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window("hann_window", np.hanning, window_length, periodic, dtype or mstype.float64)
 
@@ -161,9 +149,6 @@ def kaiser_window(
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _make_window(
         "kaiser_window", lambda count: np.kaiser(count, beta), window_length, periodic, dtype or mstype.float64
@@ -212,9 +197,6 @@ def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _window_array(window_length, periodic, dtype, np.bartlett)
 
@@ -236,9 +218,6 @@ def BlackmanWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _window_array(window_length, periodic, dtype, np.blackman)
 
@@ -269,9 +248,6 @@ def HammingWindow(
     Raises:
         TypeError: If `window_length` is not an int, or `dtype` is not floating point.
         ValueError: If `window_length` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _window_array(window_length, periodic, dtype, lambda count: _cosine_window(count, alpha, beta))
 

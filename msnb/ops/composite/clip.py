@@ -26,9 +26,6 @@ def clip_by_value(x, clip_value_min=None, clip_value_max=None):
 
     Raises:
         ValueError: If neither bound is given.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if clip_value_min is None and clip_value_max is None:
         raise ValueError(_NO_BOUND)
@@ -68,9 +65,6 @@ def clip_by_norm(x, max_norm, norm_type=2.0, error_if_nonfinite=False):
     Raises:
         TypeError: If `x` is none of these.
         RuntimeError: If the norm is not finite and `error_if_nonfinite` asks for it.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensors = [x] if isinstance(x, Tensor) else x
     if not isinstance(tensors, (tuple, list)) or not all(isinstance(t, Tensor) for t in tensors):

@@ -71,9 +71,6 @@ class MultitypeFuncGraph:
     Raises:
         ValueError: If no registered combination fits a call.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> scale = ops.MultitypeFuncGraph("scale")
         >>> @scale.register("Tensor", "Number")

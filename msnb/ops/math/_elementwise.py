@@ -11,9 +11,6 @@ from msnb.ops._upcast import in_float32
 
 _COMMON = """
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         {example}
         >>> print({call})

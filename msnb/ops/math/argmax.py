@@ -43,9 +43,6 @@ def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
         TypeError: If `axis` is not an int or `output_type` is not supported.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Argmax()(Tensor([[1, 20, 5], [67, 8, 9]], mindspore.float32)))
         [1 0]
@@ -70,9 +67,6 @@ def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
     Raises:
         TypeError: If `axis` is not an int or `output_type` is not supported.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Argmin()(Tensor([2.0, 3.1, 1.2], mindspore.float32)))
@@ -112,9 +106,6 @@ def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
         TypeError: If `axis` is not an int or `keep_dims` is not a bool.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> index, value = ops.ArgMaxWithValue()(Tensor([0.0, 0.4, 0.6, 0.7, 0.1], mindspore.float32))
         >>> print(index, value)
@@ -144,9 +135,6 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
         TypeError: If `axis` is not an int or `keep_dims` is not a bool.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> index, value = ops.ArgMinWithValue()(Tensor([0.5, 0.4, 0.6], mindspore.float32))
         >>> print(index, value)
@@ -171,9 +159,6 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tens
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("argmax", "input", input)
     if dim is None:
@@ -209,9 +194,6 @@ def _numpy_argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
     Raises:
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return argmax(as_tensor(a, "argmax", "a"), axis)
 
@@ -231,9 +213,6 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Te
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("argmin", "input", input)
     if axis is None:
@@ -269,9 +248,6 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
     Raises:
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return argmin(as_tensor(a, "argmin", "a"), axis)
 

@@ -92,9 +92,6 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
     Raises:
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Sub.functional(input, other if alpha == 1 else Mul.functional(other, alpha))
 
@@ -145,9 +142,6 @@ def SquareSumAll(x1, x2):
         TypeError: If an input is not floating point.
         ValueError: If the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([1., 2.], mindspore.float32)
         >>> print(ops.SquareSumAll()(x, x)[0])
@@ -184,9 +178,6 @@ def AddN(inputs: Tensors):
         TypeError: If `inputs` is not a tuple or list, or the element types differ.
         ValueError: If there is no Tensor, or the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1., 2.], mindspore.float32), Tensor([4., 5.], mindspore.float32)
         >>> print(ops.AddN()([x, y, x]))
@@ -209,9 +200,6 @@ def AccumulateNV2(inputs: Tensors):
         TypeError: If `inputs` is not a tuple or list, or the element types differ.
         ValueError: If there is no Tensor, or the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1., 2.], mindspore.float32), Tensor([4., 5.], mindspore.float32)
         >>> print(ops.AccumulateNV2()([x, y]))
@@ -232,9 +220,6 @@ def Lerp(input, end, weight):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("lerp", "input", input, FLOAT)
     same_dtype("lerp", input=input, end=end)
@@ -253,9 +238,6 @@ def Addcmul(input, tensor1, tensor2, value=1):
 
     Outputs:
         Tensor of the broadcast shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("addcmul", "input", input)
     a, b = promote(tensor1, tensor2, op="addcmul")
@@ -276,9 +258,6 @@ def Addcdiv(input, tensor1, tensor2, value=1):
 
     Outputs:
         Tensor of the broadcast shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("addcdiv", "input", input)
     a, b = promote(tensor1, tensor2, op="addcdiv")
@@ -298,9 +277,6 @@ def _Diff(x, n: Int = 1, axis: Int = -1):
 
     Outputs:
         Tensor, shorter by `n` along the axis.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.diff(x, n, axis)
 
@@ -322,9 +298,6 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
     Raises:
         TypeError: If `x` is not a Tensor.
         ValueError: If the shapes of the joined Tensors do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     pieces = [part for part in (prepend, tensor_argument("diff", "x", x), append) if part is not None]
     return _Diff.functional(Concat(axis)(pieces) if len(pieces) > 1 else x, n, axis)
@@ -345,9 +318,6 @@ def diff_ext(
 
     Returns:
         Tensor, shorter by `n` along the dimension than the joined input.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return diff(input, n, dim, prepend, append)
 
@@ -372,9 +342,6 @@ def _diff_of_numpy(
     Raises:
         TypeError: If `a` is none of these, or `n` or `axis` is not an int.
         ValueError: If `n` is negative, or `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.diff([1, 2, 4, 7], prepend=0))

@@ -89,9 +89,6 @@ def PopulationCount(x):
     Raises:
         TypeError: If `x` is not a Tensor of integers.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.PopulationCount()(Tensor([0, 1, 3], mindspore.int16)))
         [0 1 2]
@@ -109,9 +106,6 @@ def population_count(input_x: Tensor) -> Tensor:
 
     Returns:
         Tensor of uint8, of the shape of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return PopulationCount.functional(input_x)
 
@@ -156,9 +150,6 @@ def _declare_shift(cls, name, side):
 
     Raises:
         TypeError: If they are not made of integers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return spelling(cls, function=name, method=name)(shift)
 

@@ -116,9 +116,6 @@ def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
         TypeError: If the inputs are not floating point of one type.
         ValueError: If the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, y = Tensor([1., 2.], mindspore.float32), Tensor([1.5, 3.5], mindspore.float32)
         >>> print(ops.ApproximateEqual(tolerance=1.)(x, y))
@@ -144,9 +141,6 @@ def EqualCount(x, y):
     Raises:
         TypeError: If an input is not a Tensor or the element types differ.
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([1, 2, 3], mindspore.int32), Tensor([1, 2, 4], mindspore.int32)
@@ -195,9 +189,6 @@ def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan
 
     Returns:
         Tensor of bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     input, other = promote(input, other, op="isclose")
     return jnp.isclose(input, other, rtol, atol, equal_nan)
@@ -222,9 +213,6 @@ def _isclose_of_numpy(
     Raises:
         TypeError: If `a` or `b` is none of these, or an argument has the wrong type.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = common_type(*as_tensors("isclose", a=a, b=b))
     return IsClose.functional(x, y, rtol, atol, equal_nan)
@@ -244,9 +232,6 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor
 
     Raises:
         TypeError: If `a1` or `a2` is none of these, or `equal_nan` is no bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = common_type(*as_tensors("array_equal", a1=a1, a2=a2))
     equal_nan = check(Bool, equal_nan, "equal_nan", "array_equal")
@@ -268,9 +253,6 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Tensor:
 
     Raises:
         TypeError: If `a1` or `a2` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = common_type(*as_tensors("array_equiv", a1=a1, a2=a2))
     try:
@@ -293,9 +275,6 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 
     Returns:
         bool; in a compiled graph a Tensor of bool, whose value is known when it runs.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     answer = ReduceAll.functional(IsClose.functional(input, other, rtol, atol, equal_nan))
     return answer if is_tracer(answer._array) else bool(answer)
@@ -326,9 +305,6 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
     Raises:
         TypeError: If an input is not a Tensor, or both are of whole numbers.
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = tensor_argument("approximate_equal", "x", x), tensor_argument("approximate_equal", "y", y)
     return ApproximateEqual(tolerance)(*common_type(x, y))

@@ -23,9 +23,6 @@ _PART = """{summary}
 
     Raises:
         TypeError: If `input` is not a Tensor or its element type is not supported.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 _OF_COMPLEX = "; complex64 gives float32, complex128 gives float64"
 
@@ -113,9 +110,6 @@ def Complex(real, imag):
         TypeError: If the parts are not float32 or float64, or differ in their type.
         ValueError: If the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Complex()(Tensor([1.], mindspore.float32), Tensor([2.], mindspore.float32)))
         [1.+2.j]
@@ -153,9 +147,6 @@ def Polar(abs, angle):
     Raises:
         TypeError: If the inputs are not float32 or float64, or differ in their type.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for name, part in (("abs", abs), ("angle", angle)):
         dtype_in("Polar", name, part, _COMPONENT_TYPES)
@@ -177,9 +168,6 @@ def ConjugateTranspose(x, perm: Ints):
     Raises:
         TypeError: If `perm` is not a tuple of int.
         ValueError: If `perm` is not a permutation of the dimensions of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("ConjugateTranspose", "x", x, ANY)
     axes = tuple(axis_in("ConjugateTranspose", a, x.ndim, "perm") for a in perm)
@@ -203,9 +191,6 @@ def view_as_real(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is no Tensor of complex numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not tensor_argument("view_as_real", "input", input).is_complex():
         raise TypeError(f"For 'view_as_real', 'input' should be made of complex numbers, but got {input.dtype}.")

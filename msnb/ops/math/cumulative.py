@@ -36,9 +36,6 @@ def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
         >>> print(ops.CumSum()(x, 1))
@@ -65,9 +62,6 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
     Raises:
         TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
@@ -101,9 +95,6 @@ def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
 
     Returns:
         Tensor of the shape of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _accumulate_cast("cumsum", CumSum.functional, x, axis, dtype)
 
@@ -119,9 +110,6 @@ def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
 
     Returns:
         Tensor of the shape of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if dtype == mstype.bool_:  # a running product of truth values is a running conjunction
         truth = Cast.functional(tensor_argument("cumprod", "x", input), dtype)
@@ -178,9 +166,6 @@ def _cumsum_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -
     Raises:
         TypeError: If `a` is none of these, or `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _accumulate_numpy("cumsum", CumSum.functional, a, axis, dtype, _ADDED_AS)
 
@@ -200,9 +185,6 @@ def _cumprod_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) 
     Raises:
         TypeError: If `a` is none of these, or `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     wide = {**_WIDENED, mstype.uint8: mstype.uint32, mstype.uint16: mstype.uint32}
     return _accumulate_numpy("cumprod", CumProd.functional, a, axis, dtype, wide)
@@ -239,9 +221,6 @@ def Cummax(x, *, axis: Int):
     Raises:
         TypeError: If `x` is not made of numbers, or `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _extremes_with_indices("cummax", jnp.greater_equal, x, axis)
 
@@ -262,9 +241,6 @@ def Cummin(x, *, axis: Int):
     Raises:
         TypeError: If `x` is not made of numbers, or `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     values, indices = _extremes_with_indices("cummin", jnp.less_equal, x, axis)
     return values, indices.astype(jnp.int32)
@@ -289,9 +265,6 @@ def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool 
     Raises:
         TypeError: If `x` is not floating point, or `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("logcumsumexp", "input", x, FLOAT)
     axis = axis_in("logcumsumexp", axis, x.ndim)
@@ -319,9 +292,6 @@ def logcumsumexp(input: Tensor, axis: int) -> Tensor:
     Raises:
         TypeError: If `input` is not floating point, or `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return CumulativeLogsumexp()(input, axis)
 

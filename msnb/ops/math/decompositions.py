@@ -44,9 +44,6 @@ def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
         TypeError: If `input` is not made of such numbers.
         ValueError: If `input` has fewer than 2 dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> s, u, v = ops.Svd()(Tensor([[3., 0.], [0., 2.]], mindspore.float32))
         >>> print(s)
@@ -75,9 +72,6 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
     Raises:
         TypeError: If `input` is not made of such numbers, or an argument is not a bool.
         ValueError: If `input` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     factors = Svd.functional(input, full_matrices, compute_uv)
     return factors if compute_uv else factors[0]
@@ -100,9 +94,6 @@ def Qr(x, *, full_matrices: Bool = False):
     Raises:
         TypeError: If `x` is not made of such numbers.
         ValueError: If `x` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_matrices("Qr", "x", x)
     return tuple(jnp.linalg.qr(x, "complete" if full_matrices else "reduced"))
@@ -122,9 +113,6 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     Raises:
         TypeError: If `input` is not made of such numbers, or `mode` is neither.
         ValueError: If `input` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if mode not in ("reduced", "complete"):
         raise TypeError(f"For 'qr', 'mode' should be 'reduced' or 'complete', but got {mode!r}.")
@@ -152,9 +140,6 @@ def Geqrf(input):
     Raises:
         TypeError: If `input` is not made of such numbers.
         ValueError: If `input` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_matrices("Geqrf", "input", input)
     h, tau = jnp.linalg.qr(input, "raw")
@@ -192,9 +177,6 @@ def Orgqr(x, tau):
     Raises:
         TypeError: If the inputs are not floating point or complex, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Orgqr", "x", x, _ENTRIES)
     same_dtype("Orgqr", x=x, tau=tau)
@@ -216,9 +198,6 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 
     Returns:
         Tensor of the shape of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Orgqr.functional(input, input2)
 
@@ -244,9 +223,6 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
     Raises:
         TypeError: If the inputs are not floating point or complex, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Ormqr", "x", x, _ENTRIES)
     same_dtype("Ormqr", x=x, tau=tau, other=other)
@@ -274,9 +250,6 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
     Returns:
         Tensor of the shape of `other`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Ormqr.functional(input, tau, other, left, transpose)
 

@@ -48,9 +48,6 @@ def Cdist(input_x, input_y, *, p: Static(Float) = 2.0):
         TypeError: If the element types are not floating point, or differ.
         ValueError: If `p` is negative, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[0., 0.], [3., 4.]], mindspore.float32)
         >>> print(ops.cdist(x, x))
@@ -83,9 +80,6 @@ def _Dist(input, other, *, p: Static(Float) = 2.0):
     Raises:
         TypeError: If an input is not floating point.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("dist", "input", input, FLOAT)
     dtype_in("dist", "other", other, FLOAT)
@@ -112,9 +106,6 @@ def _CosineSimilarity(x1, x2, *, dim: Int = 1, eps: Float = 1e-08):
     Raises:
         TypeError: If an input is not floating point.
         ValueError: If the shapes do not broadcast, or `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, y = Tensor([[1., 0.]], mindspore.float32), Tensor([[3., 4.]], mindspore.float32)

@@ -225,9 +225,6 @@ def _TrueDiv(x, y):
         TypeError: If the element types do not convert implicitly.
         ValueError: If the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(Tensor([1, 2, 3]) / 2)
         [0.5 1.  1.5]
@@ -285,9 +282,6 @@ def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | No
 
     Raises:
         ValueError: If `rounding_mode` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f"For 'div', 'rounding_mode' should be None, 'floor' or 'trunc', but got {rounding_mode!r}.")
@@ -312,9 +306,6 @@ def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Te
     Raises:
         TypeError: If an operand is none of these.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x1, x2 = common_type(*as_tensors("divmod", x1=x1, x2=x2))
     return tuple(in_type(f(x1, x2), dtype, "divmod") for f in (FloorDiv.functional, FloorMod.functional))

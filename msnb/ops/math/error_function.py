@@ -42,9 +42,6 @@ def _LogNdtr(x):
 
     Outputs:
         Tensor of the shape and element type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jax.scipy.special.log_ndtr(x)
 
@@ -85,9 +82,6 @@ def i0(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return BesselI0.functional(input)
 
@@ -101,9 +95,6 @@ def _erfinv_into(input: Tensor) -> Tensor:
 
     Returns:
         Tensor, `input` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return take_over("erfinv_", input, Erfinv.functional(input))
 

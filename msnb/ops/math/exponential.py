@@ -221,9 +221,6 @@ def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     Raises:
         TypeError: If an operand is none of these.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     bases, exponents = [x.astype(mstype.float32) for x in as_tensors("float_power", x1=x1, x2=x2)]
     return in_type(Pow.functional(bases, exponents), dtype, "float_power")
@@ -247,9 +244,6 @@ def _TimesLog(x, y):
 
     Outputs:
         Tensor of the broadcast shape and the common element type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return in_float32(special.xlogy)(*promote(x, y, op="TimesLog"))
 
@@ -264,9 +258,6 @@ def _TimesLog1p(x, y):
 
     Outputs:
         Tensor of the broadcast shape and the common element type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return in_float32(special.xlog1py)(*promote(x, y, op="TimesLog1p"))
 
@@ -281,9 +272,6 @@ def _LogOneMinusExp(x):
 
     Outputs:
         Tensor of the shape and element type of `x`; minus infinity at 0.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     is_near = x > -jnp.log(jnp.asarray(2, x.dtype))
     near, far = jnp.where(is_near, x, -1), jnp.where(is_near, -1, x)  # the unused branch has a finite gradient
@@ -300,9 +288,6 @@ def _Logaddexp(input, other):
 
     Outputs:
         Tensor of the broadcast shape, floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = promote(input, other, op="logaddexp")
     return in_float32(jnp.logaddexp)(floating(x), floating(y))
@@ -318,9 +303,6 @@ def _Logaddexp2(input, other):
 
     Outputs:
         Tensor of the broadcast shape, floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = promote(input, other, op="logaddexp2")
     return in_float32(jnp.logaddexp2)(floating(x), floating(y))
@@ -344,9 +326,6 @@ def exp2(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _Exp2.functional(floating_tensor(tensor_argument("exp2", "input", input)))
 
@@ -364,9 +343,6 @@ def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
 
     Raises:
         TypeError: If neither operand is a Tensor, or one is no number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         raise TypeError("For 'float_power', 'input' or 'exponent' should be a Tensor, but both are numbers.")
@@ -395,9 +371,6 @@ def _Ldexp(x, other):
     Raises:
         TypeError: If an element type is not supported.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, other = promote(floating(x), floating(other), "ldexp")  # a power of a whole number is a float32
     return in_float32(lambda x, y: x * jnp.exp2(y))(x, other)

@@ -38,9 +38,6 @@ def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
         >>> print(ops.ReduceMax(keep_dims=False)(x, 1))
@@ -69,9 +66,6 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
     Raises:
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
@@ -137,9 +131,6 @@ def max_(
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _with_index("max", ReduceMax, Argmax, _apply_initial("max", Maximum, input, initial, where), axis, keepdims)
 
@@ -164,9 +155,6 @@ def amax(
 
     Returns:
         Tensor of the element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ReduceMax.functional(_apply_initial("amax", Maximum, input, initial, where), axis, keepdims)
 
@@ -263,9 +251,6 @@ def min_(
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _with_index("min", ReduceMin, Argmin, _apply_initial("min", Minimum, input, initial, where), axis, keepdims)
 
@@ -290,9 +275,6 @@ def amin(
 
     Returns:
         Tensor of the element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ReduceMin.functional(_apply_initial("amin", Minimum, input, initial, where), axis, keepdims)
 
@@ -407,9 +389,6 @@ def _amax_of_numpy(
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _reduce_numpy("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
 
@@ -437,9 +416,6 @@ def _amin_of_numpy(
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _reduce_numpy("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
 
@@ -459,9 +435,6 @@ def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Te
     Raises:
         TypeError: If `x` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _ptp_of(as_tensor(x, "ptp", "x"), axis, keepdims)
 
@@ -481,9 +454,6 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: Bool = False) -> t
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return amin(input, axis, keepdims), amax(input, axis, keepdims)
 

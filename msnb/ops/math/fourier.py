@@ -93,9 +93,6 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _transform_axis("fft", input, n, dim, norm)
 
@@ -117,9 +114,6 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _transform_axis("ifft", input, n, dim, norm)
 
@@ -141,9 +135,6 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _transform_axis("rfft", input, n, dim, norm)
 
@@ -165,9 +156,6 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _transform_axis("irfft", input, n, dim, norm)
 
@@ -189,9 +177,6 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _transform_axis("hfft", input, n, dim, norm)
 
@@ -213,9 +198,6 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, `n` is not positive, or `norm` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _transform_axis("ihfft", input, n, dim, norm)
 
@@ -235,9 +217,6 @@ def fftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `n` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _compute_frequencies("fftfreq", n, d, dtype)
 
@@ -257,9 +236,6 @@ def rfftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `n` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _compute_frequencies("rfftfreq", n, d, dtype)
 
@@ -278,9 +254,6 @@ def fftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _shift_axes("fftshift", input, dim)
 
@@ -299,9 +272,6 @@ def ifftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _shift_axes("ifftshift", input, dim)
 

@@ -67,9 +67,6 @@ _DOC = """{what}
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, or `s` has another length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
 

@@ -34,9 +34,6 @@ def Lgamma(x):
     Raises:
         TypeError: If `x` is not floating point.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Lgamma()(Tensor([3.0, 4.0], mindspore.float32)))
         [0.6931472 1.7917595]
@@ -57,9 +54,6 @@ def Digamma(x):
 
     Raises:
         TypeError: If `x` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> output = ops.Digamma()(Tensor([1.5, 0.5, 9], mindspore.float32))
@@ -82,9 +76,6 @@ def Igamma(a, x):
 
     Raises:
         TypeError: If the inputs are not floating point or of different types.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> a, x = Tensor([2.0, 4.0], mindspore.float32), Tensor([2.0, 3.0], mindspore.float32)
@@ -110,9 +101,6 @@ def Igammac(a, x):
 
     Raises:
         TypeError: If the inputs are not floating point or of different types.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Igammac", "a", a, FLOAT)
     same_dtype("Igammac", a=a, x=x)
@@ -133,9 +121,6 @@ def _Lbeta(x, y):
 
     Raises:
         TypeError: If the inputs are not floating point or of different types.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Lbeta", "x", x, FLOAT)
     dtype_in("Lbeta", "y", y, FLOAT)
@@ -157,9 +142,6 @@ def Polygamma(a, x):
     Raises:
         TypeError: If `a` is not made of integers, or `x` is not floating point.
         ValueError: If `a` is no scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Polygamma", "a", a, INDEX)
     dtype_in("Polygamma", "x", x, FLOAT)
@@ -185,9 +167,6 @@ def polygamma(n: Tensor | int, input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `n` is not an integer, or `input` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Polygamma.functional(Tensor(n, mstype.int64) if isinstance(n, int) else n, input)
 
@@ -205,9 +184,6 @@ def Zeta(x, q):
 
     Raises:
         TypeError: If the inputs are not floating point, or differ in their type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, q = promote(x, q, op="Zeta")
     dtype_in("Zeta", "x", x, FLOAT)
@@ -227,9 +203,6 @@ def zeta(input: Tensor | float, other: Tensor | float) -> Tensor:
 
     Raises:
         TypeError: If neither is a Tensor, or they are not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         raise TypeError("For 'zeta', 'input' or 'other' should be a Tensor, but both are numbers.")
@@ -252,9 +225,6 @@ def Mvlgamma(x, *, p: PositiveInt):
     Raises:
         TypeError: If `x` is not floating point, or `p` is not an int.
         ValueError: If `p` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Mvlgamma", "x", x, FLOAT)
     return _in_float32(lambda x: special.multigammaln(x, p), x)
@@ -270,9 +240,6 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
 
     Returns:
         Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Mvlgamma.functional(input, p)
 

@@ -36,9 +36,6 @@ def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("bucketize", "input", input, INT | FLOAT)
     bins = jnp.searchsorted(jnp.asarray(boundaries, jnp.float32), input, side="right" if right else "left")
@@ -59,9 +56,6 @@ def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, rig
 
     Raises:
         TypeError: If `input` is not made of numbers, or `boundaries` is no list of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.bucketize(Tensor([0.5, 2.0, 9.0], mindspore.float32), [1.0, 2.0]))
@@ -88,9 +82,6 @@ def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Stat
     Raises:
         TypeError: If `x` is not made of real numbers.
         ValueError: If `bins` is not positive, or `min` is above `max`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("histc", "input", x, INT | FLOAT)
     if min > max:
@@ -121,9 +112,6 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
     Raises:
         TypeError: If `input` is not made of real numbers.
         ValueError: If `bins` is not positive, or `min` is above `max`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Histogram(bins, float(min), float(max))(input)
 

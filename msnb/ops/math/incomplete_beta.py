@@ -66,9 +66,6 @@ def Betainc(a, b, x):
 
     Raises:
         TypeError: If the inputs are not floating point or of different types.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Betainc", "a", a, FLOAT)
     same_dtype("Betainc", a=a, b=b, x=x)

@@ -42,9 +42,6 @@ def InplaceAdd(x, v, *, indices: IntOrTuple):
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.], [5., 6.]], mindspore.float32)
         >>> v = Tensor([[10., 10.]], mindspore.float32)
@@ -74,9 +71,6 @@ def InplaceSub(x, v, *, indices: IntOrTuple):
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.], [5., 6.]], mindspore.float32)
@@ -108,9 +102,6 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.], [5., 6.]], mindspore.float32)
         >>> v = Tensor([[10., 10.]], mindspore.float32)
@@ -138,9 +129,6 @@ def InplaceUpdateV2(x, indices: IntOrTuple, v):
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _rows_reference("InplaceUpdateV2", x, v, indices).set(v)
 
@@ -160,9 +148,6 @@ def inplace_add(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return InplaceAdd(indices)(x, v)
 
@@ -182,9 +167,6 @@ def inplace_sub(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return InplaceSub(indices)(x, v)
 
@@ -204,9 +186,6 @@ def inplace_update(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tens
     Raises:
         TypeError: If the element types differ.
         ValueError: If the shapes do not fit or an index is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return InplaceUpdate(indices)(x, v)
 

@@ -29,9 +29,6 @@ def IsNan(x):
     Outputs:
         Tensor of bool, of the shape of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.IsNan()(Tensor(np.array([np.nan, 1.]), mindspore.float32)))
         [ True False]
@@ -50,9 +47,6 @@ def IsInf(x):
     Outputs:
         Tensor of bool, of the shape of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.IsInf()(Tensor(np.array([np.inf, 1.]), mindspore.float32)))
         [ True False]
@@ -70,9 +64,6 @@ def IsFinite(x):
 
     Outputs:
         Tensor of bool, of the shape of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.IsFinite()(Tensor(np.array([np.inf, 1.]), mindspore.float32)))
@@ -95,9 +86,6 @@ def FloatStatus(x):
     Raises:
         TypeError: If `x` is not floating point.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.FloatStatus()(Tensor(np.array([np.inf, 1.]), mindspore.float32)))
         [1.]
@@ -118,9 +106,6 @@ def Eps(x):
 
     Raises:
         TypeError: If `x` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.Eps()(Tensor([4., 1.], mindspore.float32)))
@@ -153,9 +138,6 @@ def NPUAllocFloatStatus():
 
     Outputs:
         Tensor of float32, of shape (8,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.zeros(8, jnp.float32)
 
@@ -193,9 +175,6 @@ class NPUGetFloatStatus(HostPrimitive):
         TypeError: If `x` is not floating point.
         ValueError: If the shape is not (8,).
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> status = ops.NPUAllocFloatStatus()()
         >>> cleared = ops.NPUClearFloatStatus()(status)
@@ -221,9 +200,6 @@ class NPUClearFloatStatus(HostPrimitive):
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If the shape is not (8,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __call__(self, x):
@@ -252,9 +228,6 @@ def NanToNum(
 
     Outputs:
         Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
@@ -271,9 +244,6 @@ def isposinf(x: ArrayLike) -> Tensor:
 
     Raises:
         TypeError: If `x` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "isposinf", "x")
     return LogicalAnd.functional(IsInf.functional(x), Greater.functional(x, 0))
@@ -291,9 +261,6 @@ def isneginf(x: ArrayLike) -> Tensor:
 
     Raises:
         TypeError: If `x` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "isneginf", "x")
     return LogicalAnd.functional(IsInf.functional(x), Less.functional(x, 0))
@@ -311,9 +278,6 @@ def _isposinf_function(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return isposinf(tensor_argument("isposinf", "input", input))
 
@@ -330,9 +294,6 @@ def _isneginf_function(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return isneginf(tensor_argument("isneginf", "input", input))
 
@@ -349,9 +310,6 @@ def _IsReal(input):
 
     Raises:
         TypeError: If `input` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("isreal", "input", input, ANY)
     return jnp.isreal(input)
@@ -372,9 +330,6 @@ def eps(x: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `x` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not tensor_argument("eps", "x", x).is_floating_point():
         raise TypeError(f"For 'eps', 'x' should be floating point, but got {x.dtype}.")

@@ -39,9 +39,6 @@ def MatrixInverse(x, *, adjoint: Bool = False):
         TypeError: If `x` is not floating point.
         ValueError: If the last two dimensions differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.inverse(Tensor([[2., 0.], [0., 4.]], mindspore.float32)))
         [[0.5  0.  ]
@@ -95,9 +92,6 @@ def Cholesky(x, *, upper: Bool = False):
         ValueError: If the last two dimensions differ.
         RuntimeError: If a matrix is not positive definite; in a graph it is raised when the values are known.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.cholesky(Tensor([[4., 0.], [0., 9.]], mindspore.float32)))
         [[2. 0.]
@@ -121,9 +115,6 @@ def MatrixDeterminant(input):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("det", "input", input, FLOAT)
     return jnp.linalg.det(input)
@@ -138,9 +129,6 @@ def Trace(input):
 
     Outputs:
         Tensor, a scalar of the element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("trace", "input", input, NUMBER)
     rank("trace", "input", input, 2)
@@ -161,9 +149,6 @@ def Cross(input, other, *, dim: Axis = ()):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = promote(input, other, op="cross")
     if dim == ():
@@ -238,9 +223,6 @@ def _cross_of_numpy(
         TypeError: If `a` or `b` is none of these, or an axis is not an int.
         ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.cross([1, 0, 0], [0, 1, 0]))
         [0 0 1]
@@ -277,9 +259,6 @@ def _numpy_trace(
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If `a` has fewer than 2 dimensions, or an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a = as_tensor(a, "trace", "a")
     trace = sum_(Diagonal.functional(a, offset, axis1, axis2), -1)
@@ -299,9 +278,6 @@ def matrix_determinant(input: Tensor) -> Tensor:
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If the last two dimensions differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MatrixDeterminant()(input)
 

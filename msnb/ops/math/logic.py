@@ -48,9 +48,6 @@ def LogicalNot(x):
     Raises:
         TypeError: If `x` is not a Tensor of bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.LogicalNot()(Tensor([True, False], mindspore.bool_)))
         [False  True]
@@ -92,9 +89,6 @@ def logical_and(input: Tensor, other: Tensor) -> Tensor:
         TypeError: If neither operand is a Tensor.
         ValueError: If the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.logical_and(Tensor([True, False]), Tensor([True, True])))
         [ True False]
@@ -118,9 +112,6 @@ def logical_or(input: Tensor, other: Tensor) -> Tensor:
         TypeError: If neither operand is a Tensor.
         ValueError: If the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.logical_or(Tensor([True, False]), Tensor([True, True])))
         [ True  True]
@@ -143,9 +134,6 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
         TypeError: If neither operand is a Tensor.
         ValueError: If the shapes do not broadcast.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.logical_xor(Tensor([True, False]), Tensor([True, True])))
         [False  True]
@@ -166,9 +154,6 @@ def logical_not(input: Tensor) -> Tensor:
 
     Raises:
         TypeError: If `input` is no Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.logical_not(Tensor([True, False])))
@@ -209,9 +194,6 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[True, False], [True, True]], mindspore.bool_)
         >>> print(ops.ReduceAll(keep_dims=False)(x, 1))
@@ -238,9 +220,6 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     Raises:
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[True, False], [True, True]], mindspore.bool_)
@@ -281,9 +260,6 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
     Returns:
         Tensor of bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ReduceAll.functional(_cast_to_bool("all", input), axis, keep_dims)
 
@@ -314,9 +290,6 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 
     Returns:
         Tensor of bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return ReduceAny.functional(_cast_to_bool("any", input), axis, keep_dims)
 
@@ -351,9 +324,6 @@ def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     Raises:
         TypeError: If `a` is none of these, or `axis` is not made of int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return any_(as_tensor(a, "sometrue", "a"), axis, keepdims)
 

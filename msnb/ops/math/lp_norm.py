@@ -30,9 +30,6 @@ def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False
         TypeError: If `input` is not floating point, or `axis` or `p` is not a number of its kind.
         ValueError: If an axis is not there, or `p` is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.LpNorm(axis=1)(Tensor([[3., 4.], [0., 2.]], mindspore.float32)))
         [5. 2.]

@@ -55,9 +55,6 @@ def MatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
         TypeError: If an argument is not a bool, or the element types differ or are not supported.
         ValueError: If an input is not a matrix or the inner dimensions differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor(np.ones((1, 3)), mindspore.float32)
         >>> y = Tensor(np.ones((3, 4)), mindspore.float32)
@@ -92,9 +89,6 @@ def BatchMatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False)
     Raises:
         TypeError: If an argument is not a bool, or the element types differ or are not supported.
         ValueError: If an input has fewer than 3 dimensions, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor(np.ones((2, 1, 3)), mindspore.float32)
@@ -148,9 +142,6 @@ def _MatMulBroadcast(x1, x2):
         TypeError: If the element types differ or are not supported.
         ValueError: If an input is a scalar or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.matmul(Tensor(np.ones((2, 3)), mindspore.float32), Tensor(np.ones(3), mindspore.float32)))
         [3. 3.]
@@ -183,9 +174,6 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     Raises:
         TypeError: If the element types differ or are not supported.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor(np.ones((2, 3)), mindspore.float32)
@@ -227,9 +215,6 @@ def _matmul_of_numpy(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     Raises:
         TypeError: If `x1` or `x2` is none of these.
         ValueError: If one of them is a scalar, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x1, x2 = common_type(*as_tensors("matmul", x1=x1, x2=x2))
     if x1._array.dtype.kind in "bu" or x1.dtype == mstype.int8:  # the operators refuse them, or give int32
@@ -255,9 +240,6 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
 
     Returns:
         Tensor of shape (N, M).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _mat_mul(input, mat2)
 
@@ -272,9 +254,6 @@ def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
 
     Returns:
         Tensor of shape (B, N, M), or a matrix.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return (_mat_mul if input_x.ndim == mat2.ndim == 2 else _batch_mat_mul)(input_x, mat2)
 
@@ -292,9 +271,6 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return input * beta + _mat_mul(mat1, mat2) * alpha
 
@@ -312,9 +288,6 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, a
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return input * beta + bmm(batch1, batch2) * alpha
 
@@ -332,9 +305,6 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
 
     Raises:
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for name, x, ndim in (("mat", mat, 2), ("vec", vec, 1)):
         if tensor_argument("mv", name, x).ndim != ndim:

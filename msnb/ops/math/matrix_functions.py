@@ -47,9 +47,6 @@ def MatrixExp(input):
         TypeError: If `input` is not made of such numbers.
         ValueError: If the last two dimensions differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.matrix_exp(Tensor([[0., 1.], [0., 0.]], mindspore.float32)))
         [[1. 1.]
@@ -76,9 +73,6 @@ def MatrixPower(x, *, n: Int):
     Raises:
         TypeError: If `x` is not made of such numbers, or `n` is not an int.
         ValueError: If the last two dimensions differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_square("MatrixPower", "x", x)
     return jnp.linalg.matrix_power(x, n)
@@ -94,9 +88,6 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
     Returns:
         Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MatrixPower.functional(input, n)
 
@@ -115,9 +106,6 @@ def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
     Raises:
         TypeError: If `a` is none of these, or `n` is not an int.
         ValueError: If the last two dimensions differ, or `n` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.matrix_power([[1, 1], [0, 1]], 5))
@@ -177,9 +165,6 @@ def LogMatrixDeterminant(input):
     Raises:
         TypeError: If `input` is not made of such numbers.
         ValueError: If the last two dimensions differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_square("LogMatrixDeterminant", "input", input)
     return tuple(jnp.linalg.slogdet(input))
@@ -198,9 +183,6 @@ def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
 
     Returns:
         Tuple of two Tensors, of shape (*): the signs, and the logarithms.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return LogMatrixDeterminant.functional(input)
 
@@ -223,9 +205,6 @@ def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
     Raises:
         TypeError: If the inputs are not made of such numbers, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_square("MatrixSolve", "matrix", matrix)
     _check_system("MatrixSolve", matrix, rhs)
@@ -251,9 +230,6 @@ def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = Fa
     Raises:
         TypeError: If the inputs are not made of such numbers, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_square("MatrixTriangularSolve", "matrix", matrix)
     _check_system("MatrixTriangularSolve", matrix, rhs)
@@ -293,9 +269,6 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
     Raises:
         TypeError: If the inputs are not made of such numbers, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_matrices("MatrixSolveLs", "matrix", matrix)
     _check_system("MatrixSolveLs", matrix, rhs)
@@ -327,9 +300,6 @@ def TridiagonalMatMul(superdiag, maindiag, subdiag, rhs):
     Raises:
         TypeError: If the inputs are not floating point or complex, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "TridiagonalMatMul"
     diagonals = {"superdiag": superdiag, "maindiag": maindiag, "subdiag": subdiag}
@@ -367,9 +337,6 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
     Raises:
         TypeError: If `x` is not made of such numbers.
         ValueError: If `x` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_matrices("pinv", "x", x)
     if hermitian:  # only the lower triangle is read

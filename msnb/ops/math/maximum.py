@@ -108,9 +108,6 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
     Raises:
         ValueError: If there is no bound at all.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.clamp(Tensor([1., 5., 9.]), 2., 6.))
         [2. 5. 6.]
@@ -150,9 +147,6 @@ def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | 
 
     Raises:
         ValueError: If there is no bound at all.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return take_over("clamp_", input, clamp(input, min, max))
 
@@ -174,9 +168,6 @@ def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None,
     Raises:
         TypeError: If an argument is none of these.
         ValueError: If there is no bound at all, or the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if xmin is None and xmax is None:
         raise ValueError("For 'clip', at least one of 'xmin' and 'xmax' should be given.")
@@ -201,9 +192,6 @@ def Fmax(input, other):
     Raises:
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.fmax(*promote(input, other, op="fmax"))
 
@@ -222,9 +210,6 @@ def Fmin(input, other):
     Raises:
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.fmin(*promote(input, other, op="fmin"))
 

@@ -42,9 +42,6 @@ def average(
         TypeError: If `x` or `weights` is none of these, or `weights` has another shape and `axis` is not an int.
         ValueError: If `axis` is out of range, or the vector of weights does not have the length of the axis.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.average([[1.0, 2.0], [3.0, 4.0]], axis=1, weights=[3.0, 1.0]))
         [1.25 3.25]
@@ -135,9 +132,6 @@ def _numpy_cov(
         ValueError: If `m` or `y` has more than 2 dimensions, or their observations differ in number.
         RuntimeError: If weights do not fit the observations.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
         [[ 1. -1.]
@@ -180,9 +174,6 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: Bool = True, dtyp
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `x` or `y` has more than 2 dimensions, or their observations differ in number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     c = _numpy_cov(x, y, rowvar)
     if not c.ndim:
@@ -211,9 +202,6 @@ def cov(
         TypeError: If `input` is not a Tensor.
         ValueError: If it has more than 2 dimensions.
         RuntimeError: If weights do not fit the observations.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = tensor_argument("cov", "input", input)
     return _numpy_cov(x, ddof=correction, fweights=fweights, aweights=aweights)

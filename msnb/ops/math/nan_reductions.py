@@ -45,9 +45,6 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _reduce_extreme("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
 
@@ -68,9 +65,6 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _reduce_extreme("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
 
@@ -113,9 +107,6 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.nanmean([1.0, float("nan"), 3.0]))
         2.0
@@ -140,9 +131,6 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
     Raises:
         TypeError: If `input` is no Tensor, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     result_type = input.dtype if tensor_argument("nanmean", "input", input).is_floating_point() else mstype.float32
     x, _ = _as_real("nanmean", input, None)
@@ -166,9 +154,6 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, dtype = _as_real("nanvar", a, dtype)
     return in_type(_variance_of_numbers(x, axis, ddof, keepdims), dtype, "nanvar")
@@ -191,9 +176,6 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, dtype = _as_real("nanstd", a, dtype)
     return in_type(Sqrt.functional(_variance_of_numbers(x, axis, ddof, keepdims)), dtype, "nanstd")
@@ -214,9 +196,6 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tenso
     Raises:
         TypeError: If `a` is none of these, or `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _cumsum_of_numpy(without_nan(as_tensor(a, "nancumsum", "a")), axis, dtype)
 

@@ -61,9 +61,6 @@ def _VectorNorm(
     Raises:
         TypeError: If `x` is not made of such numbers.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = _of_type("vector_norm", "x", x, dtype)
     return length(x, ord, axes_in("vector_norm", () if axis is None else axis, x.ndim), keepdims)
@@ -89,9 +86,6 @@ def _MatrixNorm(
     Raises:
         TypeError: If `A` is not made of such numbers.
         ValueError: If `axis` is not two axes of `A`, or `ord` is no norm of matrices.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     A = _of_type("matrix_norm", "A", A, dtype)
     axes = axes_in("matrix_norm", axis, A.ndim)
@@ -124,9 +118,6 @@ def NuclearNorm(x, *, dim: Optional(Axis) = None, keepdim: Bool = False):
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If `dim` is not two axes of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("NuclearNorm", "x", x, FLOAT)
     axes = axes_in("NuclearNorm", () if dim is None else dim, x.ndim)
@@ -152,9 +143,6 @@ def EuclideanNorm(x, axes: Axis, *, keep_dims: Bool = False):
     Raises:
         TypeError: If `x` is not made of numbers.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("EuclideanNorm", "x", x, NUMBER)
     norm = in_float32(length)(floating(x), 2, axes_in("EuclideanNorm", axes, x.ndim, "axes"), keep_dims)
@@ -180,9 +168,6 @@ def Renorm(x, *, p: Order, dim: Int, maxnorm: Float):
     Raises:
         TypeError: If `x` is not made of such numbers.
         ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Renorm", "x", x, FLOAT | COMPLEX)
     dim = axis_in("Renorm", dim, x.ndim, "dim")
@@ -202,9 +187,6 @@ def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
 
     Returns:
         Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Renorm.functional(input, p, axis, maxnorm)
 
@@ -226,9 +208,6 @@ def Pdist(x, *, p: Order = 2.0):
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If `x` has fewer than 2 dimensions, or `p` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Pdist", "x", x, FLOAT)
     if x.ndim < 2:
@@ -249,9 +228,6 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
     Returns:
         Tensor of shape (*, N * (N - 1) / 2): rows 0 and 1, 0 and 2, and so on.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Pdist.functional(input, p)
 

@@ -49,9 +49,6 @@ def _TensorDot(x1, x2, axes: DotAxes):
         TypeError: If the element types differ or are not floating point.
         ValueError: If `axes` is out of range, or the paired dimensions differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.tensor_dot(Tensor(np.ones((1, 2, 3)), mindspore.float32),
         ...                      Tensor(np.ones((3, 1, 2)), mindspore.float32), ((0, 1), (1, 2))))
@@ -94,9 +91,6 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: int | tuple | list) -> Tensor:
     Raises:
         TypeError: If the element types differ or are not floating point.
         ValueError: If `axes` is out of range, or the paired dimensions differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _TensorDot.functional(x1, x2, axes)
 
@@ -111,9 +105,6 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
     Returns:
         Tensor; their product, where one is a scalar.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not (input.ndim and other.ndim):
         return Mul.functional(input, other)
@@ -130,9 +121,6 @@ def Dot(input, other):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("dot", "input", input, FLOAT)
     dtype_in("dot", "other", other, FLOAT)
@@ -153,9 +141,6 @@ def Outer(input, vec2):
 
     Outputs:
         Tensor of shape (len(input), len(vec2)).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rank("outer", "input", input, 1)
     rank("outer", "vec2", vec2, 1)
@@ -173,9 +158,6 @@ def _Kron(x, y):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.kron(x, y)
 
@@ -192,9 +174,6 @@ def Einsum(operands: Tensors, *, equation: Str):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     same_dtype("einsum", **{f"operands[{i}]": x for i, x in enumerate(operands)})
     try:
@@ -214,9 +193,6 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.einsum("ij,j->i", Tensor([[1., 2.]]), Tensor([1., 1.])))
@@ -262,9 +238,6 @@ def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         TypeError: If `a` or `b` is none of these.
         ValueError: If the paired dimensions differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.dot([[1.0, 2.0]], [3.0, 4.0]))
         [11.]
@@ -289,9 +262,6 @@ def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `a` or `b` is none of these.
         ValueError: If the last dimensions differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _as_factors("inner", a, b)
     if not x.ndim or not y.ndim:
@@ -315,9 +285,6 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
     Raises:
         TypeError: If `a` or `b` is none of these, or `axes` is not made of int.
         ValueError: If `axes` is out of range, or the paired dimensions differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _as_factors("tensordot", a, b)
     axes = check(DotAxes, axes, "axes", "tensordot")
@@ -342,9 +309,6 @@ def _outer_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
 
     Raises:
         TypeError: If `a` or `b` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Outer.functional(*(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _as_factors("outer", a, b)))
 
@@ -362,9 +326,6 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
 
     Raises:
         TypeError: If `a` or `b` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _as_factors("kron", a, b)
     if x.dtype == mstype.bool_:
@@ -390,9 +351,6 @@ def _VecDot(x, y, *, axis: Int = -1):
     Raises:
         TypeError: If the element types do not convert implicitly.
         ValueError: If the shapes do not fit, or `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = promote(x, y, op="vecdot")
     axis = axis_in("vecdot", axis, max(x.ndim, y.ndim))
@@ -414,9 +372,6 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
     Raises:
         TypeError: If the element types do not convert implicitly.
         ValueError: If the shapes do not fit, or `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _VecDot.functional(x, y, axis)
 
@@ -435,9 +390,6 @@ def Ger(x1, x2):
     Raises:
         TypeError: If the element types differ.
         ValueError: If one is no vector.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     same_dtype("Ger", x1=x1, x2=x2)
     rank("Ger", "x1", x1, 1)
@@ -458,9 +410,6 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
     Raises:
         ValueError: If one is no vector.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Outer.functional(input, vec2)
 
@@ -484,9 +433,6 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
     Raises:
         TypeError: If the element types are not floating point, or differ.
         ValueError: If the batches or the dimensions do not fit, or a dimension is the first one.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for name, x in (("x1", x1), ("x2", x2)):
         if tensor_argument("batch_dot", name, x).ndim < 2:
@@ -521,9 +467,6 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
     Raises:
         TypeError: If an input is not a Tensor.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     total = einsum("...a,kab,...b->...k", input1, weight, input2)
     return total if bias is None else total + tensor_argument("bidense", "bias", bias)

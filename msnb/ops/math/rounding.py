@@ -206,9 +206,6 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not decimals:
         return Round.functional(input)
@@ -236,9 +233,6 @@ def around(a: ArrayLike, decimals: Int = 0) -> Tensor:
     Raises:
         TypeError: If `decimals` is not an int.
         ValueError: If `decimals` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     (a,) = as_tensors("around", a=a)
     return round_(a, decimals=check(NonNegInt, decimals, "decimals", "around"))
@@ -259,9 +253,6 @@ def copysign(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     Raises:
         TypeError: If an operand is none of these.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return in_type(_CopySign.functional(*as_tensors("copysign", x1=x1, x2=x2)), dtype, "copysign")
 
@@ -278,9 +269,6 @@ def fix(x: ArrayLike) -> Tensor:
 
     Raises:
         TypeError: If `x` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Trunc.functional(floating(as_tensor(x, "fix", "x")))
 
@@ -325,9 +313,6 @@ def sgn(input: Tensor) -> Tensor:
 
     Returns:
         Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Sign.functional(input)
 
@@ -346,9 +331,6 @@ def _copysign_function(x: Tensor | float, other: Tensor | float) -> Tensor:
     Raises:
         TypeError: If an operand is none of these.
         ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, other = as_tensors("copysign", x=x, other=other)
     return _CopySign.functional(floating(x), other)

@@ -106,9 +106,6 @@ def _LogDet(input):
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If the last two dimensions differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_square("logdet", "input", input)
     sign, size = jnp.linalg.slogdet(input)
@@ -139,9 +136,6 @@ def _Cond(A, p: ConditionOrder = None):
     Raises:
         TypeError: If `A` is not floating point.
         ValueError: If the shape does not fit, or `p` is none of those.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("cond", "A", A, FLOAT)
     if A.ndim < 2:
@@ -171,9 +165,6 @@ def CholeskyInverse(input_x, *, upper: Bool = False):
     Raises:
         TypeError: If `input_x` is not floating point.
         ValueError: If it is not square.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_square("cholesky_inverse", "input_x", input_x)
     return linalg.cho_solve((input_x, not upper), jnp.eye(input_x.shape[-1], dtype=input_x.dtype))
@@ -197,9 +188,6 @@ def CholeskySolve(x1, x2, *, upper: Bool = False):
     Raises:
         TypeError: If the element types are not floating point, or differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("cholesky_solve", "input", x1, FLOAT)
     _check_square("cholesky_solve", "input2", x2)
@@ -224,9 +212,6 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: Bool = False) -> Tensor
     Raises:
         TypeError: If the element types are not floating point, or differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return CholeskySolve(upper)(input, input2)
 
@@ -256,9 +241,6 @@ def Lstsq(
     Raises:
         TypeError: If the element types are not floating point, or differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("lstsq", "input", x, FLOAT)
     same_dtype("lstsq", input=x, A=a)
@@ -283,9 +265,6 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
     Raises:
         TypeError: If the element types are not floating point, or differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Lstsq()(input, A)
 
@@ -316,9 +295,6 @@ def LuSolve(x, lu_data, lu_pivots):
     Raises:
         TypeError: If the element types are not floating point, or differ.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("lu_solve", "b", x, FLOAT)
     _check_square("lu_solve", "LU_data", lu_data)
@@ -359,9 +335,6 @@ def LuUnpack(
     Raises:
         TypeError: If `LU_data` is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("LuUnpack", "LU_data", LU_data, FLOAT)
     if LU_data.ndim < 2 or LU_pivots.shape != (*LU_data.shape[:-2], min(LU_data.shape[-2:])):
@@ -397,9 +370,6 @@ def lu_unpack(
     Raises:
         TypeError: If `LU_data` is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     permutation, lower, upper = LuUnpack()(LU_data, LU_pivots)
     return permutation if unpack_pivots else None, *((lower, upper) if unpack_data else (None, None))

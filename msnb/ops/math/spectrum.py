@@ -45,9 +45,6 @@ def FFTWithSize(
     Raises:
         TypeError: If `x` is of another type.
         ValueError: If `x` has fewer dimensions than `signal_ndim`, or an argument is none of those above.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "FFTWithSize"
     dtype_in(op, "x", x, _REAL if real and not inverse else COMPLEX)
@@ -95,9 +92,6 @@ def STFT(
     Raises:
         TypeError: If `x` or `window` is of another type.
         ValueError: If the lengths do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "STFT"
     dtype_in(op, "x", x, _REAL | COMPLEX)
@@ -156,9 +150,6 @@ def stft(
     Raises:
         TypeError: If `x` or `window` is of another type.
         ValueError: If the lengths do not fit, or `pad_mode` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rank("stft", "x", tensor_argument("stft", "x", x), 1, 2)
     hop_length = n_fft // 4 if hop_length is None else hop_length

@@ -40,9 +40,6 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
     Returns:
         Tensor, floating point.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.var(Tensor([[1, 2, 3]], mindspore.float32), 1, 1))
         [1.]
@@ -76,9 +73,6 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
 
     Returns:
         Tensor, floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.std(Tensor([[1, 2, 3]], mindspore.float32), 1, 1))
@@ -114,9 +108,6 @@ def ReduceStd(x, *, axis: Axis = (), unbiased: Bool = True, keep_dims: Bool = Fa
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("ReduceStd", "x", x, FLOAT)
     axes = axes_in("ReduceStd", axis, x.ndim)
@@ -135,9 +126,6 @@ def LogSumExp(input, dim: Axis, *, keepdim: Bool = False):
 
     Returns:
         Tensor of the element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.logsumexp(Tensor([[0., 0.]], mindspore.float32), 1))
@@ -170,9 +158,6 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.norm(Tensor([3., 4.], mindspore.float32)))
@@ -231,9 +216,6 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
     Raises:
         TypeError: If `x` is not made of numbers.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Median", "x", x, NUMBER)
     if not global_median:
@@ -257,9 +239,6 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
     Raises:
         TypeError: If `input` is not made of numbers.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Median(False, axis, keepdims)(input)
 
@@ -287,9 +266,6 @@ def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "
     Raises:
         TypeError: If an input is not made of numbers.
         ValueError: If `nbins` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([-1.0, 0.0, 1.5, 2.0, 5.0, 15], mindspore.float16)
@@ -322,9 +298,6 @@ def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
     Raises:
         TypeError: If `x` is none of these, or an argument has the wrong type.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _Std.functional(real_numbers(as_tensor(x, "std", "x")), axis, ddof, keepdims)
 
@@ -345,9 +318,6 @@ def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
     Raises:
         TypeError: If `x` is none of these, or an argument has the wrong type.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _ReduceVar.functional(real_numbers(as_tensor(x, "var", "x")), axis, ddof, keepdims)
 
@@ -369,9 +339,6 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
     Raises:
         TypeError: If `x` is none of these, or an argument has the wrong type.
         ValueError: If `ord` is no norm of vectors or matrices, or the axes are not one or two.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.norm([[3.0, 4.0], [0.0, 1.0]], axis=1))
@@ -405,9 +372,6 @@ def var_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
 
     Raises:
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _ReduceVar.functional(input, _axes_or_all(axis), int(ddof), keepdims), _mean_over(input, axis, keepdims)
 
@@ -427,9 +391,6 @@ def std_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
 
     Raises:
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _Std.functional(input, _axes_or_all(axis), int(ddof), keepdims), _mean_over(input, axis, keepdims)
 
@@ -453,9 +414,6 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Te
     Raises:
         TypeError: If `input` is not made of numbers.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Median(False, axis, keepdims, True)(input)
 
@@ -480,9 +438,6 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
     Raises:
         TypeError: If `input` or `q` is not floating point.
         ValueError: If `dim` is out of range, or `q` has more than 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Quantile", "input", input, FLOAT)
     if q.ndim > 1:
@@ -516,9 +471,6 @@ def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, k
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If `axis` is out of range, or `q` has more than 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _compute_quantile("quantile", input, q, axis, keepdims, False)
 
@@ -539,9 +491,6 @@ def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If `axis` is out of range, or `q` has more than 1 dimension.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _compute_quantile("nanquantile", input, q, axis, keepdims, True)
 

@@ -37,9 +37,6 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = 
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
         >>> print(ops.ReduceSum(keep_dims=False)(x, 1))
@@ -69,9 +66,6 @@ def ReduceProd(x, axis: Axis = (), *, keep_dims: Bool = False):
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
         >>> print(ops.ReduceProd(keep_dims=False)(x, 1))
@@ -98,9 +92,6 @@ def ReduceMean(x, axis: Axis = (), *, keep_dims: Bool = False):
     Raises:
         TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
@@ -143,9 +134,6 @@ def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.sum(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
@@ -203,9 +191,6 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return sum_(_Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
 
@@ -229,9 +214,6 @@ def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.prod(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
@@ -258,9 +240,6 @@ def mean(x: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
     Raises:
         TypeError: If `x` is not a Tensor of numbers.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.mean(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
@@ -314,9 +293,6 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
         TypeError: If `axis` is not made of int, `keep_dims` not a bool, or `x` not made of numbers.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.count_nonzero(Tensor([[0, 1, 0], [1, 1, 0]], mindspore.float32)))
         3
@@ -349,9 +325,6 @@ def CountNonZero(x, *, dims: Axis = ()):
     Raises:
         TypeError: If `x` is not made of numbers.
         ValueError: If an axis is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("CountNonZero", "x", x, NUMBER)
     return jnp.count_nonzero(x, axes_in("CountNonZero", dims, x.ndim, "dims")).astype(jnp.int64)
@@ -376,9 +349,6 @@ def _sum_of_numpy(
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(a, "sum", "a")
     narrow = x._array.dtype.kind in "bi" or x.dtype == mstype.uint8
@@ -404,9 +374,6 @@ def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtyp
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = in_type(as_tensor(a, "mean", "a"), dtype, "mean")
     return mean(Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x, axis, keepdims)
@@ -428,9 +395,6 @@ def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdim
     Raises:
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = without_nan(as_tensor(a, "nansum", "a"))
     x = Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x
@@ -452,9 +416,6 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
     Raises:
         TypeError: If `x` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = as_tensor(x, "count_nonzero", "x")
     return count_nonzero(Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x, axis, keepdims)

@@ -58,9 +58,6 @@ def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int =
         TypeError: If an argument has the wrong type.
         ValueError: If `axis` is out of range, or `x` does not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.trapz([1.0, 2.0, 3.0], dx=2.0))
         8.0
@@ -88,9 +85,6 @@ def _trapz_of_ops(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: i
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` is out of range, or `x` does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("trapz", "y", y)
     return trapz(y, x, dx, dim)

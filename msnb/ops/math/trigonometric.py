@@ -182,9 +182,6 @@ def Hypot(input, other):
 
     Outputs:
         Tensor of the broadcast shape, floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = promote(input, other, op="hypot")
     return in_float32(jnp.hypot)(floating(x), floating(y))

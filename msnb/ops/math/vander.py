@@ -24,9 +24,6 @@ def _Vander(x, *, count: NonNegInt, increasing: Bool = False):
 
     Outputs:
         Tensor of shape (x.size, count) and the element type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rank("vander", "x", x, 1)
     # Products rather than powers: their gradient is right at 0, too.
@@ -53,9 +50,6 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tens
         TypeError: If `N` is not an int, or `increasing` not a bool.
         ValueError: If `x` is no vector, or `N` is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mindspore.numpy.vander([1., 2., 3.], 3))
         [[1. 1. 1.]
@@ -80,9 +74,6 @@ def _vander_of_ops(x: Tensor, N: int | None = None) -> Tensor:
     Raises:
         TypeError: If `N` is not an int.
         ValueError: If `x` is no vector, or `N` is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("vander", "x", x)
     x = x.astype(mstype.int64) if x._array.dtype.kind in "iu" else x

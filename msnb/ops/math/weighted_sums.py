@@ -53,9 +53,6 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
     Raises:
         TypeError: If an input is not a Tensor, or the element types do not fit.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     factors = _check_tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
     return _weighted(
@@ -80,9 +77,6 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     Raises:
         TypeError: If an input is not a Tensor, or the element types do not fit.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     factors = _check_tensors("addmv", (2, 1), mat=mat, vec=vec)
     product = lambda a, b: MatMul.functional(a, b.reshape(-1, 1)).reshape(-1)
@@ -106,9 +100,6 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float
     Raises:
         TypeError: If an input is not a Tensor, or the element types do not fit.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     factors = _check_tensors("addr", (1, 1), vec1=vec1, vec2=vec2)
     return _weighted("addr", Outer.functional, x, factors, beta, alpha, "x", is_exact=True)

@@ -23,9 +23,6 @@ def Dense(input, weight, bias=None):
 
     Outputs:
         Tensor, (..., C_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.same_dtype("Dense", input=input, weight=weight)
     if input.shape[-1:] != weight.shape[-1:]:
@@ -56,9 +53,6 @@ def BiasAdd(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCH
 
     Raises:
         ValueError: If `bias` does not fit the channels.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "BiasAdd"
     _check.tensor_only(op, "input_x", input_x)

@@ -48,9 +48,6 @@ def Dropout(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0
     Outputs:
         Tuple of the result and the mask (1 where kept), both of shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output, mask = ops.Dropout(keep_prob=0.8)(ops.ones((2, 3), mindspore.float32))
         >>> output.shape
@@ -89,9 +86,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
 
     Returns:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     keep = _keep_probability("dropout", p, training)
     if is_constant(keep, 1.0):
@@ -121,9 +115,6 @@ def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
 
     Outputs:
         Tuple of the result (shape and type of `x`) and the mask (bool).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _drop_channels("Dropout2D", key, x, keep_prob, (4,))
 
@@ -139,9 +130,6 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
     Returns:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     keep = _keep_probability("dropout2d", p, training)
     if is_constant(keep, 1.0):
@@ -163,9 +151,6 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
     Raises:
         ValueError: If `input` has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not isinstance(input, Tensor) or input.ndim not in (2, 3):
         raise ValueError(
@@ -192,9 +177,6 @@ def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
 
     Outputs:
         Tuple of the result (shape and type of `x`) and the mask (bool).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _drop_channels("Dropout3D", key, x, keep_prob, (5,))
 
@@ -210,9 +192,6 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
 
     Returns:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     keep = _keep_probability("dropout3d", p, training)
     if is_constant(keep, 1.0):
@@ -238,9 +217,6 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
 
     Outputs:
         Tensor, uint8, 16 bytes for every started 128 elements.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_mask_bytes(shape) * 8,))
     return jnp.packbits(bits)
@@ -261,9 +237,6 @@ def DropoutDoMask(input_x, mask, keep_prob):
 
     Raises:
         ValueError: If the mask is too small.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "DropoutDoMask"
     _check.dtype_in(op, "input_x", input_x, _check.FLOAT)

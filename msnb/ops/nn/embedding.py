@@ -30,9 +30,6 @@ def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degre
 
     Outputs:
         The table, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.rank("embedding", "weight", weight, 2)
     table = lax.stop_gradient(weight)
@@ -56,9 +53,6 @@ def Embedding(input, weight, *, padding_idx: Optional(Int) = None):
 
     Outputs:
         Tensor, shape of `input` followed by (features,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("embedding", "input", input, _check.INDEX)
     _check.rank("embedding", "weight", weight, 2)
@@ -94,9 +88,6 @@ def embedding(
     Raises:
         TypeError: If `weight` is no Parameter though `max_norm` is given, or a type is wrong.
         ValueError: If `max_norm` is not positive, or `scale_grad_by_freq` is True.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if scale_grad_by_freq:
         raise ValueError("For 'embedding', 'scale_grad_by_freq' is not supported; scale the gradient of the table.")

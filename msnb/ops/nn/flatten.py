@@ -20,9 +20,6 @@ def Flatten(input_x):
 
     Outputs:
         Tensor, (N, product of the other lengths).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.tensor_only("Flatten", "input_x", input_x)
     if input_x.ndim == 0:
@@ -52,9 +49,6 @@ def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
 
     Raises:
         ValueError: If an axis is out of range, or `start_dim` is after `end_dim`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "FlattenExt"
     _check.tensor_only(op, "input", input)
@@ -88,9 +82,6 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
 
     Returns:
         Tensor, a vector if there is nothing to join.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if order != "C":
         input = _columns_first(order, input, (0, *range(input.ndim - 1, 0, -1)))

@@ -30,9 +30,6 @@ def OneHot(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = -1):
         TypeError: If `indices` is not int.
         ValueError: If `axis` is out of range or `depth` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> on, off = Tensor(1.0, mindspore.float32), Tensor(0.0, mindspore.float32)
         >>> print(ops.OneHot()(Tensor([0, 2]), 3, on, off))
@@ -69,9 +66,6 @@ def one_hot(
 
     Returns:
         Tensor, type of `on_value`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     on_value = on_value if isinstance(on_value, Tensor) else Tensor(on_value)
     off_value = off_value if isinstance(off_value, Tensor) else Tensor(off_value)

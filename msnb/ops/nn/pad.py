@@ -67,9 +67,6 @@ def Pad(input_x, *, paddings: Paddings):
     Raises:
         TypeError: If `paddings` is not a tuple.
         ValueError: If it does not fit the dimensions of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_pairs("Pad", input_x, paddings)
     return jnp.pad(input_x, paddings)
@@ -91,9 +88,6 @@ def MirrorPad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMM
 
     Raises:
         ValueError: If `paddings` does not fit the dimensions of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_pairs("MirrorPad", input_x, paddings)
     spare = 1 if mode == "REFLECT" else 0
@@ -150,9 +144,6 @@ def PadV3(
 
     Outputs:
         Tensor, type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.tensor_only("PadV3", "x", x)
     count = len(paddings) // 2
@@ -188,9 +179,6 @@ def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | N
 
     Returns:
         Tensor, type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if mode != "constant":
         mode = check(_PadMode, mode, "mode", "pad")
@@ -229,9 +217,6 @@ def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "const
 
     Outputs:
         Tensor of the element type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if len(widths) not in (1, x.ndim):
         raise ValueError(f"For 'pad', {len(widths)} pairs of widths do not fit shape {x.shape}.")
@@ -292,9 +277,6 @@ def numpy_pad(
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If `mode` is none of these, or a width is negative or does not fit the dimensions of `arr`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(mindspore.numpy.pad([1., 2., 3.], (2, 1), mode="wrap"))

@@ -29,9 +29,6 @@ def TopK(input_x, k: Int, *, sorted: Bool = False):
 
     Raises:
         ValueError: If `k` is not in [0, length of the last axis].
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "TopK"
     _check.tensor_only(op, "input_x", input_x)
@@ -62,9 +59,6 @@ def topk(
 
     Returns:
         Tuple of the values and their places (int32).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if type(largest) is not bool or type(sorted) is not bool:
         check(Bool, largest, "largest", "topk"), check(Bool, sorted, "sorted", "topk")
@@ -90,9 +84,6 @@ def InTopK(x1, x2, *, k: Int):
 
     Outputs:
         Tensor, (N,), bool. Ties with the k-th score count.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "InTopK"
     _check.dtype_in(op, "x1", x1, _check.FLOAT)
@@ -120,9 +111,6 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
     Raises:
         TypeError: If `k` is not an int, or `sorted` not a bool.
         ValueError: If `k` is not in [0, length of the last axis].
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return TopK.functional(input_x, k, sorted)
 
@@ -143,9 +131,6 @@ def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If `dim` or `k` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("kthvalue", "input", input, _check.NUMBER)
     dim = _check.axis_in("kthvalue", dim, input.ndim, "dim")

@@ -30,9 +30,6 @@ def WtsARQ(w, w_min, w_max, *, num_bits: EightBits, offset_flag: Bool):
     Raises:
         TypeError: If an input is no float Tensor.
         ValueError: If `w_min` or `w_max` does not fit on `w`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for name, value in (("w", w), ("w_min", w_min), ("w_max", w_max)):
         _check.dtype_in("WtsARQ", name, value, _check.FLOAT)

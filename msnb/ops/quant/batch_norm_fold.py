@@ -70,9 +70,6 @@ def BatchNormFold(
         TypeError: If `x` is no float Tensor.
         ValueError: If `mean` or `variance` has not one value a channel, or a number is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
         >>> x = Tensor([[1.0], [3.0]], mindspore.float32)
@@ -170,9 +167,6 @@ def BatchNormFoldD(
 
     Outputs:
         Tuple of `x`, mean and deviation of the batch, the running mean and deviation, and the moved mean and variance.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_inputs("BatchNormFoldD", x, mean, variance)
     check_channels("BatchNormFoldD", x.shape[1], x_sum=x_sum, x_square_sum=x_square_sum)

@@ -67,9 +67,6 @@ def BatchNormFold2(
     Raises:
         TypeError: If `x` is no float Tensor.
         ValueError: If one of the others has not one value a channel.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_inputs(
         "BatchNormFold2",
@@ -128,9 +125,6 @@ def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freez
 
     Outputs:
         Tensor, shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_inputs(
         "BatchNormFold2D",

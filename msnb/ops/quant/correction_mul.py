@@ -32,9 +32,6 @@ def CorrectionMul(x, batch_std, running_std, *, channel_axis: NonNegInt = 0):
         TypeError: If `x` is no float Tensor.
         ValueError: If one of the others has not one value a channel.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
         >>> weight = Tensor([[1.0, 2.0], [3.0, 4.0]], mindspore.float32)

@@ -71,9 +71,6 @@ def FakeQuantPerLayer(
         TypeError: If `x`, `min` or `max` is no float Tensor.
         ValueError: If `num_bits` is out of range, `min` or `max` has more than one value, or `quant_delay` no `step`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
         >>> x = Tensor([-7.0, -0.4, 0.0, 2.9], mindspore.float32)
@@ -149,9 +146,6 @@ def FakeQuantPerChannel(
         TypeError: If `x`, `min` or `max` is no float Tensor.
         ValueError: If `num_bits` is out of range, `channel_axis` no axis, `min` or `max` has not one value a channel,
             or `quant_delay` no `step`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q

@@ -30,9 +30,6 @@ class FakeQuantParam(PrimitiveWithInfer):
     Raises:
         TypeError: If `quant_dtype` is no QuantDtype, or another argument has a wrong type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.common.dtype import QuantDtype
         >>> from mindspore.ops.operations._quant_ops import FakeQuantParam

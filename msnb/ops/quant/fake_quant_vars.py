@@ -75,9 +75,6 @@ def FakeQuantWithMinMaxVars(x, min, max, *, num_bits: Bits = 8, narrow_range: Bo
         TypeError: If an input is no float Tensor.
         ValueError: If `num_bits` is out of range, or `min` or `max` has more than one value.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([-7.0, -0.4, 0.0, 2.9], mindspore.float32)
         >>> low, high = Tensor([-4.0], mindspore.float32), Tensor([3.0], mindspore.float32)
@@ -115,9 +112,6 @@ def FakeQuantWithMinMaxVarsPerChannel(x, min, max, *, num_bits: Bits = 8, narrow
     Raises:
         TypeError: If an input is no float Tensor.
         ValueError: If `num_bits` is out of range, or `min` or `max` has not one value a channel.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _fake_quant(x, *_ends_of_channels("FakeQuantWithMinMaxVarsPerChannel", x, min, max), num_bits, narrow_range)
 

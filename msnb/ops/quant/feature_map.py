@@ -68,9 +68,6 @@ def IFMR(
         TypeError: If an element type or an attribute is not supported.
         ValueError: If `search_range` is not ascending, or a shape does not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
         >>> data = Tensor([[0.1, 0.2, 0.5]], mindspore.float32)

@@ -38,9 +38,6 @@ def Quant(
     Raises:
         TypeError: If `input_x` is no float Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.ops.operations import _inner_ops as inner
         >>> print(inner.Quant(10.0, 3.0)(Tensor([0.0, 1.04, 100.0], mindspore.float32)))
@@ -71,9 +68,6 @@ def Dequant(input_x, deq_scale, *, sqrt_mode: Bool = False, relu_flag: Bool = Fa
     Raises:
         TypeError: If `input_x` is not int32, or `deq_scale` neither float nor uint64.
         ValueError: If `deq_scale` has another number of values.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.ops.operations import _inner_ops as inner

@@ -105,9 +105,6 @@ def FakeLearnedScaleQuantPerLayer(
         TypeError: If an input is no float Tensor.
         ValueError: If `alpha` or `quant_max` has more than one value, or `quant_delay` no `step`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
         >>> x, alpha = Tensor([-9.0, 0.6, 1.2], mindspore.float32), Tensor([3.0], mindspore.float32)
@@ -177,9 +174,6 @@ def FakeLearnedScaleQuantPerChannel(
     Raises:
         TypeError: If an input is no float Tensor.
         ValueError: If `alpha` has not one value a channel, or `quant_delay` no `step`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     ends = _channels("FakeLearnedScaleQuantPerChannel", input_x, alpha, quant_max, channel_axis)
     delay = quant_delay if training else 0

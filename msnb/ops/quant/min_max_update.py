@@ -44,9 +44,6 @@ def MinMaxUpdatePerLayer(x, min, max, *, ema: Bool = False, ema_decay: Momentum 
         TypeError: If an input is no float Tensor.
         ValueError: If `min` or `max` has more than one value, or `ema_decay` is not in [0, 1].
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.ops.operations import _quant_ops as Q
         >>> x = Tensor([1.0, 2.0, 4.0], mindspore.float32)
@@ -81,9 +78,6 @@ def MinMaxUpdatePerChannel(x, min, max, *, ema: Bool = False, ema_decay: Momentu
         TypeError: If an input is no float Tensor.
         ValueError: If `min` or `max` has not one value a channel, `channel_axis` is no axis, or `ema_decay` is not in
             [0, 1].
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("MinMaxUpdatePerChannel", "x", x, _check.FLOAT)
     _check.some("MinMaxUpdatePerChannel", "x", x)

@@ -58,9 +58,6 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     Raises:
         TypeError: If an input is no float Tensor.
         ValueError: If `clamp_min` or `clamp_max` has more than one value.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for name, value in (("x", x), ("clamp_min", clamp_min), ("clamp_max", clamp_max)):
         _check.dtype_in("ActsULQ", name, value, _check.FLOAT)

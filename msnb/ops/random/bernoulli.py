@@ -34,9 +34,6 @@ def Bernoulli(key, x, p, *, seed: Int = 0, offset: Int = 0):
     Raises:
         TypeError: If `x` is not a Tensor.
         ValueError: If `p` does not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("bernoulli", "input", x, ANY)
     if jnp.broadcast_shapes(p.shape, x.shape) != x.shape:
@@ -69,9 +66,6 @@ def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -
     Raises:
         TypeError: If `input` is not a Tensor, or `p` is no number.
         ValueError: If `p` is not in [0, 1], or does not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("bernoulli", "input", input)
     return Bernoulli(seed_of("bernoulli", seed))(input, _probability("bernoulli", p))
@@ -88,9 +82,6 @@ def _bernoulli_ext(input: Tensor, *, generator: Generator | None = None) -> Tens
 
     Returns:
         Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     with drawn_from("bernoulli", generator):
         return Bernoulli()(input, tensor_argument("bernoulli", "input", input))
@@ -111,9 +102,6 @@ def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Genera
 
     Returns:
         Tensor, `input` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     with drawn_from("bernoulli_", generator):
         return take_over("bernoulli_", input, Bernoulli()(input, _probability("bernoulli_", p)))
@@ -138,9 +126,6 @@ def _exponential_into(input: Tensor, lambd: float = 1, *, generator: Generator |
 
     Returns:
         Tensor, `input` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if isinstance(lambd, bool) or not isinstance(lambd, (int, float)) or lambd <= 0:
         raise ValueError(f"For 'exponential_', 'lambd' should be a positive number, but got {lambd!r}.")
@@ -180,9 +165,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: Bool = False, dim: in
     Raises:
         TypeError: If `logits` is not floating point.
         ValueError: If `tau` is not positive, or `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if isinstance(tau, bool) or not isinstance(tau, (int, float)) or tau <= 0:
         raise ValueError(f"For 'gumbel_softmax', 'tau' should be a positive number, but got {tau!r}.")

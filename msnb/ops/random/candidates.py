@@ -61,9 +61,6 @@ def UniformCandidateSampler(
         TypeError: If an argument is not of the type given above.
         ValueError: If the shape does not fit, or there are not enough classes.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> sampler = ops.UniformCandidateSampler(1, 3, False, 4, 1)
         >>> print(sampler(Tensor([[1], [3]], mindspore.int32))[0].shape)
@@ -123,9 +120,6 @@ def LogUniformCandidateSampler(
         TypeError: If an argument is not of the type given above.
         ValueError: If the shape does not fit, or there are not enough classes.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> sampler = ops.LogUniformCandidateSampler(2, 5, True, 5)
         >>> print(sampler(Tensor([[1, 2], [0, 4], [3, 3]]))[1].shape)
@@ -184,9 +178,6 @@ def NoRepeatNGram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
     Raises:
         TypeError: If an input is not of the type given above.
         ValueError: If the shapes do not fit or `ngram_size` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "NoRepeatNGram"
     dtype_in(op, "state_seq", state_seq, INDEX)

@@ -43,9 +43,6 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
         TypeError: If `input_x` is not bool or an argument is not an int.
         ValueError: If `count` is not positive or `input_x` has more than 5 dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> index, mask = ops.RandomChoiceWithMask(count=3)(Tensor(np.ones((4, 3)) > 0))
         >>> print(index.shape, mask)
@@ -92,9 +89,6 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
     Raises:
         TypeError: If `logits` is not floating point or an argument is not an int.
         ValueError: If `logits` has not 2 dimensions or `num_samples` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(ops.RandomCategorical(mindspore.int64)(Tensor(np.ones((10, 5)), mindspore.float32), 8, 0).shape)
@@ -150,9 +144,6 @@ def Multinomial(
         TypeError: If `inputs` is not floating point or an argument is not an int.
         ValueError: If `inputs` has not 1 or 2 dimensions, or `num_samples` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Multinomial(seed=10)(Tensor([0., 9., 0.], mindspore.float32), 2))
         [1 1]
@@ -177,9 +168,6 @@ def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, see
 
     Outputs:
         Tensor of int32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "multinomial"
     dtype_in(op, "inputs", inputs, FLOAT)
@@ -211,9 +199,6 @@ def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed:
         TypeError: If an argument is not of the type given above.
         ValueError: If there are not enough classes to draw without replacement.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.multinomial(Tensor([0., 9., 0.], mindspore.float32), 2))
         [1 1]
@@ -244,9 +229,6 @@ def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType
         TypeError: If an argument is not an int.
         ValueError: If `n` has not shape (1,).
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Randperm(max_length=3)(Tensor([3], mindspore.int32)).shape)
         (3,)
@@ -273,9 +255,6 @@ def _RandpermOf(
 
     Returns:
         Tensor of shape (n,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jax.random.permutation(stream(stream(key, seed), offset), n).astype(np_dtype(dtype or mstype.int64))
 
@@ -296,9 +275,6 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None)
     Raises:
         TypeError: If `input_x` is not bool.
         ValueError: If `count` is not positive or `input_x` has more than 5 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return RandomChoiceWithMask(count, seed_of("choice_with_mask", seed))(input_x)
 

@@ -37,9 +37,6 @@ def Gamma(key, shape: PositiveShape, alpha, beta, *, seed: NonNegInt = 0, seed2:
         TypeError: If an argument is not of the type given above.
         ValueError: If a seed is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output = ops.Gamma(seed=2)((2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32))
         >>> print(output.shape)
@@ -66,9 +63,6 @@ def gamma(shape: tuple[int, ...], alpha: Tensor, beta: Tensor, seed: int | None 
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If `seed` is negative or an entry of `shape` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> output = ops.gamma((2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32), seed=5)
@@ -97,9 +91,6 @@ def Poisson(key, shape: PositiveShape, mean, *, seed: NonNegInt = 0, seed2: NonN
         TypeError: If an argument is not of the type given above.
         ValueError: If a seed is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output = ops.Poisson(seed=2)((2, 2), Tensor(5., mindspore.float32))
         >>> print(output.shape)
@@ -126,9 +117,6 @@ def poisson(shape: tuple[int, ...], mean: Tensor, seed: int | None = None) -> Te
         TypeError: If an argument is not of the type given above.
         ValueError: If `seed` is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output = ops.poisson((2, 2), Tensor(5., mindspore.float32), seed=5)
         >>> print(output.shape)
@@ -151,9 +139,6 @@ def _Beta(key, shape: PositiveShape, a, b, *, seed: NonNegInt = 0):
 
     Outputs:
         Tensor of the element type of `a`, of shape `shape`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     a, b = _as_float("Beta", "a", a), _as_float("Beta", "b", b)
     return jax.random.beta(stream(key, seed), a, b, common_shape("Beta", shape, a, b), a.dtype)

@@ -27,9 +27,6 @@ def Cauchy(key, *, size: PositiveShape, median: Float = 0.0, sigma: Float = 1.0)
         TypeError: If `size` is not made of int, or a number is none.
         ValueError: If a length is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Cauchy((2, 3))().shape)
         (2, 3)
@@ -53,9 +50,6 @@ def LogNormalReverse(key, input_x, *, mean: Float = 1.0, std: Float = 2.0):
 
     Raises:
         TypeError: If `input_x` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("LogNormalReverse", "input_x", input_x, FLOAT)
     return jnp.exp(mean + std * jax.random.normal(key, input_x.shape, jnp.float32)).astype(input_x.dtype)

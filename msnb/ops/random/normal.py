@@ -38,9 +38,6 @@ def StandardNormal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: Non
         TypeError: If an argument is not of the type given above.
         ValueError: If a seed is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output = ops.StandardNormal(seed=2)((2, 2))
         >>> print(output.shape)
@@ -59,9 +56,6 @@ def standard_normal(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
 
     Returns:
         Tensor of float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return StandardNormal(seed=seed_of("standard_normal", seed))(shape)
 
@@ -90,9 +84,6 @@ def normal(shape: tuple[int, ...], mean: Tensor | float, stddev: Tensor | float,
         TypeError: If an argument is not of the type given above.
         ValueError: If `seed` is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output = ops.normal((2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32), seed=5)
         >>> print(output.shape)
@@ -116,9 +107,6 @@ def randn(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Te
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     result = StandardNormal(seed=seed_of("randn", seed))(size_of("randn", size))
     return result if dtype in (None, mstype.float32) else Cast.functional(result, dtype)
@@ -135,9 +123,6 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = 
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return randn(input.shape, dtype=dtype or input.dtype, seed=seed)
 
@@ -156,9 +141,6 @@ def _numpy_randn(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
     Raises:
         TypeError: If `shape` is not made of int.
         ValueError: If `dtype` is not floating point, or an entry of `shape` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype = number_type("randn", dtype, mstype.float_type)
     return StandardNormal()(size_of("randn", shape or (1,))).astype(dtype)
@@ -182,9 +164,6 @@ def StandardLaplace(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: No
         TypeError: If an argument is not of the type given above.
         ValueError: If a seed is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output = ops.StandardLaplace(seed=2)((2, 2))
         >>> print(output.shape)
@@ -203,9 +182,6 @@ def standard_laplace(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
 
     Returns:
         Tensor of float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return StandardLaplace(seed=seed_of("standard_laplace", seed))(shape)
 
@@ -226,9 +202,6 @@ def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: in
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If `seed` is negative or an entry of `shape` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> output = ops.laplace((2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32), seed=5)
@@ -259,9 +232,6 @@ def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = 
         TypeError: If `seed` is not an int or `shape` not made of int.
         ValueError: If an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.TruncatedNormal()((1, 2)).shape)
         (1, 2)
@@ -286,9 +256,6 @@ def normal_(input: Tensor, mean: float = 0, std: float = 1, *, generator: Genera
     Raises:
         TypeError: If `input` is not a Tensor.
         NotImplementedError: If a generator is given within a compiled program.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("normal_", "input", input)
     with drawn_from("normal_", generator):

@@ -28,9 +28,6 @@ def RandomShuffle(key, x, *, seed: Int = 0, seed2: Int = 0):
 
     Raises:
         TypeError: If `x` is not a Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("RandomShuffle", "x", x)
     return jax.random.permutation(stream(key, seed, seed2), x) if x.ndim else x
@@ -46,9 +43,6 @@ def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
 
     Returns:
         Tensor of the shape and element type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return RandomShuffle(seed_of("shuffle", seed))(x)
 
@@ -70,9 +64,6 @@ def RandomGamma(key, shape: Shape, alpha, *, seed: Int = 0, seed2: Int = 0):
 
     Raises:
         TypeError: If `alpha` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("RandomGamma", "alpha", alpha, FLOAT)
     return jax.random.gamma(stream(key, seed, seed2), alpha, (*shape, *alpha.shape), alpha.dtype)
@@ -92,9 +83,6 @@ def random_gamma(shape: Tensor | tuple[int, ...], alpha: Tensor, seed: int | Non
 
     Raises:
         TypeError: If `alpha` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return RandomGamma(seed_of("random_gamma", seed))(shape, alpha)
 
@@ -117,9 +105,6 @@ def RandomPoisson(key, shape: Shape, rate, *, seed: Int = 0, seed2: Int = 0, dty
 
     Raises:
         TypeError: If `rate` is not made of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("RandomPoisson", "rate", rate, NUMBER)
     found = jax.random.poisson(stream(key, seed, seed2), rate.astype(jnp.float32), (*shape, *rate.shape), jnp.int32)
@@ -143,9 +128,6 @@ def random_poisson(
 
     Raises:
         TypeError: If `rate` is not made of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return RandomPoisson(seed_of("random_poisson", seed), 0, dtype)(shape, rate)
 
@@ -169,9 +151,6 @@ def MultinomialWithReplacement(key, x, seed: Int, offset: Int, *, numsamples: Po
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If without replacement there are fewer classes than `numsamples`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "MultinomialWithReplacement"
     dtype_in(op, "x", x, FLOAT)
@@ -204,9 +183,6 @@ def multinomial_with_replacement(
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If without replacement there are fewer classes than `numsamples`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MultinomialWithReplacement.functional(x, seed, offset, numsamples, replacement)
 
@@ -228,9 +204,6 @@ def RandpermV2(key, n: PositiveInt, *, seed: Int = 0, offset: Int = 0, dtype: DT
 
     Raises:
         TypeError: If `n` is not an int.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return jax.random.permutation(stream(key, seed, offset), n).astype(np_dtype(dtype))
 
@@ -250,9 +223,6 @@ def NonDeterministicInts(key, shape: Shape, *, dtype: DType = mstype.int64):
 
     Raises:
         TypeError: If `dtype` is no integer type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     kind = np_dtype(dtype)
     if not jnp.issubdtype(kind, jnp.integer):
@@ -280,9 +250,6 @@ def ParameterizedTruncatedNormal(key, shape: Shape, mean, stdevs, min, max, *, s
 
     Raises:
         TypeError: If `mean` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("ParameterizedTruncatedNormal", "mean", mean, FLOAT)
     mean, stdevs, low, high = (x.reshape(-1, *[1] * (len(shape) - 1)) for x in (mean, stdevs, min, max))

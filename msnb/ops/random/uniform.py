@@ -36,9 +36,6 @@ def UniformReal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNeg
         TypeError: If an argument is not of the type given above.
         ValueError: If a seed is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> output = ops.UniformReal(seed=2)((2, 2))
         >>> print(output.shape)
@@ -66,9 +63,6 @@ def UniformInt(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt = 0
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If a seed is negative or an entry of `shape` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> output = ops.UniformInt(seed=2)((2, 2), Tensor(1, mindspore.int32), Tensor(5, mindspore.int32))
@@ -108,9 +102,6 @@ def uniform(
         TypeError: If an argument is not of the type given above.
         ValueError: If `seed` is negative or an entry of `shape` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> low, high = Tensor(0., mindspore.float32), Tensor(1., mindspore.float32)
         >>> print(ops.uniform((2, 2), low, high, seed=5).shape)
@@ -137,9 +128,6 @@ def rand(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Ten
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     result = UniformReal(seed=seed_of("rand", seed))(size_of("rand", size))
     return result if dtype in (None, mstype.float32) else Cast.functional(result, dtype)
@@ -156,9 +144,6 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = N
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return rand(input.shape, dtype=dtype or input.dtype, seed=seed)
 
@@ -178,9 +163,6 @@ def randint(
 
     Returns:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     low, high = Tensor(low, mstype.int32), Tensor(high, mstype.int32)
     drawn = UniformInt(seed=seed_of("randint", seed))(size, low, high)
@@ -201,9 +183,6 @@ def _numpy_rand(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
     Raises:
         TypeError: If `shape` is not made of int.
         ValueError: If `dtype` is not floating point, or an entry of `shape` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype = number_type("rand", dtype, mstype.float_type)
     return UniformReal()(size_of("rand", shape or (1,))).astype(dtype)
@@ -228,9 +207,6 @@ def _numpy_randint(
         TypeError: If an argument is not of the type given above.
         ValueError: If there is no number between the bounds, `dtype` is no signed integer type, or an entry of `shape`
             is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     low, high = (0, minval) if maxval is None else (minval, maxval)
     low, high = check(Int, low, "minval", "randint"), check(Int, high, "maxval", "randint")
@@ -257,9 +233,6 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
     Raises:
         TypeError: If `input` is not a Tensor.
         ValueError: If the element type is not one of integers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     dtype = dtype or tensor_argument("randint_like", "input", input).dtype
     if dtype not in mstype.int_type:
@@ -296,9 +269,6 @@ def uniform_(input: Tensor, from_: float = 0, to: float = 1, *, generator: Gener
     Raises:
         TypeError: If `input` is not a Tensor.
         NotImplementedError: If a generator is given within a compiled program.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     with drawn_from("uniform_", generator):
         return take_over("uniform_", tensor_argument("uniform_", "input", input), _uniform_of(input, from_, to))
@@ -323,9 +293,6 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
         TypeError: If `input` is not a Tensor.
         ValueError: If there is no number between the bounds.
         NotImplementedError: If a generator is given within a compiled program.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     tensor_argument("random_", "input", input)
     low, high = from_, _largest(input.dtype) if to is None else to

@@ -159,9 +159,6 @@ def whole(tensor: Tensor) -> Tensor:
         TypeError: If it is no Tensor.
         RuntimeError: If another process does not call it within a minute.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> weight = msnb.parallel.whole(net.fc1.weight)
         >>> weight.shape

@@ -35,9 +35,6 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
         ImportError: If orbax is not installed.
         OSError: If the folder cannot be written.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> msnb.parallel.save_sharded(train_step, "epoch3")
         >>> msnb.parallel.load_sharded("epoch3", train_step)
@@ -68,9 +65,6 @@ def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
         TypeError: If `net` is no Cell, or a Parameter has another type in the folder.
         ValueError: If there is no such folder, two Parameters have the same name, or one has another shape there.
         ImportError: If orbax is not installed.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     orbax, path = _import_orbax("load_sharded"), os.path.abspath(folder)
     parameters = _parameters_by_name("load_sharded", net)

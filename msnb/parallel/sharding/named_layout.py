@@ -73,9 +73,6 @@ class Layout:
         ValueError: If the number of names is wrong, or names are repeated or unknown.
         NotImplementedError: If the devices are in another order.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.parallel import Layout
         >>> layout = Layout((2, 4), ("dp", "mp"))

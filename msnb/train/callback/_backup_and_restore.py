@@ -27,9 +27,6 @@ class BackupAndRestore(Callback):
         TypeError: If `delete_checkpoint` is no bool, or `save_freq` neither "epoch" nor an int.
         ValueError: If `save_freq` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> model.train(2, dataset, callbacks=mindspore.BackupAndRestore("backup"))
     """

@@ -142,9 +142,6 @@ class RunContext:
 
     Raises:
         TypeError: If `original_args` is no dict.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _stop_requested = False

@@ -95,9 +95,6 @@ class CheckpointConfig:
         ValueError: If a number is negative, all are None or 0, or arguments do not go together.
         TypeError: If an argument is of another type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> config = CheckpointConfig(save_checkpoint_steps=1875, keep_checkpoint_max=10)
         >>> model.train(1, dataset, callbacks=ModelCheckpoint(prefix="lenet", config=config))
@@ -209,9 +206,6 @@ class ModelCheckpoint(Callback):
     Raises:
         ValueError: If `prefix` is no string or has a "/".
         TypeError: If `config` is no CheckpointConfig.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> checkpoint = ModelCheckpoint(prefix="lenet", directory="checkpoint")

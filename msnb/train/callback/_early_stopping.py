@@ -30,9 +30,6 @@ class EarlyStopping(Monitored):
         TypeError: If an argument is of another type.
         ValueError: If `mode` is unknown, `patience` negative, or the measure is no number.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> stopping = mindspore.EarlyStopping(monitor="accuracy", patience=3)
     """

@@ -12,9 +12,6 @@ class History(Callback):
     """
     Collects the loss of each epoch's last step, and the metrics of `Model.fit` and `Model.eval`, in a dict of lists.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> history = mindspore.History()
         >>> model.train(2, dataset, callbacks=history)

@@ -32,9 +32,6 @@ class LambdaCallback(Callback):
     Raises:
         TypeError: If one of them is not callable.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> tell = mindspore.LambdaCallback(on_train_epoch_end=lambda context: print("an epoch ends"))
         >>> model.train(1, dataset, callbacks=tell)

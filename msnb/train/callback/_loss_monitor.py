@@ -21,9 +21,6 @@ class LossMonitor(Callback):
     Raises:
         ValueError: If `per_print_times` is no int or negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> model.train(1, dataset, callbacks=LossMonitor(2))
         epoch: 1 step: 2, loss is ...

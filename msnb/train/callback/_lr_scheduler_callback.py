@@ -24,9 +24,6 @@ class LearningRateScheduler(Callback):
     Raises:
         TypeError: If `learning_rate_function` is not callable.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> def halve(lr, cur_step_num):
         ...     return lr * 0.5 if cur_step_num % 1000 == 0 else lr

@@ -36,9 +36,6 @@ class OnRequestExit(Callback):
         TypeError: If `save_ckpt` or `save_mindir` is no bool, or `sig` no int.
         ValueError: If `sig` is SIGKILL, which no program can handle.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> model.train(1, dataset, callbacks=mindspore.OnRequestExit(file_name="lenet"))
     """

@@ -31,9 +31,6 @@ class ReduceLROnPlateau(Monitored):
         TypeError: If an argument is of another type.
         ValueError: If one is out of range, the measure is no number, or the optimizer has no single learning rate.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> reduction = mindspore.ReduceLROnPlateau(monitor="eval_loss", factor=0.5, patience=3)
     """

@@ -62,9 +62,6 @@ class SummaryCollector(Callback):
         ValueError: If a number is not positive, a key is unknown, or `histogram_regular` is no pattern.
         NotADirectoryError: If `summary_dir` is a file.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.train.callback import SummaryCollector
         >>> collector = SummaryCollector("summary", collect_freq=2)

@@ -18,9 +18,6 @@ class TimeMonitor(Callback):
     Args:
         data_size (int): Steps per epoch. Default: None, the size of the dataset.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> model.train(1, dataset, callbacks=TimeMonitor())
         epoch time: ... ms, per step time: ... ms

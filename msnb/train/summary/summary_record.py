@@ -65,9 +65,6 @@ class SummaryRecord:
         TypeError: If an argument is of another type.
         ValueError: If a name holds characters that names of files should not, or an option is unknown.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> with mindspore.SummaryRecord("summary") as record:
         ...     record.add_value("scalar", "loss", Tensor(0.5))

@@ -65,9 +65,6 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
         OSError: If the file cannot be read.
         ValueError: If it is no ONNX model, or is damaged.
         NotImplementedError: If it has operators that msnb does not read; all of them are named.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return cell_of(onnx.load(path), os.path.dirname(os.path.abspath(path)), shapes)
 

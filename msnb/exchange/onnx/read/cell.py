@@ -31,9 +31,6 @@ class OnnxCell(GraphCell):
 
     Raises:
         ValueError: If the inputs are not of a type and number of dimensions that the model takes.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, graph: FuncGraph, build: Build, kinds: Mapping[str, TensorType]) -> None:

@@ -37,9 +37,6 @@ class ELU(OfFunction, function=F.elu):
     Outputs:
         Tensor of the same shape.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mint.nn.ELU()(Tensor([0.0, 2.0], mindspore.float32)))
         [0. 2.]
@@ -62,9 +59,6 @@ class ReLU6(OfFunction, function=F.relu6):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -84,9 +78,6 @@ class SiLU(OfFunction, function=F.silu):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -108,9 +99,6 @@ class Hardtanh(OfFunction, function=F.hardtanh):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -132,9 +120,6 @@ class Threshold(OfFunction, function=F.threshold):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -154,9 +139,6 @@ class GELU(OfFunction, function=F.gelu):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -176,9 +158,6 @@ class GLU(OfFunction, function=F.glu):
 
     Outputs:
         Tensor with half that length.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -198,9 +177,6 @@ class Softmax(OfFunction, function=F.softmax):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -220,9 +196,6 @@ class Hardshrink(OfFunction, function=F.hardshrink):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -242,9 +215,6 @@ class Softshrink(OfFunction, function=F.softshrink):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -261,9 +231,6 @@ class Mish(OfFunction, function=F.mish):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
 
@@ -276,7 +243,4 @@ class SELU(OfFunction, function=F.selu):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """

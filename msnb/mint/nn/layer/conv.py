@@ -159,9 +159,6 @@ class Conv1d(_Conv):
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mint.nn.Conv1d(2, 3, 3, padding=1)(Tensor(np.ones([1, 2, 6]), mindspore.float32)).shape)
         (1, 3, 6)
@@ -196,9 +193,6 @@ class Conv2d(_Conv):
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mint.nn.Conv2d(2, 3, 3)(Tensor(np.ones([1, 2, 6, 6]), mindspore.float32)).shape)
         (1, 3, 4, 4)
@@ -232,9 +226,6 @@ class Conv3d(_Conv):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, channels are no multiple of `groups`, or "same" comes with a stride.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _dims = 3
@@ -267,9 +258,6 @@ class ConvTranspose2d(_Filtered):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, or channels are no multiple of `groups`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _dims = 2

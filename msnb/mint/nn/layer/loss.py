@@ -35,9 +35,6 @@ class MSELoss(OfTarget, function=F.mse_loss):
     Outputs:
         Tensor.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mint.nn.MSELoss()(Tensor([1.0, 2.0]), Tensor([1.0, 4.0])))
         2.0
@@ -62,9 +59,6 @@ class SmoothL1Loss(OfTarget, function=F.smooth_l1_loss):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -86,9 +80,6 @@ class KLDivLoss(OfTarget, function=F.kl_div):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -110,9 +101,6 @@ class BCELoss(OfTarget, function=F.binary_cross_entropy):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -135,9 +123,6 @@ class BCEWithLogitsLoss(OfTarget, function=F.binary_cross_entropy_with_logits):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -162,9 +147,6 @@ class NLLLoss(OfTarget, function=F.nll_loss):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -188,9 +170,6 @@ class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked

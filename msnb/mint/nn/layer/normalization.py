@@ -99,9 +99,6 @@ class BatchNorm1d(_BatchNorm):
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mint.nn.BatchNorm1d(2)(Tensor([[1.0, 2.0]])))
         [[0.999995 1.99999 ]]
@@ -133,9 +130,6 @@ class BatchNorm2d(_BatchNorm):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _ranks = (4,)
@@ -164,9 +158,6 @@ class BatchNorm3d(_BatchNorm):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _ranks = (5,)
@@ -194,9 +185,6 @@ class SyncBatchNorm(_BatchNorm):
 
     Outputs:
         Tensor of the same shape.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _ranks = (2, 3, 4, 5)
@@ -248,9 +236,6 @@ class GroupNorm(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If one is out of its range, or the channels are no multiple of the groups.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked

@@ -56,9 +56,6 @@ class Identity(Cell):
     Outputs:
         The same.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(mint.nn.Identity(54, dim=1)(Tensor([1.0])))
         [1.]
@@ -88,9 +85,6 @@ class ZeroPad1d(_ZeroPad):
 
     Outputs:
         Tensor of as many dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -111,9 +105,6 @@ class ZeroPad2d(_ZeroPad):
 
     Outputs:
         Tensor of as many dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -134,9 +125,6 @@ class ZeroPad3d(_ZeroPad):
 
     Outputs:
         Tensor of as many dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -159,9 +147,6 @@ class Unfold(OfFunction, function=F.unfold):
 
     Outputs:
         Tensor, (N, C * height * width, how many windows there are).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -187,9 +172,6 @@ class Fold(OfFunction, function=F.fold):
 
     Outputs:
         Tensor, (N, C, H, W).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -218,9 +200,6 @@ class PixelShuffle(OfFunction, function=F.pixel_shuffle):
 
     Outputs:
         Tensor, (..., C, H * factor, W * factor).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -241,9 +220,6 @@ class AdaptiveMaxPool1d(OfFunction, function=F.adaptive_max_pool1d):
 
     Outputs:
         Tensor of as many dimensions, or a tuple of it and the places.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -267,9 +243,6 @@ class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
 
     Outputs:
         Tensor of as many dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -315,9 +288,6 @@ class UpsamplingNearest2d(_Upsampling):
 
     Outputs:
         Tensor, (N, C, height, width).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _mode = "nearest"
@@ -336,9 +306,6 @@ class UpsamplingBilinear2d(_Upsampling):
 
     Outputs:
         Tensor, (N, C, height, width).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     _mode = "bilinear"

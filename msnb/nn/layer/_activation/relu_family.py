@@ -29,9 +29,6 @@ class ReLU(PlainOperator, operator=P.ReLU, attribute_name="relu"):
     Outputs:
         Tensor of the shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ReLU()(Tensor([-1.0, 2.0], mindspore.float32)))
         [0. 2.]
@@ -47,9 +44,6 @@ class ReLU6(PlainOperator, operator=P.ReLU6, attribute_name="relu6"):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ReLU6()(Tensor([-1.0, 2.0, 8.0], mindspore.float32)))
@@ -72,9 +66,6 @@ class LeakyReLU(Cell):
 
     Raises:
         TypeError: If `alpha` is no number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0], mindspore.float32)))
@@ -123,9 +114,6 @@ class PReLU(Cell):
     Raises:
         TypeError: If `w` is something else.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.PReLU()(Tensor([[-1.0, 2.0]], mindspore.float32)))
         [[-0.25  2.  ]]
@@ -168,9 +156,6 @@ class RReLU(Cell):
         TypeError: If a bound is no number.
         ValueError: If `lower` is greater than `upper`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.RReLU(0.5, 0.5)(Tensor([-1.0, 2.0], mindspore.float32)))
         [-0.5  2. ]
@@ -208,9 +193,6 @@ class ELU(OneOperator, operator=P.Elu, attribute_name="elu"):
     Raises:
         TypeError: If `alpha` is no float.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.ELU()(Tensor([-100.0, 2.0], mindspore.float32)))
         [-1.  2.]
@@ -230,9 +212,6 @@ class SeLU(PlainOperator, operator=P.SeLU, attribute_name="selu"):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.SeLU()(Tensor([0.0, 1.0], mindspore.float32)))
@@ -264,9 +243,6 @@ class CELU(OneOperator, operator=P.CeLU, attribute_name="celu"):
     Raises:
         TypeError: If `alpha` is no float.
         ValueError: If it is 0.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.CELU(2.0)(Tensor([-100.0, 2.0], mindspore.float32)))

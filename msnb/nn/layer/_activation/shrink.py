@@ -31,9 +31,6 @@ class Hardtanh(Cell):
         TypeError: If a bound is no number.
         ValueError: If the least is not less than the greatest.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Hardtanh()(Tensor([-3.0, 0.5, 3.0], mindspore.float32)))
         [-1.   0.5  1. ]
@@ -70,9 +67,6 @@ class HShrink(OneOperator, operator=P.HShrink, attribute_name="hshrink"):
     Raises:
         TypeError: If `lambd` is no float.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.HShrink()(Tensor([-1.0, 0.25], mindspore.float32)))
         [-1.  0.]
@@ -100,9 +94,6 @@ class SoftShrink(OneOperator, operator=P.SoftShrink, attribute_name="soft_shrink
         TypeError: If `lambd` is no float.
         ValueError: If it is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.SoftShrink()(Tensor([-1.0, 0.25], mindspore.float32)))
         [-0.5  0. ]
@@ -129,9 +120,6 @@ class Threshold(Cell):
 
     Raises:
         TypeError: If an argument is no number.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Threshold(0.1, 20)(Tensor([0.0, 0.1, 0.2], mindspore.float32)))

@@ -33,9 +33,6 @@ class Sigmoid(PlainOperator, operator=P.Sigmoid, attribute_name="sigmoid"):
     Outputs:
         Tensor of the shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Sigmoid()(Tensor([0.0], mindspore.float32)))
         [0.5]
@@ -52,9 +49,6 @@ class HSigmoid(PlainOperator, operator=P.HSigmoid, attribute_name="hsigmoid"):
     Outputs:
         Tensor of the shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.HSigmoid()(Tensor([-4.0, 0.0, 4.0], mindspore.float32)))
         [0.  0.5 1. ]
@@ -70,9 +64,6 @@ class LogSigmoid(Cell):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.LogSigmoid()(Tensor([0.0, -100.0], mindspore.float32)))
@@ -94,9 +85,6 @@ class Tanh(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
     Outputs:
         Tensor of the shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Tanh()(Tensor([0.0, 20.0], mindspore.float32)))
         [0. 1.]
@@ -112,9 +100,6 @@ class Softsign(PlainOperator, operator=P.Softsign, attribute_name="softsign"):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Softsign()(Tensor([-1.0, 0.0, 3.0], mindspore.float32)))
@@ -132,9 +117,6 @@ class SiLU(PlainOperator, operator=P.SiLU, attribute_name="silu"):
     Outputs:
         Tensor of the shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.SiLU()(Tensor([0.0, 20.0], mindspore.float32)))
         [ 0. 20.]
@@ -151,9 +133,6 @@ class HSwish(PlainOperator, operator=P.HSwish, attribute_name="hswish"):
     Outputs:
         Tensor of the shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.HSwish()(Tensor([-4.0, 0.0, 4.0], mindspore.float32)))
         [0. 0. 4.]
@@ -169,9 +148,6 @@ class Mish(PlainOperator, operator=P.Mish, attribute_name="mish"):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Mish()(Tensor([0.0, 20.0], mindspore.float32)))
@@ -192,9 +168,6 @@ class GELU(OneOperator, operator=P.Gelu, attribute_name="gelu"):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.GELU()(Tensor([0.0, 20.0], mindspore.float32)))
@@ -222,9 +195,6 @@ class FastGelu(PlainOperator, operator=P.FastGelu, attribute_name="fast_gelu"):
     Outputs:
         Tensor of the shape and type of `x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.FastGelu()(Tensor([0.0, 20.0], mindspore.float32)))
         [ 0. 20.]
@@ -240,9 +210,6 @@ class Tanhshrink(PlainOperator, operator=P.Tanh, attribute_name="tanh"):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Tanhshrink()(Tensor([0.0, 20.0], mindspore.float32)))
@@ -271,9 +238,6 @@ class GLU(Cell):
     Raises:
         TypeError: If `axis` is no int.
         ValueError: If the axis is not there or cannot be halved.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.GLU()(Tensor([[3.0, 0.0]], mindspore.float32)))

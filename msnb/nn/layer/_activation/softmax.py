@@ -28,9 +28,6 @@ class Softmax(OneOperator, operator=P.Softmax, attribute_name="softmax"):
         TypeError: If `axis` is made of something else than ints.
         ValueError: If `x` has no such axis.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.Softmax()(Tensor([[1.0, 1.0]], mindspore.float32)))
         [[0.5 0.5]]
@@ -58,9 +55,6 @@ class LogSoftmax(OneOperator, operator=P.LogSoftmax, attribute_name="log_softmax
         TypeError: If `axis` is no int.
         ValueError: If `x` has no such axis.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.LogSoftmax()(Tensor([[1.0, 1.0]], mindspore.float32)))
         [[-0.6931472 -0.6931472]]
@@ -83,9 +77,6 @@ class Softmin(OneOperator, operator=P.Softmax, attribute_name="softmax"):
 
     Outputs:
         Tensor of the shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Softmin()(Tensor([[1.0, 1.0]], mindspore.float32)))
@@ -113,9 +104,6 @@ class Softmax2d(Cell):
 
     Raises:
         ValueError: If the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Softmax2d()(Tensor(np.ones((4, 1, 1)), mindspore.float32)).flatten())

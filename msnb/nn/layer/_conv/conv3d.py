@@ -64,9 +64,6 @@ class Conv3d(_VolumeFilters):
         ValueError: If a number is out of range, a mode is unknown, `padding` is given without "pad", or `group` does
             not divide the channels.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Conv3d(3, 8, (4, 3, 3), stride=2)
         >>> print(net(Tensor(np.ones((1, 3, 10, 32, 33)), mindspore.float32)).shape)
@@ -151,9 +148,6 @@ class Conv3dTranspose(_VolumeFilters):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of range, a mode is unknown, `padding` or `output_padding` is given without
             "pad", or `group` does not divide the channels.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Conv3dTranspose(16, 3, (4, 6, 2), pad_mode="pad")

@@ -150,9 +150,6 @@ class BatchNorm1d(_BatchNorm):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or the input has another number of dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.BatchNorm1d(2).set_train()
         >>> print(net(Tensor([[1.0, 0.0], [3.0, 0.0]], mindspore.float32)))
@@ -190,9 +187,6 @@ class BatchNorm2d(_BatchNorm):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, `data_format` unknown, or the input no batch of images.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.BatchNorm2d(3)
         >>> print(net(Tensor(np.ones((1, 3, 2, 2)), mindspore.float32)).shape)
@@ -227,9 +221,6 @@ class BatchNorm3d(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or the input no batch of volumes.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.BatchNorm3d(3)
@@ -332,9 +323,6 @@ class GlobalBatchNorm(_DistributedBatchNorm):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.GlobalBatchNorm(3, device_num_each_group=4)
     """
@@ -406,9 +394,6 @@ class SyncBatchNorm(_DistributedBatchNorm):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or a device is in none of the groups.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.SyncBatchNorm(3)

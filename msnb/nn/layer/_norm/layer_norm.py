@@ -42,9 +42,6 @@ class LayerNorm(Cell):
     Raises:
         TypeError: If `normalized_shape` is neither a tuple nor a list, or an axis no int.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.LayerNorm((2,))(Tensor([[1.0, 3.0]], mindspore.float32)).asnumpy().round(3))
         [[-1.  1.]]
@@ -103,9 +100,6 @@ class GroupNorm(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a number is less than 1, the groups are unequal, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.GroupNorm(2, 4)
@@ -237,9 +231,6 @@ class InstanceNorm2d(_InstanceNorm):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or the input no batch of images.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.InstanceNorm2d(3)
         >>> print(net(Tensor(np.ones((1, 3, 2, 2)), mindspore.float32)).shape)
@@ -300,9 +291,6 @@ class InstanceNorm1d(_NewerInstanceNorm):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or the input no batch of sequences.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.InstanceNorm1d(1)(Tensor([[[1.0, 3.0]]], mindspore.float32)).asnumpy().round(3))
         [[[-1.  1.]]]
@@ -333,9 +321,6 @@ class InstanceNorm3d(_NewerInstanceNorm):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or the input no batch of volumes.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.InstanceNorm3d(3)

@@ -32,9 +32,6 @@ class LRN(OneOperator, operator=P.LRN, attribute_name="lrn_op"):
         TypeError: If an argument is of another type.
         ValueError: If `depth_radius` is negative, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.LRN(bias=0.0)(Tensor(np.full((1, 4, 1, 1), 3.0), mindspore.float32)).flatten())
         [0.5 0.5 0.5 0.5]

@@ -32,9 +32,6 @@ class L1Regularizer(Cell):
         TypeError: If `scale` is no number, or `weights` no Tensor of numbers.
         ValueError: If `scale` is not positive, or not finite.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.L1Regularizer(0.5)(Tensor([[1.0, -2.0], [-3.0, 4.0]], mindspore.float32)))
         5.0
@@ -69,9 +66,6 @@ class ClipByNorm(Cell):
 
     Raises:
         TypeError: If `axis` is something else, or `x` neither float16 nor float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.ClipByNorm()(Tensor([3.0, 4.0], mindspore.float32), Tensor(1.0, mindspore.float32)))
@@ -111,9 +105,6 @@ class Norm(Cell):
 
     Raises:
         TypeError: If `axis` is something else, or `keep_dims` no bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.Norm(axis=0)(Tensor([[3.0, 0.0], [4.0, 2.0]], mindspore.float32)))

@@ -103,9 +103,6 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
         TypeError: If `output_size` is something else.
         ValueError: If a size is not positive, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.AdaptiveAvgPool2d(1)(Tensor([[[1, 2, 3], [4, 5, 6]]], mindspore.float32)))
         [[[3.5]]]
@@ -134,9 +131,6 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool2d):
         TypeError: If `output_size` is something else.
         ValueError: If a size is not positive, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.AdaptiveMaxPool2d(1)(Tensor([[[1, 2, 3], [4, 5, 6]]], mindspore.float32)))
         [[[6.]]]
@@ -163,9 +157,6 @@ class AdaptiveAvgPool1d(_AdaptivePool1d):
     Raises:
         TypeError: If `output_size` is something else.
         ValueError: If a size is not positive, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.AdaptiveAvgPool1d(2)(Tensor([[[1, 2, 3, 4]]], mindspore.float32)))
@@ -194,9 +185,6 @@ class AdaptiveMaxPool1d(_AdaptivePool1d):
         TypeError: If `output_size` is something else.
         ValueError: If a size is not positive, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.AdaptiveMaxPool1d(2)(Tensor([[[1, 2, 3, 4]]], mindspore.float32)))
         [[[2. 4.]]]
@@ -223,9 +211,6 @@ class AdaptiveAvgPool3d(_AdaptivePool3d):
     Raises:
         TypeError: If `output_size` is something else.
         ValueError: If a size is not positive, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.AdaptiveAvgPool3d(1)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
@@ -254,9 +239,6 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool3d):
     Raises:
         TypeError: If `output_size` is something else.
         ValueError: If a size is not positive, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.AdaptiveMaxPool3d(1)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))

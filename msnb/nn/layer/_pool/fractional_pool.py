@@ -47,9 +47,6 @@ class FractionalMaxPool2d(_FractionalPool):
     Raises:
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> pool = nn.FractionalMaxPool2d(2, output_size=2)
         >>> print(pool(Tensor(np.arange(16).reshape(1, 1, 4, 4), mindspore.float32)))
@@ -93,9 +90,6 @@ class FractionalMaxPool3d(_FractionalPool):
 
     Raises:
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> pool = nn.FractionalMaxPool3d(2, output_size=1)

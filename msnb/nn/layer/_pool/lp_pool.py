@@ -63,9 +63,6 @@ class LPPool1d(_PowerPool):
         TypeError: If an argument is of another type.
         ValueError: If `norm_type` is 0, a size less than 1, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.LPPool1d(2, 2)(Tensor([[3, 4, 6, 8]], mindspore.float32)))
         [[ 5. 10.]]
@@ -105,9 +102,6 @@ class LPPool2d(_PowerPool):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If `norm_type` is 0, a size less than 1, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.LPPool2d(1, 2)(Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)))

@@ -65,9 +65,6 @@ class MaxUnpool1d(_MaxUnpool):
         TypeError: If an argument is of another type.
         ValueError: If a size is out of its range, or the inputs do not fit together.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, places = Tensor([[2, 8]], mindspore.float32), Tensor([[1, 2]], mindspore.int64)
         >>> print(nn.MaxUnpool1d(2)(x, places))
@@ -97,9 +94,6 @@ class MaxUnpool2d(_MaxUnpool):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a size is out of its range, or the inputs do not fit together.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, places = Tensor([[[[5.0]]]], mindspore.float32), Tensor([[[[2]]]], mindspore.int64)
@@ -132,9 +126,6 @@ class MaxUnpool3d(_MaxUnpool):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a size is out of its range, or the inputs do not fit together.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> x, places = Tensor([[[[[5.0]]]]], mindspore.float32), Tensor([[[[[7]]]]], mindspore.int64)

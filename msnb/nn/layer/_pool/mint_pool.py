@@ -60,9 +60,6 @@ class AvgPool1dExt(_Average):
         TypeError: If a size is of another type.
         ValueError: If one is out of its range, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.AvgPool1dExt(2)(Tensor([[[1, 2, 3]]], mindspore.float32)))
         [[[1.5]]]
@@ -109,9 +106,6 @@ class AvgPool2dExt(_Average):
     Raises:
         TypeError: If a size is of another type.
         ValueError: If one is out of its range, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.AvgPool2dExt(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))
@@ -161,9 +155,6 @@ class AvgPool3dExt(_Average):
         TypeError: If a size is of another type.
         ValueError: If one is out of its range, or the input has other dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.AvgPool3dExt(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
         [[[[[3.5]]]]]
@@ -211,9 +202,6 @@ class MaxPool2dExt(Cell):
     Raises:
         TypeError: If a size is of another type.
         ValueError: If one is out of its range, or the input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.MaxPool2dExt(2)(Tensor([[[[1, 2, 3], [4, 5, 6]]]], mindspore.float32)))

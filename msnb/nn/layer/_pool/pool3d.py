@@ -64,9 +64,6 @@ class AvgPool3d(_VolumePool):
         ValueError: If one is less than 1, a word unknown, `padding` given without "pad", or the input has other
             dimensions.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(nn.AvgPool3d(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))
         [[[[[3.5]]]]]
@@ -118,9 +115,6 @@ class MaxPool3d(_VolumePool):
         TypeError: If a size is neither an int nor a tuple.
         ValueError: If a size is less than 1, a mode is unknown, an argument for "pad" is given without it, or the
             input has other dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> print(nn.MaxPool3d(2)(Tensor(np.arange(8).reshape(1, 1, 2, 2, 2), mindspore.float32)))

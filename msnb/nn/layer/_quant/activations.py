@@ -34,9 +34,6 @@ class ActQuant(Cell):
         TypeError: If an argument is of another type.
         ValueError: If `ema_decay` is not in [0, 1].
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.ActQuant(nn.ReLU())
         >>> print(net(Tensor([[1.0, 2.1, -1.0]], mindspore.float32)))
@@ -92,9 +89,6 @@ class TensorAddQuant(Cell):
         TypeError: If an argument is of another type.
         ValueError: If `ema_decay` is not in [0, 1].
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.TensorAddQuant()
         >>> print(net(Tensor([1.0, -2.0], mindspore.float32), Tensor([1.1, 1.0], mindspore.float32)))
@@ -137,9 +131,6 @@ class MulQuant(Cell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If `ema_decay` is not in [0, 1].
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.MulQuant()

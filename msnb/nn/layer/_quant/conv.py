@@ -67,9 +67,6 @@ class Conv2dQuant(QuantConvolution):
         TypeError: If an argument is of another type.
         ValueError: As in Conv2d.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Conv2dQuant(1, 6, kernel_size=2, pad_mode="valid")
         >>> print(net(Tensor(np.ones((2, 1, 3, 3)), mindspore.float32)).shape)
@@ -145,9 +142,6 @@ class Conv2dBnWithoutFoldQuant(QuantConvolution):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: As in Conv2d and BatchNorm2d.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Conv2dBnWithoutFoldQuant(1, 6, kernel_size=2, pad_mode="valid")

@@ -36,9 +36,6 @@ class DenseQuant(Dense):
         TypeError: If an argument is of another type.
         ValueError: As in Dense.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.DenseQuant(3, 6)
         >>> print(net(Tensor(np.ones((2, 3)), mindspore.float32)).shape)

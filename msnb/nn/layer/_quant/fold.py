@@ -113,9 +113,6 @@ class Conv2dBnFoldQuantOneConv(_FoldedConvolution):
         TypeError: If an argument is of another type.
         ValueError: As in Conv2d and BatchNorm2d.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.Conv2dBnFoldQuantOneConv(1, 6, kernel_size=2, pad_mode="valid")
         >>> print(net(Tensor(np.ones((2, 1, 3, 3)), mindspore.float32)).shape)
@@ -218,9 +215,6 @@ class Conv2dBnFoldQuant(_FoldedConvolution):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: As in Conv2d and BatchNorm2d.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> net = nn.Conv2dBnFoldQuant(1, 6, kernel_size=2, pad_mode="valid")

@@ -102,9 +102,6 @@ class FakeQuantWithMinMaxObserver(UniformQuantObserver):
         TypeError: If an argument is of another type.
         ValueError: If a number is out of its range, or `min_init` not below `max_init`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> net = nn.FakeQuantWithMinMaxObserver()
         >>> print(net(Tensor([[1.0, 2.1], [-2.1, 0.0]], mindspore.float32)))

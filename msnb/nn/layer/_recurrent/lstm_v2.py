@@ -62,9 +62,6 @@ class LSTM(_RecurrentLayers):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `dropout` not in [0, 1].
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked
@@ -140,9 +137,6 @@ class LSTMCell(_RecurrentCell):
     Raises:
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     @checked

@@ -42,9 +42,6 @@ class Bijector(Cell):
         TypeError: If an argument is of another type, a parameter does not hold floating point numbers, or two
             parameters differ in element type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> class Cube(msb.Bijector):

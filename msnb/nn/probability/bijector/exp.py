@@ -16,9 +16,6 @@ class Exp(PowerTransform):
     Raises:
         TypeError: If `name` is no string.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> print(msb.Exp().inverse(Tensor([1.0], mindspore.float32)))

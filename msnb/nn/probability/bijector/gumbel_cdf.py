@@ -22,9 +22,6 @@ class GumbelCDF(Bijector):
         TypeError: If an argument is of another type; numbers have to be floating point, and of one type.
         ValueError: If `scale` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> print(msb.GumbelCDF(1.0, 2.0).forward(Tensor([1.0], mindspore.float32)))

@@ -20,9 +20,6 @@ class Invert(Bijector):
     Raises:
         TypeError: If an argument is of another type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> print(msb.Invert(msb.Exp()).forward(Tensor([1.0], mindspore.float32)))

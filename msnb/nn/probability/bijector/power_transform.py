@@ -22,9 +22,6 @@ class PowerTransform(Bijector):
         TypeError: If an argument is of another type; numbers have to be floating point.
         ValueError: If `power` is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> print(msb.PowerTransform(0.5).forward(Tensor([2.0, 4.0], mindspore.float32)))

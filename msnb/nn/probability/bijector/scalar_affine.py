@@ -21,9 +21,6 @@ class ScalarAffine(Bijector):
     Raises:
         TypeError: If an argument is of another type; numbers have to be floating point, and of one type.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> print(msb.ScalarAffine(2.0, 1.0).forward(Tensor([2.0, 3.0], mindspore.float32)))

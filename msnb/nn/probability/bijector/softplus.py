@@ -21,9 +21,6 @@ class Softplus(Bijector):
     Raises:
         TypeError: If an argument is of another type; numbers have to be floating point.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> print(msb.Softplus(2.0).forward(Tensor([0.0, 50.0], mindspore.float32)))

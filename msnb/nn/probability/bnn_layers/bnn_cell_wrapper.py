@@ -37,9 +37,6 @@ class WithBNNLossCell(Cell):
         TypeError: If a factor is no number.
         ValueError: If a factor is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability import bnn_layers
         >>> net = bnn_layers.DenseReparam(16, 1)

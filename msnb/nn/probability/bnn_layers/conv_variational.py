@@ -51,9 +51,6 @@ class ConvReparam(Convolution, Variational):
     Note:
         The Parameters `weight` and `bias` of a Conv2d are there, and are neither used nor trained, as in MindSpore.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability import bnn_layers
         >>> net = bnn_layers.ConvReparam(3, 8, 5, stride=2)

@@ -100,9 +100,6 @@ class DenseReparam(_DenseVariational):
         TypeError: If an argument is of another type, or a prior or posterior is not normal.
         ValueError: If a size is less than 1, or `activation` is none.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability import bnn_layers
         >>> net = bnn_layers.DenseReparam(3, 4)
@@ -141,9 +138,6 @@ class DenseLocalReparam(_DenseVariational):
     Raises:
         TypeError: If an argument is of another type, or a prior or posterior is not normal.
         ValueError: If a size is less than 1, or `activation` is none.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.nn.probability import bnn_layers

@@ -52,9 +52,6 @@ class NormalPrior(Cell):
         TypeError: If `dtype` is no type of floating point numbers.
         ValueError: If `std` is not positive.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability import bnn_layers
         >>> print(bnn_layers.NormalPrior(std=0.5)("sd"))
@@ -92,9 +89,6 @@ class NormalPosterior(Cell):
 
     Raises:
         TypeError: If an argument is of another type, or a standard deviation is negative.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore.nn.probability import bnn_layers

@@ -36,9 +36,6 @@ class Bernoulli(Distribution):
     Note:
         Each method takes `probs`, by name `probs1`, after its own arguments, as a Tensor; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> bernoulli = msd.Bernoulli([0.25, 0.75])

@@ -53,9 +53,6 @@ class Beta(Distribution):
         Each method takes `concentration1` and `concentration0` after its own arguments, as Tensors; see
         `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> beta = msd.Beta([2.0], [2.0])

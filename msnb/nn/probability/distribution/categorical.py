@@ -51,9 +51,6 @@ class Categorical(Distribution):
         `mean` and `var` keep the axis of the classes, with length 1; `entropy` and `kl_loss` keep no axis
         of length 1.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> categorical = msd.Categorical([0.25, 0.5, 0.25])

@@ -39,9 +39,6 @@ class Cauchy(Distribution):
     Note:
         Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> cauchy = msd.Cauchy(0.0, 2.0)

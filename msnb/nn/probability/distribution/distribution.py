@@ -69,9 +69,6 @@ class Distribution(Cell):
         Each method takes the parameters of the distribution after its own arguments, by position or by name: Tensors
         that replace those of the constructor in that call. A parameter that is None in the constructor is required.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> class Triangle(msd.Distribution):

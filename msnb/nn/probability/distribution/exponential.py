@@ -36,9 +36,6 @@ class Exponential(Distribution):
     Note:
         Each method takes `rate` after its own arguments, as a Tensor; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> exponential = msd.Exponential([0.5, 1.0])

@@ -49,9 +49,6 @@ class Gamma(Distribution):
     Note:
         Each method takes `concentration` and `rate` after its own arguments, as Tensors; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> gamma = msd.Gamma([2.0], [4.0])

@@ -40,9 +40,6 @@ class Geometric(Distribution):
         Each method takes `probs`, by name `probs1`, after its own arguments, as a Tensor; see `Distribution`.
         A value is rounded down.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> geometric = msd.Geometric(0.5)

@@ -48,9 +48,6 @@ class Gumbel(TransformedDistribution):
     Note:
         Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> gumbel = msd.Gumbel(1.0, 2.0)

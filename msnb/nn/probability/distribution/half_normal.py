@@ -34,9 +34,6 @@ class HalfNormal(LocationScaleDistribution):
         Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
         MindSpore 2.7.1 has a density from 0 on, whatever the mean; here it begins at the mean.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> half = msd.HalfNormal(0.0, 2.0)

@@ -28,9 +28,6 @@ class Laplace(LocationScaleDistribution):
     Note:
         Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> laplace = msd.Laplace(0.0, 2.0)

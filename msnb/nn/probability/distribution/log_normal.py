@@ -40,9 +40,6 @@ class LogNormal(TransformedDistribution):
     Note:
         Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> log_normal = msd.LogNormal(0.0, 1.0)

@@ -33,9 +33,6 @@ class Logistic(Distribution):
         Each method takes `loc` and `scale` after its own arguments, as Tensors; see `Distribution`.
         `kl_loss` and `cross_entropy` are not implemented: there is no closed form.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> logistic = msd.Logistic(0.0, 1.0)

@@ -48,9 +48,6 @@ class Normal(Distribution):
     Note:
         Each method takes `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> normal = msd.Normal(0.0, 2.0)

@@ -43,9 +43,6 @@ class Poisson(Distribution):
         Each method takes `rate` after its own arguments, as a Tensor; see `Distribution`.
         `entropy`, `kl_loss` and `cross_entropy` are not implemented.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> poisson = msd.Poisson([0.5])

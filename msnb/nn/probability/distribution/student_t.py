@@ -34,9 +34,6 @@ class StudentT(LocationScaleDistribution):
     Note:
         Each method takes `df`, `mean` and `sd` after its own arguments, as Tensors; see `Distribution`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> student = msd.StudentT(2.0, 0.0, 1.0)

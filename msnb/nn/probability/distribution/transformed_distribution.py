@@ -34,9 +34,6 @@ class TransformedDistribution(Distribution):
     Note:
         Each method takes the parameters of `distribution` behind its own arguments.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.bijector as msb
         >>> import mindspore.nn.probability.distribution as msd

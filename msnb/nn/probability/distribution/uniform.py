@@ -39,9 +39,6 @@ class Uniform(Distribution):
         Each method takes `low` and `high` after its own arguments, as Tensors; see `Distribution`.
         There is no single most probable value, so `mode` is not implemented.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> import mindspore.nn.probability.distribution as msd
         >>> uniform = msd.Uniform(0.0, [1.0, 2.0])

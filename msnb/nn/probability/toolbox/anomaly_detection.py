@@ -31,9 +31,6 @@ class VAEAnomalyDetection:
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability.toolbox import VAEAnomalyDetection
         >>> detection = VAEAnomalyDetection(nn.Dense(6, 4), nn.Dense(4, 6), hidden_size=4, latent_size=2)

@@ -54,9 +54,6 @@ class TransformToBNN:
         TypeError: If a factor is no number, or `trainable_dnn` no training step.
         ValueError: If a factor is negative.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability.transforms import TransformToBNN
         >>> net = nn.SequentialCell(nn.Dense(4, 8), nn.ReLU(), nn.Dense(8, 2))

@@ -24,9 +24,6 @@ def Elu(input_x, *, alpha: StrictFloat = 1.0):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Elu", "input_x", input_x, _check.FLOAT)
     return _compute_elu(input_x, alpha)
@@ -57,9 +54,6 @@ def CeLU(x, *, alpha: NotZero = 1.0):
 
     Outputs:
         Tensor, shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("CeLU", "x", x, _check.FLOAT)
     negative = jnp.where(x > 0, jnp.zeros_like(x), x)
@@ -76,9 +70,6 @@ def SeLU(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("SeLU", "input_x", input_x, _check.FLOAT)
     return jnp.asarray(1.05070098735548, input_x.dtype) * _compute_elu(input_x, 1.67326324235437)

@@ -23,9 +23,6 @@ def GeLU(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("GeLU", "input_x", input_x, _check.FLOAT)
     return 0.5 * input_x * (1 + jnp.tanh(0.7978845608028654 * (input_x + 0.044715 * input_x * input_x * input_x)))
@@ -49,9 +46,6 @@ def GeluExt(input, approximate: OneOf("none", "tanh") = "none"):
 
     Outputs:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("GeluExt", "input", input, _check.FLOAT)
     if approximate == "tanh":
@@ -69,9 +63,6 @@ def FastGeLU(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("FastGeLU", "input_x", input_x, _check.FLOAT)
     return input_x * jax.lax.logistic(1.702 * input_x)

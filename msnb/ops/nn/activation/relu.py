@@ -36,9 +36,6 @@ def ReLU(input_x):
     Outputs:
         Tensor, shape and type of `input_x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.ReLU()(Tensor([[-1.0, 4.0], [2.0, -5.0]])))
         [[0. 4.]
@@ -65,9 +62,6 @@ def relu(input: Tensor, inplace: Bool = False) -> Tensor:
     Raises:
         TypeError: If `input` is not made of numbers.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.relu(Tensor([-1.0, 4.0], mindspore.float32)))
         [0. 4.]
@@ -91,9 +85,6 @@ def ReLU6(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("ReLU6", "input_x", input_x, _REAL)
     low = _compute_relu(input_x)
@@ -116,9 +107,6 @@ def ReLUV2(input_x):
 
     Outputs:
         Tuple of the activation (shape and type of `input_x`) and the mask (uint8, 1 where `input_x` > 0).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("ReLUV2", "input_x", input_x, _REAL)
     if input_x.ndim != 4:
@@ -147,9 +135,6 @@ def PReLU(input_x, weight):
 
     Raises:
         ValueError: If `input_x` has fewer than 2 dimensions or `weight` does not fit its channels.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("PReLU", "input_x", input_x, _check.FLOAT)
     _check.dtype_in("PReLU", "weight", weight, _check.FLOAT)
@@ -190,9 +175,6 @@ def LeakyReLUExt(input, *, alpha: Float = 0.2):
 
     Outputs:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT | _check.INT)
     if is_integer(input):  # fractions are truncated
@@ -213,9 +195,6 @@ def Threshold(input, *, thr: Float, value: Float):
 
     Outputs:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.tensor_only("Threshold", "input", input)
     return jnp.where(input <= thr, jnp.full_like(input, value), input)  # NaN stays NaN
@@ -234,9 +213,6 @@ def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
 
     Outputs:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.tensor_only("Hardtanh", "input", input)
     low = jnp.where(input < min_val, jnp.full_like(input, min_val), input)
@@ -267,9 +243,6 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tens
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If `lower` is above `upper`, or they are not in [0, 1].
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if not 0 <= lower <= upper <= 1:
         raise ValueError(f"For 'rrelu', there should be 0 <= lower <= upper <= 1, but got {lower} and {upper}.")

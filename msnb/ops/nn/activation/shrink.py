@@ -21,9 +21,6 @@ def HShrink(input_x, *, lambd: Float = 0.5):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("HShrink", "input_x", input_x, _check.FLOAT)
     return jnp.where((input_x >= -lambd) & (input_x <= lambd), jnp.zeros_like(input_x), input_x)
@@ -41,9 +38,6 @@ def SoftShrink(input_x, *, lambd: Float = 0.5):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("SoftShrink", "input_x", input_x, _check.FLOAT)
     beyond = jnp.where(input_x > 0, input_x - lambd, input_x + lambd)
@@ -60,9 +54,6 @@ def soft_shrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
     Returns:
         Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return SoftShrink.functional(input, lambd)
 

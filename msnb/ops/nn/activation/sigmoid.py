@@ -29,9 +29,6 @@ def Sigmoid(input_x):
     Outputs:
         Tensor, shape and type of `input_x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Sigmoid()(Tensor([0.0, 2.0])))
         [0.5       0.8807971]
@@ -58,9 +55,6 @@ def LogSigmoid(x):
 
     Outputs:
         Tensor, shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("LogSigmoid", "x", x, _check.FLOAT | _check.COMPLEX)
     if jnp.issubdtype(x.dtype, jnp.complexfloating):
@@ -78,9 +72,6 @@ def SiLU(input):
 
     Outputs:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("SiLU", "input", input, _check.FLOAT)
     return input * lax.logistic(input)
@@ -99,9 +90,6 @@ def GLU(x, *, axis: Int = -1):
 
     Outputs:
         Tensor, half as long along `axis`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("GLU", "x", x, _check.FLOAT)
     axis = _check.axis_in("GLU", axis, x.ndim)
@@ -120,9 +108,6 @@ def HSigmoid(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("HSigmoid", "input_x", input_x, _REAL)
     return (_relu6_of_shifted(input_x) / 6).astype(input_x.dtype)
@@ -151,9 +136,6 @@ def HSwish(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("HSwish", "input_x", input_x, _REAL)
     # Both ends belong to the parabola, with slopes -0.5 and 1.5, as in MindSpore.
@@ -190,9 +172,6 @@ def _SwiGlu(input, *, dim: Int = -1):
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If `dim` is out of range, or its length is odd.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("swiglu", "input", input, _check.FLOAT)
     dim = _check.axis_in("swiglu", dim, input.ndim, "dim")
@@ -211,9 +190,6 @@ def inplace_sigmoid(input: Tensor) -> Tensor:
 
     Returns:
         Tensor, `input` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return take_over("inplace_sigmoid", input, Sigmoid.functional(input))
 
@@ -234,9 +210,6 @@ def Logit(x, *, eps: Static(Float) = -1.0):
 
     Raises:
         TypeError: If `x` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("logit", "input", x, _check.FLOAT)
     x = x if eps < 0 else jnp.clip(x, eps, 1 - eps)
@@ -256,9 +229,6 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
     Raises:
         TypeError: If `input` is not floating point.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Logit(-1.0 if eps is None else float(eps))(input)
 

@@ -41,9 +41,6 @@ def Softmax(logits, *, axis: Axes = (-1,)):
         TypeError: If `axis` is not an int or a tuple of int.
         ValueError: If `axis` is out of range.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.Softmax()(Tensor([1.0, 2.0, 3.0])))
         [0.09003058 0.24472848 0.66524094]
@@ -67,9 +64,6 @@ def softmax(input: Tensor, axis: IntOrTuple = -1, *, dtype: DType | None = None)
 
     Returns:
         Tensor, shape of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Softmax.functional(input if dtype is None else Cast.functional(input, dtype), axis)
 
@@ -87,9 +81,6 @@ def softmin(x: Tensor, axis: IntOrTuple = -1, *, dtype: DType | None = None) -> 
 
     Returns:
         Tensor, shape of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return softmax(-_check.tensor_argument("softmin", "x", x), axis, dtype=dtype)
 
@@ -111,9 +102,6 @@ def LogSoftmax(logits, *, axis: Int = -1):
     Raises:
         TypeError: If `axis` is not an int.
         ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("LogSoftmax", "logits", logits, _check.FLOAT)
     return jax.nn.log_softmax(logits, axis=_check.axis_in("LogSoftmax", axis, logits.ndim))
@@ -151,9 +139,6 @@ def LogSoftmaxExt(input, dim: Optional(Int) = None, dtype: Optional(DType) = Non
     Raises:
         TypeError: If `input` is not float.
         ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = input if dtype is None else input.astype(mstype.dtype_to_nptype(dtype))
     if dim is None:

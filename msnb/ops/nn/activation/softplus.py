@@ -26,9 +26,6 @@ def Softplus(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Softplus", "input_x", input_x, _check.FLOAT)
     return log_one_plus_exp(input_x)
@@ -48,9 +45,6 @@ def SoftplusExt(input, *, beta: Float = 1.0, threshold: Float = 20.0):
 
     Outputs:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("SoftplusExt", "input", input, _check.FLOAT)
     scaled = input * beta
@@ -74,9 +68,6 @@ def Mish(x):
 
     Outputs:
         Tensor, shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Mish", "x", x, _check.FLOAT)
     return x * jnp.tanh(log_one_plus_exp(x))

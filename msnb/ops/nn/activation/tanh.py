@@ -23,9 +23,6 @@ def Tanh(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Tanh", "input_x", input_x, _check.FLOAT | _check.COMPLEX)
     return jnp.tanh(input_x)
@@ -49,9 +46,6 @@ def Softsign(input_x):
 
     Outputs:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Softsign", "input_x", input_x, _check.FLOAT)
     # |x| by where: its gradient at 0 does not matter, as x / 1 has gradient 1 there for both branches.
@@ -67,9 +61,6 @@ def _tanh_into(input: Tensor) -> Tensor:
 
     Returns:
         Tensor, `input` itself.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return take_over("tanh_", input, Tanh.functional(input))
 
@@ -87,9 +78,6 @@ def _TanhShrink(input):
 
     Raises:
         TypeError: If `input` is not made of numbers.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("tanhshrink", "input", input, _check.NUMBER)
     return floating(input) - jnp.tanh(floating(input))

@@ -53,9 +53,6 @@ def Conv2D(
         TypeError: If an attribute or input has a wrong type.
         ValueError: If shapes and attributes do not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor(np.ones((10, 32, 32, 32)), mindspore.float32)
         >>> w = Tensor(np.ones((32, 32, 3, 3)), mindspore.float32)
@@ -98,9 +95,6 @@ def conv2d(
 
     Returns:
         Tensor, (N, C_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     number, window = filter_attributes("conv2d", weight)
     padding = padding if type(padding) is int else both_sides(padding, 2)
@@ -151,9 +145,6 @@ def conv1d(
 
     Returns:
         Tensor, (N, C_out, L_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     y = _Conv1D.functional(input, weight, stride, pad_mode, padding, dilation, groups)
     return y if bias is None else add_bias(y, bias)

@@ -53,9 +53,6 @@ def Conv2DBackpropInput(
 
     Outputs:
         Tensor of shape `input_sizes`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op, w = "Conv2DBackpropInput", filter
     last = data_format == "NHWC"
@@ -109,9 +106,6 @@ def Conv2DBackpropFilter(
 
     Outputs:
         Tensor of shape `filter_sizes`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "Conv2DBackpropFilter"
     last = data_format == "NHWC"
@@ -173,9 +167,6 @@ def ConvTranspose2D(
 
     Outputs:
         Tensor, (N, C_out, (H - 1) * stride - pads + dilation * (kernel - 1) + output_padding + 1, ...).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "ConvTranspose2D"
     _check.rank(op, "input", input, 4)

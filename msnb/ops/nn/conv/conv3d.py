@@ -59,9 +59,6 @@ def Conv3D(
 
     Outputs:
         Tensor, (N, out_channel, D_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     weight = check_weight("Conv3D", weight, out_channel, kernel_size)
     return convolve("Conv3D", x, weight, pad_mode, pad, stride, dilation, group)
@@ -92,9 +89,6 @@ def conv3d(
 
     Returns:
         Tensor, (N, C_out, D_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     number, window = filter_attributes("conv3d", weight)
     padding = padding if type(padding) is int else both_sides(padding, 3)
@@ -139,9 +133,6 @@ def Conv3DBackpropInput(
 
     Outputs:
         Tensor of shape `input_size`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "Conv3DBackpropInput"
     weight = check_weight(op, weight, out_channel, kernel_size)
@@ -236,9 +227,6 @@ def Conv3DTranspose(
 
     Raises:
         ValueError: If `pad` or `output_padding` is given without "pad", or shapes and attributes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "Conv3DTranspose"
     _check.rank(op, "dout", dout, 5)
@@ -282,9 +270,6 @@ def conv3d_transpose(
     Raises:
         TypeError: If the element types do not fit.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     for name, x in (("inputs", inputs), ("weight", weight)):
         _check.rank("conv3d_transpose", name, _check.tensor_argument("conv3d_transpose", name, x), 5)

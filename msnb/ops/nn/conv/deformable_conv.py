@@ -49,9 +49,6 @@ def DeformableOffsets(
     Raises:
         TypeError: If the inputs are not floating point, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "DeformableOffsets"
     for name, value in (("x", x), ("offsets", offsets)):
@@ -131,9 +128,6 @@ def deformable_conv2d(
     Raises:
         TypeError: If the inputs are not floating point, or differ in their type.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     samples = DeformableOffsets(
         strides, padding, kernel_size, dilations, deformable_groups=deformable_groups, modulated=modulated

@@ -54,9 +54,6 @@ def DepthwiseConv2dNative(
 
     Outputs:
         Tensor, (N, C * channel_multiplier, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "DepthwiseConv2dNative"
     _check.rank(op, "x", x, 4)

@@ -30,9 +30,6 @@ def ExtractVolumePatches(x, *, kernel_size: Five, strides: Five, padding: OneOf(
 
     Raises:
         ValueError: If `x` has not 5 dimensions, or the window does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "ExtractVolumePatches"
     _check.tensor_only(op, "x", x)

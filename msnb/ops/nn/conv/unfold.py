@@ -28,9 +28,6 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
 
     Outputs:
         Tensor, (N, C * window, number of windows).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.rank("Im2ColExt", "input", input, 4)
     two = lambda v: tuple(v) * 2 if len(v) == 1 else tuple(v)
@@ -91,9 +88,6 @@ def Col2Im(
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("fold", "input", x, _check.FLOAT)
     _check.rank("fold", "input", x, 4)
@@ -149,9 +143,6 @@ def col2im(
     Raises:
         TypeError: If `input_x` is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _as_tuple(output_size))
 
@@ -182,9 +173,6 @@ def fold(
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if _check.tensor_argument("fold", "input", input).ndim == 3:
         window = kernel_size**2 if isinstance(kernel_size, int) else math.prod(kernel_size)
@@ -216,9 +204,6 @@ def Im2Col(x, *, ksizes: Shape, strides: Shape = (1,), dilations: Shape = (1,), 
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If `x` has not 4 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("Im2Col", "x", x, _check.FLOAT)
     columns = Im2ColExt.kernel(x, ksizes, dilations, pads, strides)

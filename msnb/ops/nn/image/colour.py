@@ -55,9 +55,6 @@ def RGBToHSV(images):
     Raises:
         TypeError: If `images` is not floating point.
         ValueError: If the last dimension is not 3.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_channels("RGBToHSV", "images", images)
     return _to_hsv(images)
@@ -77,9 +74,6 @@ def HSVToRGB(x):
     Raises:
         TypeError: If `x` is not floating point.
         ValueError: If the last dimension is not 3.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_channels("HSVToRGB", "x", x)
     return _to_rgb(x)
@@ -101,9 +95,6 @@ def AdjustHue(image, delta):
     Raises:
         TypeError: If `image` is not floating point.
         ValueError: If the last dimension is not 3.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_channels("AdjustHue", "image", image)
     hsv = _to_hsv(image)
@@ -127,9 +118,6 @@ def AdjustSaturation(image, scale):
     Raises:
         TypeError: If `image` is not floating point.
         ValueError: If the last dimension is not 3.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_channels("AdjustSaturation", "image", image)
     hsv = _to_hsv(image)

@@ -38,9 +38,6 @@ def CropAndResize(
 
     Outputs:
         Tensor, (n, crop height, crop width, C), float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "CropAndResize"
     _check.rank(op, "x", x, 4)
@@ -131,9 +128,6 @@ def crop_and_resize(
     Raises:
         TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not fit, or `method` is none of these.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return CropAndResize(method, extrapolation_value)(image, boxes, box_indices, crop_size)
 

@@ -25,9 +25,6 @@ def DataFormatDimMap(
     Outputs:
         Tensor, shape and type of `input_x`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> print(ops.DataFormatDimMap()(Tensor([0, 1, 2, 3], mindspore.int32)))
         [0 3 1 2]

@@ -61,9 +61,6 @@ def Dilation2D(
         TypeError: If `x` is not floating point, or the element types differ.
         ValueError: If the shapes do not fit, or the window does not fit the images.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x, flat = ops.ones((1, 1, 3, 3), mindspore.float32), ops.ones((1, 2, 2), mindspore.float32)
         >>> print(ops.Dilation2D(1, 1, "VALID")(x, flat))

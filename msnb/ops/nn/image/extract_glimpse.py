@@ -71,9 +71,6 @@ class ExtractGlimpse(HostPrimitive):
         TypeError: If an input has the wrong type.
         ValueError: If the shapes do not fit, or `noise` is "zero" and `uniform_noise` True.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[[[0.0], [1.0]], [[2.0], [3.0]]]], mindspore.float32)
         >>> glimpse = ops.ExtractGlimpse(False, False, False, "zero")

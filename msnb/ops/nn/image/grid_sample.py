@@ -93,9 +93,6 @@ def GridSampler2D(
 
     Outputs:
         Tensor, (N, C, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sample("GridSampler2D", input_x, grid, 2, interpolation_mode, padding_mode, align_corners)
 
@@ -125,9 +122,6 @@ def GridSampler3D(
 
     Outputs:
         Tensor, (N, C, D_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sample("GridSampler3D", input_x, grid, 3, interpolation_mode, padding_mode, align_corners)
 
@@ -153,9 +147,6 @@ def grid_sample(
 
     Returns:
         Tensor, (N, C, H_out, W_out) or (N, C, D_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     sampler = GridSampler3D if _check.tensor_argument("grid_sample", "input", input).ndim == 5 else GridSampler2D
     return sampler.functional(input, grid, mode, padding_mode, align_corners is not None and align_corners)
@@ -179,9 +170,6 @@ def AffineGrid(theta, output_size: Shape, *, align_corners: Bool = False):
     Raises:
         TypeError: If `theta` is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("AffineGrid", "theta", theta, _check.FLOAT)
     dims = len(output_size) - 2
@@ -219,9 +207,6 @@ def affine_grid(theta: Tensor, size: tuple[int, ...] | list[int], align_corners:
     Raises:
         TypeError: If `theta` is not floating point.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return AffineGrid.functional(theta, size, align_corners)
 

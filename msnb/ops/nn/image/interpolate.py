@@ -31,9 +31,6 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
 
     Outputs:
         Tensor, (N, C, *size).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if x.ndim != len(size) + 2:
         raise ValueError(f"For 'interpolate', a size of {len(size)} lengths does not fit shape {x.shape}.")
@@ -130,9 +127,6 @@ def interpolate(
     Raises:
         TypeError: If an argument has a wrong type.
         ValueError: If `size` and `scale_factor` are both given or both missing, or `mode` does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if mode != "nearest":
         mode = check(_Mode, mode, "mode", "interpolate")

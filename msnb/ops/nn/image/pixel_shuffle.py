@@ -17,9 +17,6 @@ def PixelShuffle(input, *, upscale_factor: PositiveInt):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     r = upscale_factor
     if input.ndim < 3 or input.shape[-3] % (r * r):
@@ -45,9 +42,6 @@ def _PixelUnshuffle(input, *, downscale_factor: PositiveInt):
 
     Outputs:
         Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     r = downscale_factor
     if input.ndim < 3 or input.shape[-1] % r or input.shape[-2] % r:
@@ -73,9 +67,6 @@ def ChannelShuffle(x, *, group: PositiveInt):
 
     Outputs:
         Tensor, shape of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if x.ndim < 3 or x.shape[1] % group:
         raise ValueError(

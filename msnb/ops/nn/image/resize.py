@@ -70,9 +70,6 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
 
     Outputs:
         Tensor, (N, C, new height, new width), float32 (float64 for float64).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("ResizeBilinear", "x", x, _check.FLOAT)
     _check.rank("ResizeBilinear", "x", x, 4)
@@ -100,9 +97,6 @@ def ResizeBilinearV2(image, size: Size, *, align_corners: Bool = False, half_pix
     Raises:
         TypeError: If `image` is not floating point.
         ValueError: If it has not 4 dimensions, or both attributes are True.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "ResizeBilinearV2"
     _check.dtype_in(op, "image", image, _check.FLOAT)
@@ -161,9 +155,6 @@ def ResizeNearestNeighborV2(image, size: Size, *, align_corners: Bool = False, h
 
     Raises:
         ValueError: If it has not 4 dimensions, or both attributes are True.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_resize("ResizeNearestNeighborV2", image, size, 2, align_corners, half_pixel_centers)
     for axis, new in enumerate(size, start=2):
@@ -215,9 +206,6 @@ def ResizeBicubic(image, size: Size, *, align_corners: Bool = False, half_pixel_
 
     Raises:
         ValueError: If it has not 4 dimensions, or both attributes are True.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_resize("ResizeBicubic", image, size, 2, align_corners, half_pixel_centers)
     pairs = zip(image.shape[2:], size, strict=True)
@@ -244,9 +232,6 @@ def ResizeLinear1D(
 
     Raises:
         ValueError: If it has not 3 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_resize("ResizeLinear1D", x, size, 1)
     align = coordinate_transformation_mode == "align_corners"
@@ -276,9 +261,6 @@ def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(E
 
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     size, steps = _volume_size("UpsampleNearest3D", x, output_size, scales)
     for axis, new in enumerate(size, start=2):
@@ -306,9 +288,6 @@ def UpsampleTrilinear3D(
 
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     size, steps = _volume_size("UpsampleTrilinear3D", x, output_size, scales)
     matrices = [
@@ -334,9 +313,6 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
 
     Raises:
         ValueError: If it has not 4 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_resize("ResizeArea", images, size, 2)
     matrices = []

@@ -48,9 +48,6 @@ def ROIAlign(
 
     Outputs:
         Tensor, (n, C, pooled_height, pooled_width), type of `features`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "ROIAlign"
     _check.dtype_in(op, "features", features, _check.FLOAT)

@@ -24,9 +24,6 @@ class ComputeAccidentalHits(HostPrimitive):
     Outputs:
         Tuple of the example of each hit, its place among the candidates (both the type of `true_classes`), and the
         weight -float32.max, each (hits,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, num_true=1):

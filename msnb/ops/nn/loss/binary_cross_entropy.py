@@ -29,9 +29,6 @@ def SigmoidCrossEntropyWithLogits(logits, label):
 
     Outputs:
         Tensor, shape and type of `logits`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "SigmoidCrossEntropyWithLogits"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
@@ -64,9 +61,6 @@ def BCEWithLogitsLoss(logits, label, weight=None, pos_weight=None, *, reduction:
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "BCEWithLogitsLoss"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
@@ -90,9 +84,6 @@ def BinaryCrossEntropy(logits, labels, weight=None, *, reduction: Reduction = "m
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "BinaryCrossEntropy"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)

@@ -46,9 +46,6 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
         TypeError: If the types differ or are not float.
         ValueError: If the shapes differ.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> loss, dlogits = ops.SoftmaxCrossEntropyWithLogits()(Tensor([[2.0, 4.0]]), Tensor([[0.0, 1.0]]))
         >>> print(loss)
@@ -88,9 +85,6 @@ def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False
         TypeError: If a type is wrong.
         ValueError: If the shapes do not fit.
         RuntimeError: If a label is not in [0, C); in a compiled graph at the next look at a value.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "SparseSoftmaxCrossEntropyWithLogits"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
@@ -138,9 +132,6 @@ def _CrossEntropy(
     Raises:
         RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a
             value.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "cross_entropy"
     _check.dtype_in(op, "input", input, _check.FLOAT)

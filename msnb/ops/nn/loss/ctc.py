@@ -141,9 +141,6 @@ def CTCLoss(
 
     Outputs:
         Tuple of the loss (N,) and its gradient with respect to `x` (T, N, C).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "CTCLoss"
     _check.dtype_in(op, "x", x, _check.FLOAT)
@@ -206,9 +203,6 @@ def CTCLossV2(
     Outputs:
         Tuple of the loss, a scalar unless `reduction` is "none", and the logarithms of the forward variables
         (N, T, 2 S + 1).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.rank("CTCLossV2", "log_probs", log_probs, 3)
     _check.rank("CTCLossV2", "targets", targets, 2)
@@ -247,9 +241,6 @@ def ctc_loss(
     Returns:
         Tuple of the loss, a scalar unless `reduction` is "none", and the logarithms of the forward variables
         (N, T, 2 S + 1).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return CTCLossV2.functional(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
@@ -270,9 +261,6 @@ class CTCGreedyDecoder(HostPrimitive):
     Outputs:
         Tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
         the negated sum of the best logits (N, 1) in the type of `inputs`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def __init__(self, merge_repeated=True):
@@ -327,9 +315,6 @@ def ctc_greedy_decoder(
     Returns:
         A tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
         the negated sum of the best logits (N, 1) in the type of `inputs`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return CTCGreedyDecoder(merge_repeated)(inputs, sequence_length)
 

@@ -57,9 +57,6 @@ def MSELossExt(input, target, reduction: Reduction = "mean"):
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = map(floating, _promote_pair("MSELossExt", input, target))
     return reduce(jnp.square(x - y), reduction)
@@ -77,9 +74,6 @@ def L1LossExt(input, target, reduction: Reduction = "mean"):
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _promote_pair("L1LossExt", input, target)
     return reduce(magnitude(x - y), reduction).astype(x.real.dtype if jnp.iscomplexobj(x) else x.dtype)
@@ -100,9 +94,6 @@ def SmoothL1Loss(prediction, target, *, beta: AboveZero = 1.0, reduction: Reduct
 
     Outputs:
         Tensor, shape and type of `prediction`, or a scalar of its type.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "SmoothL1Loss"
     _check.dtype_in(op, "prediction", prediction, _check.FLOAT)
@@ -125,9 +116,6 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
 
     Returns:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     beta = beta if type(beta) is float else check(Float, beta, "beta", "smooth_l1_loss")
     for name, tensor in (("input", input), ("target", target)):
@@ -167,9 +155,6 @@ def _HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveF
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, y = map(floating, _promote_pair("huber_loss", input, target))
     d = x - y
@@ -195,9 +180,6 @@ def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, r
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x, target, var = floating(x), floating(target), jnp.maximum(floating(var), eps)
     values = 0.5 * (jnp.log(var) + jnp.square(x - target) / var)
@@ -214,9 +196,6 @@ def L2Loss(input_x):
 
     Outputs:
         Tensor, a scalar in the type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("L2Loss", "input_x", input_x, _check.FLOAT)
     return jnp.sum(input_x * input_x) / 2
@@ -236,9 +215,6 @@ def mse_loss_ext(input: Tensor, target: Tensor, reduction: str = "mean") -> Tens
 
     Raises:
         ValueError: If the shapes do not broadcast, or `reduction` is another word.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MSELossExt.functional(input, target, reduction)
 

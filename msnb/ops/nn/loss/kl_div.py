@@ -26,9 +26,6 @@ def KLDivLoss(logits, labels, *, reduction: Reduction = "mean"):
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "KLDivLoss"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)

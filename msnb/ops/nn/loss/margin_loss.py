@@ -33,9 +33,6 @@ def _MarginRankingLoss(input1, input2, target, *, margin: Float = 0.0, reduction
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     lead = floating(target) * (floating(input1) - floating(input2))
     return reduce(larger(-lead + margin, 0), reduction)
@@ -57,9 +54,6 @@ def _HingeEmbeddingLoss(inputs, targets, *, margin: Float = 1.0, reduction: Redu
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     zero = jnp.zeros_like(inputs)
     return reduce(
@@ -81,9 +75,6 @@ def SoftMarginLoss(input, target, *, reduction: Reduction = "mean"):
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.same_shape("SoftMarginLoss", input=input, target=target)
     return reduce(log_one_plus_exp(-target * input), reduction)
@@ -105,9 +96,6 @@ def _CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reducti
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     input1, input2 = floating(input1), floating(input2)
     eps = jnp.finfo(input1.dtype).eps
@@ -147,9 +135,6 @@ def TripletMarginLoss(
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     distance = lambda a, b: jnp.sum(magnitude(a - b + eps) ** p, -1) ** (1 / p)
     far = distance(x, negative)
@@ -183,9 +168,6 @@ def triplet_margin_loss(
 
     Returns:
         Tensor, a scalar unless `reduction` is "none".
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if type(margin) is not float and not isinstance(margin, Tensor):
         margin = check(Float, margin, "margin", "triplet_margin_loss")
@@ -221,9 +203,6 @@ def MultiMarginLoss(
 
     Raises:
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("MultiMarginLoss", "x", x, _check.FLOAT)
     _check.dtype_in("MultiMarginLoss", "target", target, _check.INDEX)
@@ -259,9 +238,6 @@ def multi_margin_loss(
 
     Raises:
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MultiMarginLoss.functional(input, target, weight, p, margin, reduction)
 
@@ -283,9 +259,6 @@ def MultilabelMarginLoss(x, target, *, reduction: Reduction = "mean"):
 
     Raises:
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("MultilabelMarginLoss", "x", x, _check.FLOAT)
     _check.dtype_in("MultilabelMarginLoss", "target", target, _check.INDEX)
@@ -315,9 +288,6 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean
 
     Raises:
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return MultilabelMarginLoss.functional(input, target, reduction)[0]
 
@@ -341,9 +311,6 @@ def _MultilabelSoftMarginLoss(input, target, weight=None, *, reduction: Reductio
 
     Raises:
         ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("multilabel_soft_margin_loss", "input", input, _check.FLOAT)
     _check.same_shape("multilabel_soft_margin_loss", input=input, target=target)

@@ -60,9 +60,6 @@ def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_ind
 
     Raises:
         ValueError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a value.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "NLLLoss"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
@@ -109,9 +106,6 @@ def _NLLLossND(
     Raises:
         RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a
             value.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("nll_loss", "inputs", inputs, _check.INT | _check.FLOAT)
     inputs = floating(inputs)

@@ -33,9 +33,6 @@ def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0
 
     Outputs:
         Tuple of the losses (B,) and their gradient with respect to `acts`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "RNNTLoss"
     _check.dtype_in(op, "acts", acts, _check.FLOAT)

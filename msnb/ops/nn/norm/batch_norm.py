@@ -100,9 +100,6 @@ def BatchNorm(
     Outputs:
         Tuple of the result (shape and type of `x`), the mean and the variance that were used, and the same two again
         as reserved space.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     axis = channel_axis("BatchNorm", x, data_format)
     check_channels("BatchNorm", x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
@@ -157,9 +154,6 @@ def batch_norm(
 
     Returns:
         Tensor, shape and type of `input_x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return BatchNorm.functional(input_x, weight, bias, running_mean, running_var, training, eps, momentum)[0]
 
@@ -196,9 +190,6 @@ def BNTrainingReduce(x):
 
     Outputs:
         Tuple of the sum and the sum of squares, (C,), float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("BNTrainingReduce", "x", x, _check.FLOAT)
     _check.rank("BNTrainingReduce", "x", x, 4)
@@ -236,9 +227,6 @@ def BNTrainingUpdate(
 
     Outputs:
         Tuple of the result, the running mean, the running variance, the mean and the variance of the batch.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_channels(
         "BNTrainingUpdate",

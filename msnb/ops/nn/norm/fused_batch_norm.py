@@ -50,9 +50,6 @@ def FusedBatchNorm(
 
     Outputs:
         Tuple of the result, the running mean, the running variance, the mean and the inverse deviation of the batch.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _normalize_fused("FusedBatchNorm", x, scale, b, mean, variance, epsilon, momentum)
 
@@ -86,9 +83,6 @@ def FusedBatchNormEx(
     Outputs:
         Tuple of the result, the running mean, the running variance, the mean and the inverse deviation of the batch,
         and the mean again as reserved space.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     out = _normalize_fused("FusedBatchNormEx", x, scale, b, mean, variance, epsilon, momentum, data_format)
     return (*out, out[5])

@@ -25,9 +25,6 @@ def GroupNorm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Fl
 
     Outputs:
         Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if input.ndim < 2 or input.shape[1] % num_groups:
         raise ValueError(
@@ -54,9 +51,6 @@ def RmsNorm(x, gamma, *, epsilon: Float = 1e-6):
 
     Outputs:
         Tuple of the result and the reciprocal of the root, float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if tuple(x.shape[x.ndim - gamma.ndim :]) != tuple(gamma.shape):
         raise ValueError(

@@ -34,9 +34,6 @@ def InstanceNorm(
 
     Outputs:
         Tuple of the result, and mean and inverse deviation of each channel of each image, (N * C,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check_instances(x, gamma, beta, mean, variance)
     mean, variance = (jnp.tile(lax.stop_gradient(v), (x.shape[0], 1)) for v in (mean, variance))

@@ -29,9 +29,6 @@ def L2Normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
 
     Raises:
         TypeError: If `axis` names more than one axis.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("L2Normalize", "input_x", input_x, _check.FLOAT)
     if not isinstance(axis, int) and len(axis) != 1:
@@ -73,9 +70,6 @@ def LRN(
 
     Outputs:
         Tensor, shape and type of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("LRN", "x", x, _check.FLOAT)
     _check.rank("LRN", "x", x, 4)

@@ -43,9 +43,6 @@ def LayerNorm(
     Raises:
         ValueError: If an axis is out of range or a shape does not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
         >>> print(ops.LayerNorm()(x, ops.ones(3, mindspore.float32), ops.zeros(3, mindspore.float32))[0])
@@ -88,9 +85,6 @@ def layer_norm(
     Raises:
         TypeError: If `input` is no Tensor of float or `normalized_shape` is not made of int.
         ValueError: If `normalized_shape` is not the end of the shape of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     if type(normalized_shape) is not tuple:
         normalized_shape = check(Shape, normalized_shape, "normalized_shape", "layer_norm")

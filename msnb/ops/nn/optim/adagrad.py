@@ -36,9 +36,6 @@ def ApplyAdagrad(var, accum, lr, grad, *, update_slots: Bool = True):
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyAdagrad", var=var, accum=accum, grad=grad)
     if update_slots:
@@ -62,9 +59,6 @@ def ApplyAdagradV2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: 
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyAdagradV2", var=var, accum=accum, grad=grad)
     if update_slots:
@@ -108,9 +102,6 @@ def SparseApplyAdagrad(
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_adagrad("SparseApplyAdagrad", var, accum, grad, indices, lr, update_slots)
 
@@ -143,9 +134,6 @@ def SparseApplyAdagradV2(
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_adagrad("SparseApplyAdagradV2", var, accum, grad, indices, lr, update_slots, epsilon)
 
@@ -165,9 +153,6 @@ def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(Fal
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyProximalAdagrad", var=var, accum=accum, grad=grad)
     lr, l1, l2 = map(as_scalar, (lr, l1, l2))
@@ -205,9 +190,6 @@ def FusedSparseProximalAdagrad(
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_proximal("FusedSparseProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
 
@@ -231,9 +213,6 @@ def SparseApplyProximalAdagrad(
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_proximal("SparseApplyProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
 

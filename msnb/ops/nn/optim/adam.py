@@ -61,9 +61,6 @@ def Adam(
 
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("Adam", var=var, m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
@@ -103,9 +100,6 @@ def AdamNoUpdateParam(
 
     Outputs:
         Tensor, shape and type of `gradient`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("AdamNoUpdateParam", m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
@@ -133,9 +127,6 @@ def AdamWeightDecay(
 
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("AdamWeightDecay", var=var, m=m, v=v, gradient=gradient)
     lr, beta1, beta2, epsilon, decay = map(as_scalar, (lr, beta1, beta2, epsilon, decay))
@@ -155,9 +146,6 @@ def ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
 
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyAdaMax", var=var, m=m, v=v, grad=grad)
     beta1_power, lr, beta1, beta2, epsilon = map(as_scalar, (beta1_power, lr, beta1, beta2, epsilon))
@@ -199,9 +187,6 @@ def FusedSparseAdam(
 
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     sum_duplicate_rows("FusedSparseAdam", grad, indices, var=var, m=m, v=v)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
@@ -245,9 +230,6 @@ def FusedSparseLazyAdam(
 
     Outputs:
         Tuple of `var`, `m` and `v`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     rows, g = sum_duplicate_rows("FusedSparseLazyAdam", grad, indices, var=var, m=m, v=v)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
@@ -305,9 +287,6 @@ def ApplyAdamWithAmsgrad(
 
     Outputs:
         Tuple of `var`, `m`, `v` and `vhat`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "m": m, "v": v, "vhat": vhat}
     return _update_amsgrad("ApplyAdamWithAmsgrad", slots, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
@@ -343,9 +322,6 @@ def ApplyAdamWithAmsgradV2(
 
     Outputs:
         Tuple of `var`, `m`, `v` and `vhat`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "m": m, "v": v, "vhat": vhat}
     rates = map(as_scalar, (beta1, beta2, epsilon))

@@ -46,9 +46,6 @@ def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: On
 
     Outputs:
         The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyFtrl", var=var, accum=accum, linear=linear, grad=grad)
     lr, l1, l2, lr_power = map(as_scalar, (lr, l1, l2, lr_power))
@@ -94,9 +91,6 @@ def FusedSparseFtrl(
 
     Outputs:
         Tuple of `var`, `accum` and `linear`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_ftrl("FusedSparseFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
@@ -132,9 +126,6 @@ def SparseApplyFtrl(
 
     Outputs:
         Tuple of `var`, `accum` and `linear`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_ftrl("SparseApplyFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
@@ -172,9 +163,6 @@ def SparseApplyFtrlV2(
 
     Outputs:
         Tuple of `var`, `accum` and `linear`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_ftrl("SparseApplyFtrlV2", var, accum, linear, grad, indices, lr, l1, l2, lr_power, l2_shrinkage)
 

@@ -40,9 +40,6 @@ def ApplyMomentum(
 
     Outputs:
         The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
     lr, momentum = as_scalar(learning_rate), as_scalar(momentum)
@@ -93,9 +90,6 @@ def SGD(
 
     Raises:
         ValueError: If `nesterov` is True and `dampening` is not 0.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
     lr, momentum = as_scalar(learning_rate), as_scalar(momentum)
@@ -118,9 +112,6 @@ def ApplyGradientDescent(var, alpha, delta):
 
     Outputs:
         The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyGradientDescent", var=var, delta=delta)
     return cast_like(var, var - as_scalar(alpha) * delta)
@@ -143,9 +134,6 @@ def ApplyProximalGradientDescent(var, alpha, l1, l2, delta):
 
     Outputs:
         The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyProximalGradientDescent", var=var, delta=delta)
     alpha, l1, l2 = map(as_scalar, (alpha, l1, l2))
@@ -181,9 +169,6 @@ def LARSUpdate(
 
     Outputs:
         Tensor, the new gradient.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("LARSUpdate", weight=weight, gradient=gradient)
     size, slope = jnp.sqrt(as_scalar(norm_weight)), jnp.sqrt(as_scalar(norm_gradient))
@@ -210,9 +195,6 @@ def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulati
 
     Outputs:
         The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("FusedWeightScaleApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
     g = gradient * as_scalar(loss_scale) + as_scalar(weight_decay) * variable
@@ -247,9 +229,6 @@ def ApplyKerasMomentum(
 
     Outputs:
         Tuple of `var` and `accum`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyKerasMomentum", var=var, accum=accum, grad=grad)
     lr, momentum = as_scalar(lr), as_scalar(momentum)

@@ -46,9 +46,6 @@ def ApplyRMSProp(
 
     Outputs:
         The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyRMSProp", var=var, mean_square=mean_square, moment=moment, grad=grad)
     lr, decay, momentum, epsilon = map(as_scalar, (learning_rate, decay, momentum, epsilon))
@@ -84,9 +81,6 @@ def ApplyCenteredRMSProp(
 
     Outputs:
         The variable, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots(
         "ApplyCenteredRMSProp", var=var, mean_gradient=mean_gradient, mean_square=mean_square, moment=moment, grad=grad
@@ -110,9 +104,6 @@ def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 
     Outputs:
         Tuple of `var`, `accum` and `accum_update`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyAdadelta", var=var, accum=accum, accum_update=accum_update, grad=grad)
     lr, rho, epsilon = map(as_scalar, (lr, rho, epsilon))
@@ -150,9 +141,6 @@ def SparseApplyAdadelta(
 
     Outputs:
         Tuple of `var`, `accum` and `accum_update`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "accum": accum, "accum_update": accum_update}
     rows, summed = sum_duplicate_rows("SparseApplyAdadelta", grad, indices, **slots)
@@ -196,9 +184,6 @@ def SparseApplyRMSProp(
 
     Outputs:
         Tuple of `var`, `ms` and `mom`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     slots = {"var": var, "ms": ms, "mom": mom}
     rows, summed = sum_duplicate_rows("SparseApplyRMSProp", grad, indices, **slots)

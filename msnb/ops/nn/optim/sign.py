@@ -20,9 +20,6 @@ def ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad):
 
     Outputs:
         Tuple of `var` and `m`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyAddSign", var=var, m=m, grad=grad)
     lr, alpha, sign_decay, beta = map(as_scalar, (lr, alpha, sign_decay, beta))
@@ -42,9 +39,6 @@ def ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad):
 
     Outputs:
         Tuple of `var` and `m`, updated.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     check_slots("ApplyPowerSign", var=var, m=m, grad=grad)
     lr, logbase, sign_decay, beta = map(as_scalar, (lr, logbase, sign_decay, beta))

@@ -92,9 +92,6 @@ def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
 
     Outputs:
         Tensor, trailing dimensions `output_size`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_avg_pool1d", "input", input, _check.FLOAT)
     return _pool_adaptive("AdaptiveAvgPool1D", input, output_size, mean=True)
@@ -112,9 +109,6 @@ def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
 
     Outputs:
         Tensor, trailing dimensions `output_size`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_max_pool1d", "input", input, _check.FLOAT)
     return _pool_adaptive("AdaptiveMaxPool1D", input, output_size, mean=False)
@@ -132,9 +126,6 @@ def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
 
     Outputs:
         Tensor, trailing dimensions `output_size`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_avg_pool2d", "input", input, _check.FLOAT)
     return _pool_adaptive("AdaptiveAvgPool2D", input, output_size, mean=True)
@@ -152,9 +143,6 @@ def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
 
     Outputs:
         Tensor, trailing dimensions `output_size`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_max_pool2d", "input", input, _check.FLOAT)
     return _pool_adaptive("AdaptiveMaxPool2D", input, output_size, mean=False)
@@ -193,9 +181,6 @@ def adaptive_max_pool2d(
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If `output_size` or the shape does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     largest = AdaptiveMaxPool2D(output_size)(input)
     return (largest, _AdaptiveMaxPlaces2D(output_size)(input)) if return_indices else largest
@@ -225,9 +210,6 @@ def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
 
     Outputs:
         Tensor, trailing dimensions `output_size`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_avg_pool3d", "input", input, _check.FLOAT)
     return _pool_adaptive("AdaptiveAvgPool3D", input, output_size, mean=True)
@@ -245,9 +227,6 @@ def _LargestOfVolumes(input, *, output_size: OutputSize3):
 
     Outputs:
         Tensor, trailing dimensions `output_size`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT)
     return _pool_adaptive("adaptive_max_pool3d", input, output_size, mean=False)
@@ -280,9 +259,6 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
     Outputs:
         tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their places, int32, counted through each
         volume.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
     indices = _largest_indices("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
@@ -306,9 +282,6 @@ def adaptive_max_pool3d(
     Raises:
         TypeError: If `input` is not floating point.
         ValueError: If `output_size` or the shape does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     largest = _LargestOfVolumes(output_size)(input)
     return (largest, _AdaptiveMaxPlaces3D(output_size)(input)) if return_indices else largest

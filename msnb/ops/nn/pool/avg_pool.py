@@ -41,9 +41,6 @@ def AvgPool(
 
     Outputs:
         Tensor, (N, C, H_out, W_out) in the layout of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = to_channels_first("AvgPool", x, data_format)
     padding = window_pads("AvgPool", pad_mode, x.shape[2:], kernel_size, strides)
@@ -105,9 +102,6 @@ def AvgPool1D(
 
     Outputs:
         Tensor, (N, C, L_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _average_windows("AvgPool1D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
 
@@ -138,9 +132,6 @@ def AvgPool2D(
 
     Outputs:
         Tensor, (N, C, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _average_windows(
         "AvgPool2D", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
@@ -182,9 +173,6 @@ def AvgPool3D(
 
     Outputs:
         Tensor, (N, C, D_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "AvgPool3D"
     padding = volume_pads(op, x, pad_mode, pad, kernel_size, strides, ceil_mode)
@@ -216,9 +204,6 @@ def avg_pool3d(
 
     Returns:
         Tensor, (N, C, D_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     padding = padding if type(padding) is int else both_sides(padding, 3)
     return AvgPool3D.functional(

@@ -77,9 +77,6 @@ def FractionalMaxPoolWithFixedKsize(
     Raises:
         TypeError: If an input is not made of numbers.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     sizes, sides = _expand(ksize, 2), _expand(output_shape, 2)
     return _pool_windows("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
@@ -106,9 +103,6 @@ def FractionalMaxPool3DWithFixedKsize(
     Raises:
         TypeError: If an input is not made of numbers.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     sizes, sides = _expand(ksize, 3), _expand(output_shape, 3)
     return _pool_windows("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
@@ -156,9 +150,6 @@ def fractional_max_pool2d(
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     name, operator = "fractional_max_pool2d", FractionalMaxPoolWithFixedKsize
     return _by_function(
@@ -191,9 +182,6 @@ def fractional_max_pool3d(
     Raises:
         TypeError: If an argument is not of the type given above.
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     name, operator = "fractional_max_pool3d", FractionalMaxPool3DWithFixedKsize
     return _by_function(

@@ -48,9 +48,6 @@ def lp_pool1d(
     Raises:
         TypeError: If `x` is not a Tensor, or `norm_type` is no number.
         ValueError: If `norm_type` is 0, or the window does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _pool_norm("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
 
@@ -78,9 +75,6 @@ def lp_pool2d(
     Raises:
         TypeError: If `x` is not a Tensor, or `norm_type` is no number.
         ValueError: If `norm_type` is 0, or the window does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     height, width = (kernel_size, kernel_size) if isinstance(kernel_size, int) else kernel_size
     return _pool_norm("lp_pool2d", AvgPool2D, height * width, x, norm_type, kernel_size, stride, ceil_mode)

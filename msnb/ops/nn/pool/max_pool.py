@@ -54,9 +54,6 @@ def MaxPool(
         TypeError: If an attribute has a wrong type.
         ValueError: If `x` is not 4-D or the window does not fit.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> x = Tensor(np.arange(12).reshape(1, 1, 3, 4), mindspore.float32)
         >>> print(ops.MaxPool(kernel_size=2, strides=1)(x))
@@ -131,9 +128,6 @@ def MaxPoolWithArgmax(
 
     Outputs:
         Tuple of the values (N, C, H_out, W_out) and, as int32, the flat position of each within its image (C, H, W).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     x = to_channels_first("MaxPoolWithArgmax", x, data_format)
     padding = window_pads("MaxPoolWithArgmax", pad_mode, x.shape[2:], kernel_size, strides)
@@ -233,9 +227,6 @@ def MaxPoolWithArgmaxV2(
     Raises:
         TypeError: If `argmax_type` is another one.
         ValueError: If the window does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
 
     def pool(x, *window):
@@ -279,9 +270,6 @@ def max_pool2d(
 
     Returns:
         Tensor of the values, or a tuple of values and positions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     both = return_indices is not False and check(Bool, return_indices, "return_indices", "max_pool2d")
     pool = MaxPoolWithArgmaxV2 if both else _MaxPool2D
@@ -314,9 +302,6 @@ def MaxPool3D(
 
     Outputs:
         Tensor, (N, C, D_out, H_out, W_out).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return max_pool(
         x, kernel_size, strides, volume_pads("MaxPool3D", x, pad_mode, pad_list, kernel_size, strides, ceil_mode)
@@ -366,9 +351,6 @@ def MaxPool3DWithArgmax(
     Raises:
         TypeError: If `argmax_type` is another one.
         ValueError: If the window does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("MaxPool3DWithArgmax", "x", x, _check.FLOAT | _check.INT)
     padding = tuple(pad for pad in pads for _ in range(2))
@@ -409,9 +391,6 @@ def max_pool3d(
 
     Raises:
         ValueError: If the window does not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     both = return_indices is not False and check(Bool, return_indices, "return_indices", "max_pool3d")
     step = kernel_size if stride is None else stride

@@ -80,9 +80,6 @@ def MaxUnpool2D(
     Raises:
         TypeError: If `argmax` is not made of integers.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _unpool_windows("MaxUnpool2D", x, argmax, 2, ksize, strides, pads, output_shape, data_format)
 
@@ -117,9 +114,6 @@ def MaxUnpool3D(
     Raises:
         TypeError: If `argmax` is not made of integers.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _unpool_windows("MaxUnpool3D", x, argmax, 3, ksize, strides, pads, output_shape, data_format)
 
@@ -174,9 +168,6 @@ def _unpool_of(dims, letters):
     Raises:
         TypeError: If `indices` is not made of integers.
         ValueError: If the shapes do not fit.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return spelling(_MaxUnpool)(unpool)
 

@@ -64,9 +64,6 @@ def DynamicRNN(
     Outputs:
         Tuple (y, h, c, input gate, candidate, forget gate, output gate, tanh(c)), each (T, N, hidden_size); h has the
         type of `init_h`, the others that of `b`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "DynamicRNN"
     _check_supported(
@@ -154,9 +151,6 @@ def DynamicGRUV2(
 
     Outputs:
         Tuple (y, h, update gate, reset gate, candidate, hidden part of the candidate), each (T, N, hidden_size).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "DynamicGRUV2"
     _check_supported(

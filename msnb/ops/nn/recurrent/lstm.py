@@ -134,9 +134,6 @@ def LSTM(
     Outputs:
         Tuple of the outputs (T, N, hidden_size * directions), the last `h` and `c`, and two scalars that MindSpore
         reserves for its gradient.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _run_lstm(None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
@@ -341,9 +338,6 @@ def BasicLSTMCell(
     Outputs:
         Tuple (c, h, input gate, candidate, forget gate, output gate, tanh(c)), each (N, hidden_size); h has the type
         of `h`, the others that of `c`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     return _basic_lstm_cell(None, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
 

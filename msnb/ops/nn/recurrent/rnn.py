@@ -47,9 +47,6 @@ def _Recurrent(
 
     Outputs:
         Tuple (results (T, N, hidden_size), the last state (N, hidden_size)).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
     """
     op = "Recurrent"
     _check.rank(op, "x", x, 3)

@@ -34,9 +34,6 @@ class ConditionalVAE(Latent):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability.dpn import ConditionalVAE
         >>> class Encoder(nn.Cell):

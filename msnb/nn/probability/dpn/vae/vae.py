@@ -30,9 +30,6 @@ class VAE(Latent):
         TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability.dpn import VAE
         >>> vae = VAE(nn.Dense(6, 4), nn.Dense(4, 6), hidden_size=4, latent_size=2)

@@ -33,9 +33,6 @@ class ELBO(Cell):
     Raises:
         ValueError: If a word is another.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability.infer import ELBO
         >>> x, mu, std = (Tensor([[number]], mindspore.float32) for number in (1.0, 0.0, 1.0))

@@ -23,9 +23,6 @@ class SVI:
     Raises:
         TypeError: If the loss is no ELBO, or `optimizer` no Cell.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
     Examples:
         >>> from mindspore.nn.probability.dpn import VAE
         >>> from mindspore.nn.probability.infer import ELBO, SVI
