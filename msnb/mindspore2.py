@@ -90,7 +90,10 @@ def _is_ours(module):
 
 
 class _Finder:
-    """Imports the modules below this one, which have no files."""
+    """Imports the modules below this one, which have no files.
+
+    It stands last in `sys.meta_path`, so that imports of other packages do not reach it.
+    """
 
     def find_spec(self, name, path=None, target=None):
         if not name.startswith(f"{_NAME}."):
@@ -107,7 +110,7 @@ class _Finder:
 
 
 __path__: list[str] = []  # marks this module as a package
-sys.meta_path.insert(0, _Finder())
+sys.meta_path.append(_Finder())
 
 
 def __getattr__(name: str) -> Any:

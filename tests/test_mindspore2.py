@@ -52,7 +52,7 @@ def test_a_class_of_the_second_generation_makes_the_first_s_with_its_own_default
         assert any(first[n].default != v for n, v in defaults.items()) or list(first)[: len(order)] != list(order)
     else:  # it asks within its constructor
         above = inspect.getsource(sys.modules[cls.__module__]) + inspect.getsource(amp)
-        assert "making()" in above
+        assert "current_generation()" in above
     other.noted = 1
     assert cls.noted == 1
     del other.noted

@@ -199,18 +199,26 @@ class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
 
     def set_train(self, mode: bool = True) -> Self:
         """Switch this Cell and everything below to training or evaluation. Returns self."""
+        phase, has_changed = "train" if mode else "predict", False
         for _, cell in self.cells_and_names():
             values = cell.__dict__
-            values["training"] = mode
-            values["_phase"] = "train" if mode else "predict"
-            values["_func_graph_flags"] = {**values["_func_graph_flags"], "training": mode}
-        _epoch.bump()
+            values["_phase"] = phase
+            flags = values["_func_graph_flags"]
+            # Each Cell is compared: one whose flag is equal may have sub-Cells whose flags are not.
+            if values["training"] is not mode or flags.get("training") is not mode:
+                values["training"] = mode
+                values["_func_graph_flags"] = {**flags, "training": mode}
+                has_changed = True
+        if has_changed:
+            _epoch.bump()
         return self
 
     def set_grad(self, requires_grad: bool = True) -> Self:
         """Mark that gradients of this Cell are taken. Returns self."""
-        self.__dict__["requires_grad"] = requires_grad
-        _epoch.bump()
+        values = self.__dict__
+        if values["requires_grad"] is not requires_grad:
+            values["requires_grad"] = requires_grad
+            _epoch.bump()
         return self
 
     def to_float(self, dst_type: mstype.Type) -> Self:

@@ -50,7 +50,8 @@ class Lowering(ast.NodeTransformer):
     # ------------------------------------------------------------------ functions
     def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite `node` in place."""
-        self.reject(node)
+        own_nodes = _list_own_nodes(node)
+        self.reject(own_nodes)
         args = node.args
         params = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
         params += [a.arg for a in (args.vararg, args.kwarg) if a]
@@ -58,9 +59,7 @@ class Lowering(ast.NodeTransformer):
             self.self_name = params[0]
         kind = "bound method" if params[:1] == ["self"] else "function"
         self.owner = f"{kind} '{node.name}'"
-        nonlocal_names = {
-            n for inner in _iterate_own_nodes(node) if isinstance(inner, ast.Nonlocal) for n in inner.names
-        }
+        nonlocal_names = {n for inner in own_nodes if isinstance(inner, ast.Nonlocal) for n in inner.names}
         names = find_bound_names(node.body)
         own_names = {n for n, rebound in names.items() if rebound}.union(params) - nonlocal_names
         mutated_names = {
@@ -85,12 +84,10 @@ class Lowering(ast.NodeTransformer):
             arg.annotation = None
         return node
 
-    def reject(self, node: ast.AST) -> None:
-        """Refuse syntax that a graph cannot have."""
-        written = {
-            n.id for n in _iterate_own_nodes(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        }
-        for inner in _iterate_own_nodes(node):
+    def reject(self, nodes: list[ast.AST]) -> None:
+        """Refuse syntax that a graph cannot have, among the nodes of a function."""
+        written = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        for inner in nodes:
             if isinstance(inner, ast.Global) and not written.isdisjoint(inner.names):
                 raise SyntaxRefused(
                     inner,
@@ -105,7 +102,7 @@ class Lowering(ast.NodeTransformer):
                 )
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _iterate_own_nodes(node)):
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _list_own_nodes(node)):
             return node
         self.children += 1
         inner = Lowering(self.filename, self.self_name, f"{self.depth}_{self.children}", self.outer_variables)
@@ -417,14 +414,15 @@ def mangle_private(node: ast.AST, class_name: str) -> Any:
             inner.arg = mangled(inner.arg)
 
 
-def _iterate_own_nodes(node):
-    """Yield the nodes of a function, without those of nested functions."""
-    stack = list(ast.iter_child_nodes(node))
+def _list_own_nodes(node):
+    """Return the nodes of a function, without those of nested functions."""
+    nodes, stack = [], list(ast.iter_child_nodes(node))
     while stack:
         top = stack.pop()
-        yield top
+        nodes.append(top)
         if not isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             stack += ast.iter_child_nodes(top)
+    return nodes
 
 
 def _set_type_params(function):

@@ -3,8 +3,12 @@
 import ast
 import functools
 import linecache
+import re
 from types import CodeType
 from typing import Any
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of statements that hold statements
 
 
 class SourceMissing(OSError):
@@ -17,8 +21,10 @@ def find_definition(code: CodeType, name: str) -> Any:
     Raises:
         SourceMissing: If there is no source.
     """
-    tree = _index_file(code.co_filename)
-    match = _find_in_index(tree, code) if tree is not None else None
+    source = _read_source(code.co_filename)
+    match = None
+    if source is not None:
+        match = _find_lambda(source, code) if code.co_name == "<lambda>" else source.functions.get(_key_of(code))
     if match is None:
         raise SourceMissing(
             f"The source of {name} ({code.co_filename}:{code.co_firstlineno}) cannot be found, so it cannot become "
@@ -28,63 +34,68 @@ def find_definition(code: CodeType, name: str) -> Any:
     return match
 
 
-def _index_file(filename):
+class _Source:
+    """The syntax tree of a file or a notebook cell.
+
+    Attributes:
+        tree (Module): The tree.
+        functions (dict): (first line, name) of each function -> (its FunctionDef, the name of its class or None).
+    """
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.functions = _index_functions(tree)
+
+
+def _read_source(filename):
     linecache.checkcache(filename)
     lines = linecache.getlines(filename)
-    if not lines:
-        return None
-    return _index_text("".join(lines))
+    return _parse("".join(lines)) if lines else None
 
 
 @functools.lru_cache(maxsize=128)  # files and cells; a session keeps defining new ones
-def _index_text(text):
-    try:
-        return _index_functions(ast.parse(_comment_out_magics(text)))
-    except SyntaxError:
-        return None
+def _parse(text):
+    for variant in (str, _comment_out_magics):  # only text that Python cannot parse has magics
+        try:
+            return _Source(ast.parse(variant(text)))
+        except SyntaxError:
+            pass
+    return None
 
 
 def _comment_out_magics(text):
     """Comment out the magics of a cell's text; line numbers stay the same."""
-    if not any(line.lstrip().startswith(("%", "!", "?")) for line in text.splitlines()):
-        return text
-    return (
-        "\n".join(
-            "#" + line if line.lstrip().startswith(("%", "!", "?")) and line == line.lstrip() else line
-            for line in text.splitlines()
-        )
-        + "\n"
-    )
+    return re.sub(r"^[%!?]", "#", text, flags=re.MULTILINE)
+
+
+def _key_of(code):
+    return code.co_firstlineno, code.co_name
 
 
 def _index_functions(tree):
-    """Return {first line: [(node, class name)]} of every function and lambda."""
-    functions = {}
-
-    def visit(node, class_name):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.ClassDef):
-                visit(child, child.name)
-                continue
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                first = min([child.lineno] + [d.lineno for d in child.decorator_list])
-                functions.setdefault(first, []).append((child, class_name))
-            elif isinstance(child, ast.Lambda):
-                functions.setdefault(child.lineno, []).append((child, class_name))
-            visit(child, class_name)
-
-    visit(tree, None)
+    """Return {(first line, name): (FunctionDef, class name)}. Expressions hold no `def`, so they are not visited."""
+    functions, stack = {}, [(tree, None)]
+    while stack:
+        node, class_name = stack.pop()
+        for block in _BLOCKS:
+            for child in getattr(node, block, ()):
+                if isinstance(child, ast.ClassDef):
+                    stack.append((child, child.name))
+                    continue
+                if isinstance(child, _FUNCTIONS):
+                    functions[_first_line(child), child.name] = child, class_name
+                stack.append((child, class_name))
     return functions
 
 
-def _find_in_index(index, code):
-    candidates = index.get(code.co_firstlineno, [])
-    if code.co_name != "<lambda>":
-        for node, class_name in candidates:
-            if getattr(node, "name", None) == code.co_name:
-                return node, class_name
-        return None
-    lambdas = [c for c in candidates if isinstance(c[0], ast.Lambda)]
+def _first_line(node):
+    decorators = getattr(node, "decorator_list", None)
+    return decorators[0].lineno if decorators else node.lineno
+
+
+def _find_lambda(source, code):
+    """Return (Lambda, class name) of a code object. The position of the body tells lambdas of one line apart."""
+    lambdas = _find_lambdas(source.tree, code.co_firstlineno)
     if len(lambdas) == 1:
         return lambdas[0]
     positions = {p for p in code.co_positions() if p[0] is not None and p[2] is not None}
@@ -99,3 +110,17 @@ def _find_in_index(index, code):
         if inside:
             best = (node, class_name)
     return best
+
+
+def _find_lambdas(tree, line):
+    """Return [(Lambda, class name)] of the lambdas that begin at a line. Only statements with that line are visited."""
+    lambdas, stack = [], [(tree, None)]
+    while stack:
+        node, class_name = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt) and not _first_line(child) <= line <= child.end_lineno:
+                continue
+            if isinstance(child, ast.Lambda) and child.lineno == line:
+                lambdas.append((child, class_name))
+            stack.append((child, child.name if isinstance(child, ast.ClassDef) else class_name))
+    return lambdas

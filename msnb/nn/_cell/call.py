@@ -180,9 +180,8 @@ class CallMixin:
     def _run_plain(self, args, kwargs, hooked=False):
         if self._hooks is not None and not hooked:
             return hooks.run(self, args, kwargs)
-        if self._has_bprop is None:  # the first call
-            missing_return.check(type(self).__name__, self.construct, args)
-            self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
+        if self._has_bprop is None:
+            return self._run_first(args, kwargs)
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:
                 args, kwargs = self._bind_positional(args, kwargs)
@@ -193,6 +192,14 @@ class CallMixin:
                     )
             return custom_bprop.call_with_bprop(self, args)
         return self._construct(args, kwargs)
+
+    def _run_first(self, args, kwargs):
+        """Run the first call of this Cell."""
+        self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
+        out = self._run_plain(args, kwargs, hooked=True)
+        if out is None:
+            missing_return.warn_missing_return(type(self).__name__, self.construct, args)
+        return out
 
     def _construct(self, args, kwargs):
         if _thread.frame is not None:

@@ -15,8 +15,8 @@ _EFFECTS = ("assign", "print", "append", "extend", "update", "summary", "save", 
 _STORES = ("STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "RAISE_VARARGS", "YIELD_VALUE", "DELETE_SUBSCR")
 
 
-def check(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> None:
-    """Warn once about a `construct` that takes Tensors, computes, and never returns a value.
+def warn_missing_return(owner: str, construct: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Warn once about a `construct` that has returned None, if it takes Tensors, computes, and never returns a value.
 
     Args:
         owner (str): Class name of the Cell.

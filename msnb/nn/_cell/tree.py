@@ -25,6 +25,7 @@ _thread = trace_state.thread
 _state = context._state
 _epoch = trace_state.epoch
 _set = object.__setattr__
+_INERT_PROPERTIES = frozenset(("phase", "bprop_debug", "parameter_layout_dict"))  # of `Cell`; no graph depends on them
 
 
 def scope_name(attribute, kind):
@@ -54,6 +55,9 @@ class CellTree:
             if _thread.frame is not None and self not in _thread.frame.root().created_cells:
                 _thread.frame.root().new_attributes.append(value)
         if params is None or name in INTERNAL:
+            _set(self, name, value)
+            return
+        if name in _INERT_PROPERTIES and _thread.frame is None and isinstance(getattr(type(self), name), property):
             _set(self, name, value)
             return
         if isinstance(value, Parameter):
