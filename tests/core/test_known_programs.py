@@ -66,6 +66,27 @@ def test_what_was_compiled_before_is_not_lowered_again(lowered):
     assert not lowered
 
 
+def test_a_second_process_lowers_nothing(fresh, tmp_path):
+    """The fingerprint contains the text of msnb's own files, which must be found wherever the module lies."""
+    code = """
+        import numpy as np, msnb as ms
+        from msnb.core.compat import jax_compilation
+        class Counted(type(jax_compilation._keys_of_modules)):
+            count = 0
+            def __setitem__(self, module, key):
+                Counted.count += 1
+                super().__setitem__(module, key)
+        jax_compilation._keys_of_modules = Counted()
+        ms.set_context(mode=ms.GRAPH_MODE, enable_compile_cache=True)
+        ms.nn.Dense(4, 3)(ms.Tensor(np.ones((2, 4), np.float32))).asnumpy()
+        print(Counted.count)
+    """
+    environment = {"MSNB_COMPILE_CACHE": str(tmp_path / "compiled")}
+    runs = [fresh.run(code, tmp_path, environment=environment) for _ in range(2)]
+    first, second = [int(run.out) for run in runs]
+    assert first > 0 and second == 0
+
+
 def test_another_number_in_the_program_is_another_program(lowered):
     assert not np.array_equal(run(Net(0.5)), run(Net(0.25)))
     assert sum(name == "jit_Net" for name in lowered) == 2
