@@ -1,6 +1,7 @@
 """MindSpore 2's namespace: other where the two disagree, the same classes, and both side by side."""
 
 import copy
+import importlib.util
 import inspect
 import pickle
 import runpy
@@ -187,6 +188,21 @@ def test_what_tensors_do_follows_the_choice_and_compiled_programs_too(shared, mo
     assert repr(nn.SequentialCell(nn.ReLU())) == "SequentialCell(\n  (0): ReLU()\n)"
     shared(1)
     assert net(X).asnumpy().tolist() == [2, 4] and repr(nn.ReLU()) == "ReLU<>"
+
+
+def test_imports_of_other_packages_do_not_reach_the_finder(monkeypatch):
+    asked = []
+    find_spec = ms2._Finder.find_spec
+
+    def record(self, name, path=None, target=None):
+        asked.append(name)
+        return find_spec(self, name, path, target)
+
+    monkeypatch.setattr(ms2._Finder, "find_spec", record)
+    assert importlib.util.find_spec("colorsys") and importlib.util.find_spec("msnb.nn.cell")
+    assert not asked
+    monkeypatch.delitem(sys.modules, "msnb.mindspore2.ops", raising=False)
+    assert importlib.util.find_spec("msnb.mindspore2.ops") and asked == ["msnb.mindspore2.ops"]
 
 
 def test_a_checkpoint_of_the_one_loads_into_the_other(tmp_path):

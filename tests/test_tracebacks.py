@@ -33,7 +33,7 @@ def open_damaged_checkpoint():
     ms.load_checkpoint("damaged.ckpt")
 
 
-# Folder or file of msnb -> a call that raises an error there, or below it in a folder that this one calls. `core/compat`
+# Folder or file of msnb -> a call that raises an error there, or in a folder that this one calls. `core/compat`
 # and `core/errors` are not here: they raise no errors for users.
 CASES = {
     "_util": lambda: module("rewrite").SymbolTree.create(3),

@@ -122,7 +122,7 @@ RENAMED: dict[str, str] = {
     "msnb.nn._returning": "msnb.nn._cell.missing_return",
     "msnb.nn._running": "msnb.nn._cell.call",
     "msnb.nn._state": "msnb.nn._cell.state_dict",
-    "msnb.nn._told": "msnb.nn._cell.compiler_settings",
+    "msnb.nn._told": "msnb.nn.cell",
     "msnb.nn._tree": "msnb.nn._cell.tree",
     "msnb.nn._unseen": "msnb.nn._cell.unregistered_cells",
     "msnb.nn.layer._adaptive_pool": "msnb.nn.layer._pool.adaptive_pool",

@@ -1,13 +1,14 @@
 """`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes.
 
-Its mixins are in `_cell/`: `tree` has the Parameters and sub-Cells, `call` runs `construct`, `hooks` has the user's
-hooks, `state_dict` the state dictionaries, `compiler_settings` the settings for compiler and devices.
+Its bases are in `_cell/`: `CellTree` has the Parameters and sub-Cells, `StateDictMixin` the state dictionaries of
+MindSpore 2, `CallMixin` runs `construct`.
 """
 
 import difflib
 import inspect
 import itertools
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,15 +16,16 @@ import numpy as np
 from msnb import context, log
 from msnb.common import display_hooks
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, check
+from msnb.common.hook_handle import HookHandle
+from msnb.common.kinds import Bool, NonNegInt, check
 from msnb.core.errors.messages import describe
+from msnb.core.operator import api_generations
 from msnb.core.operator.autocast import cast_tensor, register_cell_tensor
+from msnb.core.sharding import constraints
 from msnb.core.state import events, trace_state
+from msnb.nn._cell import hooks
 from msnb.nn._cell.call import CallMixin
-from msnb.nn._cell.compiler_settings import CompilerSettings
-from msnb.nn._cell.hooks import HookMixin
 from msnb.nn._cell.state_dict import StateDictMixin
-from msnb.nn._cell.tree import CellTree
 
 if TYPE_CHECKING:  # used in annotations only
     from msnb.core.tensor.parameter import Parameter
@@ -35,7 +37,7 @@ _ids = itertools.count()
 _set = object.__setattr__
 
 
-class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
+class Cell(CallMixin, StateDictMixin):
     """Base class of every network and layer.
 
     A subclass creates sub-Cells and Parameters in `__init__` and computes in `construct`. Calling a Cell runs
@@ -57,6 +59,7 @@ class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
     """
 
     _mime_ = display_hooks.mime
+    _hooks: dict[str, dict[int, Any]] | None = None
     IGNORE_LIST = ["_scope", "_cell_init_args", "_auto_prefix", "_cells", "_params", "_programs", "_create_time"]
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
@@ -170,6 +173,83 @@ class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
         if not isinstance(value, bool):
             raise ValueError(f"'support_non_tensor_inputs' should be bool, but got {describe(value)}.")
 
+    # ------------------------------------------------------------------ hooks
+    def register_forward_pre_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
+        """Call `hook_fn(cell, args)` before `construct`. A result other than None, a tuple or one value, replaces the
+        inputs. In GRAPH mode the hook is traced once, so it must be a pure function.
+
+        Args:
+            hook_fn (Callable): The hook.
+            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs)` and returns both. Default:
+                False.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+
+        Raises:
+            TypeError: If `hook_fn` is not callable.
+        """
+        return hooks.add_hook(self, hooks.BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
+
+    def register_forward_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
+        """Call `hook_fn(cell, args, output)` after `construct`. A result other than None replaces the output. In
+        GRAPH mode the hook is traced once, so it must be a pure function.
+
+        Args:
+            hook_fn (Callable): The hook.
+            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+
+        Raises:
+            TypeError: If `hook_fn` is not callable.
+        """
+        return hooks.add_hook(self, hooks.AFTER, "register_forward_hook", hook_fn, with_kwargs)
+
+    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
+        """Call `hook_fn(cell, grad_output)` in every backward pass before that of this Cell. `grad_output` is the
+        tuple of the gradients of its outputs. A returned gradient, or tuple of gradients, replaces it.
+
+        Args:
+            hook_fn (Callable): The hook.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+
+        Raises:
+            TypeError: If `hook_fn` is not callable.
+        """
+        return hooks.add_hook(self, hooks.BACK_BEFORE, "register_backward_pre_hook", hook_fn)
+
+    def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
+        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass of this Cell. As in r1.1, `grad_input`
+        holds the gradients of the outputs, and `grad_output` those of the inputs. A returned gradient replaces the
+        latter. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be a pure
+        function.
+
+        In MindSpore 2 (``--api 2``) it is `fn(cell, grad_input, grad_output)`, with the gradients of the inputs first,
+        and hooks follow each other.
+
+        Args:
+            fn (Callable): The hook.
+
+        Returns:
+            HookHandle, whose `remove()` takes the hook back.
+
+        Raises:
+            TypeError: If `fn` is not callable.
+        """
+        if api_generations.shared == 1:
+            return hooks.add_hook(self, hooks.BACK, "register_backward_hook", fn, replaces=True)
+        return hooks.add_hook(self, hooks.BACK, "register_backward_hook", fn, option=True)
+
+    def _hooks_changed(self):
+        # A method, because a HookHandle that is pickled with a Cell refers to it.
+        if not any(self._hooks.values()):
+            self.__dict__["_hooks"] = None
+        _epoch.bump()
+
     # ------------------------------------------------------------------ settings
     def add_flags(self, **flags: Any) -> Self:
         """Set flags of this Cell, which are attributes as well. Returns self."""
@@ -205,7 +285,7 @@ class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
             values["_phase"] = phase
             flags = values["_func_graph_flags"]
             # Each Cell is compared: one whose flag is equal may have sub-Cells whose flags are not.
-            if values["training"] is not mode or flags.get("training") is not mode:
+            if values.get("training") is not mode or flags.get("training") is not mode:
                 values["training"] = mode
                 values["_func_graph_flags"] = {**flags, "training": mode}
                 has_changed = True
@@ -216,7 +296,7 @@ class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
     def set_grad(self, requires_grad: bool = True) -> Self:
         """Mark that gradients of this Cell are taken. Returns self."""
         values = self.__dict__
-        if values["requires_grad"] is not requires_grad:
+        if values.get("requires_grad") is not requires_grad:
             values["requires_grad"] = requires_grad
             _epoch.bump()
         return self
@@ -279,6 +359,55 @@ class Cell(CallMixin, HookMixin, StateDictMixin, CellTree, CompilerSettings):
             log.once("recompute() acts in GRAPH mode; in PYNATIVE mode a gradient keeps what its operators need.")
         self.__dict__["_recomputed"] = mode
         _epoch.bump()
+
+    @property
+    def pipeline_stage(self) -> int | None:
+        """The pipeline stage of this Cell, from 0, or None. It has an effect inside `nn.PipelineCell`.
+
+        Raises:
+            TypeError: On assignment of anything but an int.
+            ValueError: On assignment of a negative int.
+        """
+        return self.__dict__.get("_pipeline_stage")
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value: int) -> None:
+        self.__dict__["_pipeline_stage"] = check(NonNegInt, value, "pipeline_stage", "Cell")
+        _epoch.bump()
+
+    def shard(
+        self,
+        in_strategy: tuple[tuple[int, ...], ...],
+        out_strategy: tuple[tuple[int, ...], ...] | None = None,
+        parameter_plan: dict[str, tuple[int, ...]] | None = None,
+        device: str = "Ascend",
+        level: int = 0,
+    ) -> Self:
+        """Set the sharding of the inputs, outputs and Parameters of this Cell; the sharding of intermediate values
+        follows. It has an effect in GRAPH mode with parallel_mode "semi_auto_parallel" or "auto_parallel". Returns
+        self.
+
+        Args:
+            in_strategy (tuple): For each input of `construct` a tuple with the number of parts that each of its axes
+                is cut into.
+            out_strategy (tuple): Likewise for each output. Default: None, as it comes.
+            parameter_plan (dict): Such a tuple for Parameters, by name. Default: None, chosen by the operators that
+                read them.
+            device (str): No effect; the context sets the device. Default: "Ascend".
+            level (int): No effect; there is one search. Default: 0.
+
+        Raises:
+            TypeError: If an argument has another type. Shapes and devices are checked when a graph is traced.
+        """
+        strategies = constraints.check_strategies("Cell.shard", in_strategy, out_strategy, parameter_plan)
+        log.unused(
+            "Cell.shard", "the context says on which devices a graph runs", device=device != "Ascend", level=level
+        )
+        if self.__dict__.get("_shard_strategies") not in (None, strategies):
+            log.once(f"Cell.shard was called before of this {type(self).__name__}; what was said last holds.")
+        self.__dict__["_shard_strategies"] = strategies
+        _epoch.bump()
+        return self
 
     def set_jit_config(self, jit_config: Any) -> None:
         """Store a JitConfig. It has no effect: XLA compiles at one level.

@@ -24,7 +24,11 @@ def find_definition(code: CodeType, name: str) -> Any:
     source = _read_source(code.co_filename)
     match = None
     if source is not None:
-        match = _find_lambda(source, code) if code.co_name == "<lambda>" else source.functions.get(_key_of(code))
+        match = (
+            _find_lambda(source.tree, code)
+            if code.co_name == "<lambda>"
+            else source.functions.get((code.co_firstlineno, code.co_name))
+        )
     if match is None:
         raise SourceMissing(
             f"The source of {name} ({code.co_filename}:{code.co_firstlineno}) cannot be found, so it cannot become "
@@ -68,13 +72,10 @@ def _comment_out_magics(text):
     return re.sub(r"^[%!?]", "#", text, flags=re.MULTILINE)
 
 
-def _key_of(code):
-    return code.co_firstlineno, code.co_name
-
-
 def _index_functions(tree):
     """Return {(first line, name): (FunctionDef, class name)}. Expressions hold no `def`, so they are not visited."""
-    functions, stack = {}, [(tree, None)]
+    functions: dict[tuple[int, str], Any] = {}
+    stack: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while stack:
         node, class_name = stack.pop()
         for block in _BLOCKS:
@@ -93,9 +94,9 @@ def _first_line(node):
     return decorators[0].lineno if decorators else node.lineno
 
 
-def _find_lambda(source, code):
+def _find_lambda(tree, code):
     """Return (Lambda, class name) of a code object. The position of the body tells lambdas of one line apart."""
-    lambdas = _find_lambdas(source.tree, code.co_firstlineno)
+    lambdas = _find_lambdas(tree, code.co_firstlineno)
     if len(lambdas) == 1:
         return lambdas[0]
     positions = {p for p in code.co_positions() if p[0] is not None and p[2] is not None}
@@ -114,7 +115,8 @@ def _find_lambda(source, code):
 
 def _find_lambdas(tree, line):
     """Return [(Lambda, class name)] of the lambdas that begin at a line. Only statements with that line are visited."""
-    lambdas, stack = [], [(tree, None)]
+    lambdas = []
+    stack: list[tuple[ast.AST, str | None]] = [(tree, None)]
     while stack:
         node, class_name = stack.pop()
         for child in ast.iter_child_nodes(node):

@@ -18,7 +18,7 @@ from msnb.core.state import events, trace_state
 from msnb.core.transforms import custom_bprop, recompute
 from msnb.nn._cell import deduplication, error_notes, hooks, missing_return
 from msnb.nn._cell.fingerprint import INTERNAL, IdentityKey, comparable_form
-from msnb.nn._cell.tree import scope_name
+from msnb.nn._cell.tree import CellTree, scope_name
 
 _asked = events.subscribers
 _thread = trace_state.thread
@@ -53,8 +53,8 @@ def _scope_segment(cell):
     return cell._scope_in(around.net if around is not None else None)
 
 
-class CallMixin:
-    """Mixin of `Cell`: calling and compiling."""
+class CallMixin(CellTree):
+    """Base class of `Cell`: calling and compiling. `core` calls its methods with a leading underscore."""
 
     _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
     _programs = None

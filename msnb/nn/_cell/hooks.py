@@ -6,123 +6,52 @@ from typing import Any
 from msnb.common.hook_handle import HookHandle
 from msnb.core import script
 from msnb.core.errors.messages import describe
-from msnb.core.operator import api_generations
 from msnb.core.state import trace_state
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
 from msnb.core.transforms import custom_bprop
 
 _thread = trace_state.thread
-_BEFORE, _AFTER, _BACK_BEFORE, _BACK = "before", "after", "back_before", "back"
+BEFORE, AFTER, BACK_BEFORE, BACK = "before", "after", "back_before", "back"
 
 
-class HookMixin:
-    """Mixin of `Cell`: hooks. In GRAPH mode they are traced, so they must be pure functions of Tensors."""
+def add_hook(
+    cell: Any, point: str, method: str, function: Callable[..., Any], option: bool = False, replaces: bool = False
+) -> HookHandle:
+    """Add a hook to a Cell. In GRAPH mode hooks are traced, so they must be pure functions of Tensors.
 
-    _hooks: dict[str, dict[int, Any]] | None = None
-
-    def register_forward_pre_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
-        """Call `hook_fn(cell, args)` before `construct`. A result other than None, a tuple or one value, replaces the
-        inputs. In GRAPH mode the hook is traced once, so it must be a pure function.
-
-        Args:
-            hook_fn (Callable): The hook.
-            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs)` and returns both. Default:
-                False.
-
-        Returns:
-            HookHandle, whose `remove()` takes the hook back.
-
-        Raises:
-            TypeError: If `hook_fn` is not callable.
-        """
-        return self._add_hook(_BEFORE, "register_forward_pre_hook", hook_fn, with_kwargs)
-
-    def register_forward_hook(self, hook_fn: Callable[..., Any], with_kwargs: bool = False) -> HookHandle:
-        """Call `hook_fn(cell, args, output)` after `construct`. A result other than None replaces the output. In
-        GRAPH mode the hook is traced once, so it must be a pure function.
-
-        Args:
-            hook_fn (Callable): The hook.
-            with_kwargs (bool): If True, it is called as `hook_fn(cell, args, kwargs, output)`. Default: False.
-
-        Returns:
-            HookHandle, whose `remove()` takes the hook back.
-
-        Raises:
-            TypeError: If `hook_fn` is not callable.
-        """
-        return self._add_hook(_AFTER, "register_forward_hook", hook_fn, with_kwargs)
-
-    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """Call `hook_fn(cell, grad_output)` in every backward pass before that of this Cell. `grad_output` is the
-        tuple of the gradients of its outputs. A returned gradient, or tuple of gradients, replaces it.
-
-        Args:
-            hook_fn (Callable): The hook.
-
-        Returns:
-            HookHandle, whose `remove()` takes the hook back.
-
-        Raises:
-            TypeError: If `hook_fn` is not callable.
-        """
-        return self._add_hook(_BACK_BEFORE, "register_backward_pre_hook", hook_fn)
-
-    def register_backward_hook(self, fn: Callable[..., Any]) -> HookHandle:
-        """Call `fn(cell_id, grad_input, grad_output)` in every backward pass of this Cell. As in r1.1, `grad_input`
-        holds the gradients of the outputs, and `grad_output` those of the inputs. A returned gradient replaces the
-        latter. A second hook replaces the first. In GRAPH mode the hook is traced once, so it must be a pure
-        function.
-
-        In MindSpore 2 (``--api 2``) it is `fn(cell, grad_input, grad_output)`, with the gradients of the inputs first,
-        and hooks follow each other.
-
-        Args:
-            fn (Callable): The hook.
-
-        Returns:
-            HookHandle, whose `remove()` takes the hook back.
-
-        Raises:
-            TypeError: If `fn` is not callable.
-        """
-        if api_generations.shared == 1:
-            return self._add_hook(_BACK, "register_backward_hook", fn, replaces=True)
-        return self._add_hook(_BACK, "register_backward_hook", fn, option=True)
-
-    def _add_hook(self, point, method, function, option=False, replaces=False):
-        """Add a hook. `option` is stored with it: True if it takes keyword arguments, or the gradients of inputs
-        first."""
-        if not callable(function):
-            name = "fn" if point == _BACK else "hook_fn"
-            raise TypeError(f"For '{method}', '{name}' should be callable, but got {describe(function)}.")
-        if self._hooks is None:
-            self.__dict__["_hooks"] = {_BEFORE: {}, _AFTER: {}, _BACK_BEFORE: {}, _BACK: {}}
-        hooks = self._hooks[point]
-        if replaces:
-            hooks.clear()
-        handle = HookHandle(hooks, self._hooks_changed)
-        hooks[handle.handle_id] = function, option
-        self._hooks_changed()
-        return handle
-
-    def _hooks_changed(self):
-        if not any(self._hooks.values()):
-            self.__dict__["_hooks"] = None
-        trace_state.epoch.bump()
+    Args:
+        cell (Cell): The Cell.
+        point (str): The moment at which the hook is called: BEFORE, AFTER, BACK_BEFORE or BACK.
+        method (str): The method that the user has called, for errors.
+        function (Callable): The hook.
+        option (bool): Stored with the hook: True if it takes keyword arguments, or the gradients of inputs first.
+        replaces (bool): True if earlier hooks of this moment are removed.
+    """
+    if not callable(function):
+        name = "fn" if point == BACK else "hook_fn"
+        raise TypeError(f"For '{method}', '{name}' should be callable, but got {describe(function)}.")
+    if cell._hooks is None:
+        cell.__dict__["_hooks"] = {BEFORE: {}, AFTER: {}, BACK_BEFORE: {}, BACK: {}}
+    hooks = cell._hooks[point]
+    if replaces:
+        hooks.clear()
+    handle = HookHandle(hooks, cell._hooks_changed)
+    hooks[handle.handle_id] = function, option
+    cell._hooks_changed()
+    return handle
 
 
 def run(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a Cell with its hooks."""
     hooks = cell._hooks
-    args, kwargs = _run_pre_hooks(cell, hooks[_BEFORE], args, kwargs)
-    has_backward_hooks = hooks[_BACK] or hooks[_BACK_BEFORE]
+    args, kwargs = _run_pre_hooks(cell, hooks[BEFORE], args, kwargs)
+    has_backward_hooks = hooks[BACK] or hooks[BACK_BEFORE]
     if not has_backward_hooks:
-        return _run_forward_hooks(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+        return _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
     backward_hooks = _BackwardHooks(cell, hooks)
-    args = backward_hooks.through(args, backward_hooks.at_inputs) if hooks[_BACK] else args
-    out = _run_forward_hooks(cell, hooks[_AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
+    args = backward_hooks.through(args, backward_hooks.at_inputs) if hooks[BACK] else args
+    out = _run_forward_hooks(cell, hooks[AFTER], args, kwargs, cell._run_plain(args, kwargs, hooked=True))
     return backward_hooks.through(out, backward_hooks.at_outputs)
 
 
@@ -165,8 +94,8 @@ class _BackwardHooks:
 
     def __init__(self, cell, hooks_of_cell):
         self.cell, self.output_gradients = cell, None
-        self.early = [hook for hook, _ in hooks_of_cell[_BACK_BEFORE].values()]
-        self.hooks = list(hooks_of_cell[_BACK].values())
+        self.early = [hook for hook, _ in hooks_of_cell[BACK_BEFORE].values()]
+        self.hooks = list(hooks_of_cell[BACK].values())
         self.tag = f"{type(cell).__name__}({cell._id})"
 
     def through(self, value, hook):

@@ -9,6 +9,7 @@ from msnb.core.errors.messages import describe
 from msnb.core.operator.autocast import register_cell_tensor
 from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
+from msnb.nn._cell.tree import CellTree
 
 if TYPE_CHECKING:  # used in annotations only
     from msnb.nn.cell import Cell
@@ -28,11 +29,9 @@ class IncompatibleKeys(NamedTuple):
     unexpected_keys: list[str]
 
 
-class StateDictMixin:
-    """Mixin of `Cell`: buffers and state dictionaries. Keys are attribute paths, not names of Parameters."""
+class StateDictMixin(CellTree):
+    """Base class of `Cell`: buffers and state dictionaries. Keys are attribute paths, not names of Parameters."""
 
-    _params: dict[str, Any]
-    _cells: dict[str, Any]
     _buffers: dict[str, bool]  # attribute -> True if it belongs to the state
     _state_hooks: dict[str, dict[int, Callable[..., Any]]]
 
@@ -174,27 +173,19 @@ class StateDictMixin:
         metadata: dict[str, Any] = {}
         if isinstance(state, _StateDict):
             state._metadata[prefix[:-1]] = metadata
-        self._call_state_hooks("save_before", prefix, keep_vars)
+        _call_state_hooks(self, "save_before", prefix, keep_vars)
         self._save_to_state_dict(state, prefix, keep_vars)
         children = [(f"{prefix}{name}.", cell) for name, cell in self._cells.items() if cell is not None]
         for path, cell in children:
             cell.state_dict(state, path, keep_vars)
-        self._call_state_hooks("save_after", state, prefix, metadata)
+        _call_state_hooks(self, "save_after", state, prefix, metadata)
         return state
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         """Put the state of this Cell, without sub-Cells, into `destination`. User classes may override it."""
-        destination.update((prefix + name, value) for name, value in self._own_state().items())
+        destination.update((prefix + name, value) for name, value in _own_state(self).items())
         if _overrides_method(self, "get_extra_state"):
             destination[prefix + _EXTRA] = self.get_extra_state()
-
-    def _own_state(self):
-        """Return {attribute: Parameter or persistent buffer} of this Cell, without sub-Cells."""
-        state = {name: param for name, param in self._params.items() if param is not None}
-        for name, persistent in self._buffers.items():
-            if persistent and getattr(self, name) is not None:
-                state[name] = getattr(self, name)
-        return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
         """Copy values from a dictionary like that of `state_dict`. Each is cast to the dtype that the Cell has.
@@ -222,7 +213,7 @@ class StateDictMixin:
                 if child is not None:
                     inner = f"{prefix}{name}."
                     load(child, {k: v for k, v in state.items() if k.startswith(inner)}, inner)
-            cell._call_state_hooks("load_after", keys)
+            _call_state_hooks(cell, "load_after", keys)
 
         load(self, OrderedDict(state_dict), "")
         if strict:
@@ -245,8 +236,8 @@ class StateDictMixin:
     ) -> None:
         """Load the state of this Cell, without sub-Cells. User classes may override it."""
         hook_args = state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        self._call_state_hooks("load_before", *hook_args)
-        own = self._own_state()
+        _call_state_hooks(self, "load_before", *hook_args)
+        own = _own_state(self)
         for name, current in own.items():
             key = prefix + name
             if key not in state_dict:
@@ -280,7 +271,7 @@ class StateDictMixin:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._add_state_hook("register_state_dict_pre_hook", "save_before", hook)
+        return _add_state_hook(self, "register_state_dict_pre_hook", "save_before", hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata)` after `state_dict`. The hook may change the dict.
@@ -288,7 +279,7 @@ class StateDictMixin:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._add_state_hook("register_state_dict_post_hook", "save_after", hook)
+        return _add_state_hook(self, "register_state_dict_post_hook", "save_after", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)`
@@ -297,7 +288,7 @@ class StateDictMixin:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._add_state_hook("register_load_state_dict_pre_hook", "load_before", hook)
+        return _add_state_hook(self, "register_load_state_dict_pre_hook", "load_before", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Call `hook(cell, incompatible_keys)` after `load_state_dict`; it may change these lists.
@@ -305,20 +296,7 @@ class StateDictMixin:
         Returns:
             HookHandle, whose `remove()` takes the hook back.
         """
-        return self._add_state_hook("register_load_state_dict_post_hook", "load_after", hook)
-
-    def _add_state_hook(self, method, event, hook):
-        if not callable(hook):
-            raise TypeError(f"For '{method}', 'hook' should be callable, but got {describe(hook)}.")
-        hooks = self._state_hooks.setdefault(event, {})
-        handle = HookHandle(hooks)
-        hooks[handle.handle_id] = hook
-        return handle
-
-    def _call_state_hooks(self, event, *args):
-        for hook in list(self._state_hooks.get(event, {}).values()):
-            if hook(self, *args) is not None:
-                raise RuntimeError(f"A hook around the state_dict of {type(self).__name__} should return None.")
+        return _add_state_hook(self, "register_load_state_dict_post_hook", "load_after", hook)
 
 
 class _StateDict(OrderedDict):
@@ -332,3 +310,27 @@ class _StateDict(OrderedDict):
 def _overrides_method(cell, method):
     """Return True if a user class overrides a method that raises in `StateDictMixin`."""
     return getattr(type(cell), method) is not getattr(StateDictMixin, method)
+
+
+def _own_state(cell):
+    """Return {attribute: Parameter or persistent buffer} of this Cell, without sub-Cells."""
+    state = {name: param for name, param in cell._params.items() if param is not None}
+    for name, persistent in cell._buffers.items():
+        if persistent and getattr(cell, name) is not None:
+            state[name] = getattr(cell, name)
+    return state
+
+
+def _add_state_hook(cell, method, event, hook):
+    if not callable(hook):
+        raise TypeError(f"For '{method}', 'hook' should be callable, but got {describe(hook)}.")
+    hooks = cell._state_hooks.setdefault(event, {})
+    handle = HookHandle(hooks)
+    hooks[handle.handle_id] = hook
+    return handle
+
+
+def _call_state_hooks(cell, event, *args):
+    for hook in list(cell._state_hooks.get(event, {}).values()):
+        if hook(cell, *args) is not None:
+            raise RuntimeError(f"A hook around the state_dict of {type(cell).__name__} should return None.")

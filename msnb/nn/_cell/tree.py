@@ -34,7 +34,7 @@ def scope_name(attribute, kind):
 
 
 class CellTree:
-    """Mixin of `Cell`: attributes, names and iteration over the tree."""
+    """Base class of `Cell`: attributes, names and iteration over the tree."""
 
     _holds: str | None = None  # for a wrapper of msnb: the attribute of the wrapped Cell
 
@@ -61,20 +61,20 @@ class CellTree:
             _set(self, name, value)
             return
         if isinstance(value, Parameter):
-            self._remove_attribute(name)
+            _remove_attribute(self, name)
             self.insert_param_to_cell(name, value)
         elif isinstance(value, CellTree):
-            self._remove_attribute(name)
+            _remove_attribute(self, name)
             cells[name] = value
             values[name] = value
-            self._name_child(name, value)
+            _name_child(self, name, value)
         elif isinstance(value, ParameterTuple):
-            self._remove_attribute(name)
+            _remove_attribute(self, name)
             for param in value:
                 self.insert_param_to_cell(param.name, param, check_name=False)
             values[name] = value
         elif name in params and params[name] is not None:
-            self._assign_parameter(name, value)
+            _assign_parameter(self, name, value)
         else:
             if name in cells:
                 if value is not None:
@@ -83,76 +83,18 @@ class CellTree:
                         f"None, but got {describe(value)}."
                     )
                 cells[name] = None
-            elif type(values.get(name)) is CellState and self._assign_cell_state(values[name], value):
+            elif type(values.get(name)) is CellState and _assign_cell_state(self, values[name], value):
                 return
             elif _thread.frame is not None and self not in _thread.frame.root().created_cells:
-                self._set_while_traced(name, value)
+                _set_while_traced(self, name, value)
             register_cell_tensor(value)
             _set(self, name, value)
         _epoch.bump()
 
-    def _assign_parameter(self, name, value):
-        if value is None:
-            self._params[name] = None
-            self.__dict__[name] = None
-        elif isinstance(value, (Tensor, int, float)) and not isinstance(value, bool):
-            self._params[name].set_data(value if isinstance(value, Tensor) else Tensor(value, self._params[name].dtype))
-        else:
-            raise TypeError(
-                f"'{name}' is a Parameter of {type(self).__name__} and can be set to a Parameter, a Tensor "
-                f"or None, but got {describe(value)}."
-            )
-
-    def _assign_cell_state(self, state, value):
-        """Assign a Tensor to `state` if shape and dtype are equal, and return True. In PYNATIVE mode return False:
-        the attribute is replaced."""
-        if not isinstance(value, Tensor) or (value.shape, value.dtype) != (state.shape, state.dtype):
-            return False
-        if _thread.frame is not None:
-            state._assign(value._array)
-        elif context.get_context("mode") == context.GRAPH_MODE:
-            state._parameter.set_data(value)
-        else:
-            return False
-        return True
-
-    def _set_while_traced(self, name, value):
-        """Record an attribute that `construct` sets during a trace; each call of the program then sets it."""
-        before = self.__dict__.get(name, trace_state.ABSENT)
-        if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):
-            raise NeedsCellState(self, name)
-        if any(is_traced(leaf) for leaf in flatten(value)[0]):
-            raise TypeError(
-                f"'{name}' of {type(self).__name__} is no Tensor of the shape and type that the graph sets it to, so "
-                f"that a graph cannot keep it. Make it such a Tensor before, or a Parameter, or return the value from "
-                f"construct."
-            )
-        if _thread.frame.conditional() and (
-            before is trace_state.ABSENT or comparable_form(before) != comparable_form(value)
-        ):
-            raise TypeError(
-                f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
-                f"graph knows, where a Python value cannot change. Make it a Parameter."
-            )
-        _thread.frame.root().settings.setdefault((id(self), name), (self, name, before))
-
-    def _remove_attribute(self, name):
-        self._params.pop(name, None)
-        self._cells.pop(name, None)
-        self._buffers.pop(name, None)
-        self.__dict__.pop(name, None)
-
-    def _name_child(self, name, cell):
-        """Name a sub-Cell after its attribute, and prefix the names of its Parameters."""
-        if name != self._holds:  # a wrapper of msnb does not rename the network
-            cell.__dict__["_attr_name"] = name
-        if self._auto_prefix:
-            cell.update_parameters_name(name + ".")
-
     def __delattr__(self, name: str) -> None:
         if name not in self.__dict__ and name not in self._params and name not in self._cells:
             raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'.")
-        self._remove_attribute(name)
+        _remove_attribute(self, name)
         _epoch.bump()
 
     def __getattr__(self, name: str) -> Any:
@@ -370,3 +312,67 @@ class CellTree:
         lines += [f"({name}): {cell!r}" for name, cell in self._cells.items()]
         body = "\n".join(lines).replace("\n", "\n  ")
         return f"{type(self).__name__}{first}\n  {body}\n{'  ' if api_generations.shared == 1 else ''}{last}"
+
+
+# ---------------------------------------------------------------------- assignment of attributes
+def _assign_parameter(cell, name, value):
+    if value is None:
+        cell._params[name] = None
+        cell.__dict__[name] = None
+    elif isinstance(value, (Tensor, int, float)) and not isinstance(value, bool):
+        cell._params[name].set_data(value if isinstance(value, Tensor) else Tensor(value, cell._params[name].dtype))
+    else:
+        raise TypeError(
+            f"'{name}' is a Parameter of {type(cell).__name__} and can be set to a Parameter, a Tensor "
+            f"or None, but got {describe(value)}."
+        )
+
+
+def _assign_cell_state(cell, state, value):
+    """Assign a Tensor to `state` if shape and dtype are equal, and return True. In PYNATIVE mode return False:
+    the attribute is replaced."""
+    if not isinstance(value, Tensor) or (value.shape, value.dtype) != (state.shape, state.dtype):
+        return False
+    if _thread.frame is not None:
+        state._assign(value._array)
+    elif context.get_context("mode") == context.GRAPH_MODE:
+        state._parameter.set_data(value)
+    else:
+        return False
+    return True
+
+
+def _set_while_traced(cell, name, value):
+    """Record an attribute that `construct` sets during a trace; each call of the program then sets it."""
+    before = cell.__dict__.get(name, trace_state.ABSENT)
+    if isinstance(value, Tensor) and type(before) is Tensor and not is_traced(before):
+        raise NeedsCellState(cell, name)
+    if any(is_traced(leaf) for leaf in flatten(value)[0]):
+        raise TypeError(
+            f"'{name}' of {type(cell).__name__} is no Tensor of the shape and type that the graph sets it to, so "
+            f"that a graph cannot keep it. Make it such a Tensor before, or a Parameter, or return the value from "
+            f"construct."
+        )
+    if _thread.frame.conditional() and (
+        before is trace_state.ABSENT or comparable_form(before) != comparable_form(value)
+    ):
+        raise TypeError(
+            f"'{name}' of {type(cell).__name__} is set under a condition or in a loop that only the "
+            f"graph knows, where a Python value cannot change. Make it a Parameter."
+        )
+    _thread.frame.root().settings.setdefault((id(cell), name), (cell, name, before))
+
+
+def _remove_attribute(cell, name):
+    cell._params.pop(name, None)
+    cell._cells.pop(name, None)
+    cell._buffers.pop(name, None)
+    cell.__dict__.pop(name, None)
+
+
+def _name_child(parent, name, cell):
+    """Name a sub-Cell after its attribute, and prefix the names of its Parameters."""
+    if name != parent._holds:  # a wrapper of msnb does not rename the network
+        cell.__dict__["_attr_name"] = name
+    if parent._auto_prefix:
+        cell.update_parameters_name(name + ".")
