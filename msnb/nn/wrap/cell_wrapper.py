@@ -43,6 +43,9 @@ def _return_input(x):
     return x
 
 
+_identity = _return_input  # its former name, which old pickles of train steps contain
+
+
 def title_of(cell: Cell) -> str:
     """Return the display name of the program of a Cell."""
     return cell._title() if hasattr(type(cell), "_title") else type(cell).__name__
