@@ -82,9 +82,7 @@ def _repeats_line(entry, remaining):
     code = entry.tb_frame.f_code
     is_block = code.co_name.startswith(_BLOCKS) and not code.co_name.endswith("__")
     here = code.co_filename, entry.tb_lineno
-    # else the call of a graph that fails, whose line is also the line of its first call
-    compared = remaining if is_block else remaining[-1:]
-    return any((e.tb_frame.f_code.co_filename, e.tb_lineno) == here for e in compared)
+    return is_block and any((e.tb_frame.f_code.co_filename, e.tb_lineno) == here for e in remaining)
 
 
 def _next_error(error):

@@ -336,13 +336,13 @@ class Program(Staged):
             if location is None:
                 raise error
             file, line, function = location
-            function = function.rpartition(" ")[2].strip("'")  # locations of statements say "function 'f'"
-            where = f"at {format_location(file, line)}"
+            where = format_location(file, line)
             if self.first_line is not None and (file, line) == self.first_line[:2]:
-                # only msnb's own Cells are in the graph: all that is known of the user's code is its first call
-                where, function = f"of {self.title}, first called {where}", f"first call of {self.title}"
-            error.add_note(f"raised in the graph {where}")
-            raise_at(error, file, line, function)
+                # only msnb's own Cells are in the graph, so no line of the user's code is that of the operator
+                error.add_note(f"raised in the graph of {self.title}, first called at {where}")
+                raise error
+            error.add_note(f"raised in the graph at {where}")
+            raise_at(error, file, line, function.rpartition(" ")[2].strip("'"))  # of "function 'f'", too
 
     def _box_results(self, outs):
         outs = iter(outs)
