@@ -20,7 +20,12 @@ def paths(tree: "Hierarchy") -> list[str]:
     def visit(scope, around):
         if scope.kind not in _NOT_CELLS:
             around = f"{around}/{scope.name}" if around else scope.name
-            box_paths[scope.index] = attribute_path(around, tree.graph.name) or class_of(around) or tree.graph.name
+            box_paths[scope.index] = (
+                attribute_path(around, tree.graph.name)
+                or _network_and_loss(scope, around)
+                or class_of(around)
+                or tree.graph.name
+            )
         for child in scope.children:
             if isinstance(child, Scope):
                 visit(child, around)
@@ -30,6 +35,15 @@ def paths(tree: "Hierarchy") -> list[str]:
 
     visit(tree.root, "")
     return box_paths
+
+
+def _network_and_loss(scope, path):
+    """Return ``"Net and loss"`` for the box of a WithLossCell, which few users write themselves; else ""."""
+    if class_of(path) != "WithLossCell":
+        return ""
+    names = [child.name for child in scope.children if isinstance(child, Scope)]
+    network = next((class_of(name.partition("/")[0]) for name in names if name.startswith("_backbone-")), "")
+    return f"{network} and loss" if network else ""
 
 
 def step(scope: Scope, paths: list[str]) -> str:

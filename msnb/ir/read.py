@@ -63,8 +63,7 @@ _NOISE = frozenset(
     )
 )
 
-# Conversions between a random key and its integers, which the user did not write and which compute nothing.
-_KEY_CASTS = frozenset(("random_wrap", "random_unwrap"))
+_KEY_CASTS = frozenset(("random_wrap", "random_unwrap"))  # between a random key and its integers
 
 
 def is_library(file: str) -> bool:
@@ -209,8 +208,9 @@ class _Reader:
                 if self.visit is not None:
                     self.visit(None, eqn, self.path)
                 continue
-            if eqn.primitive.name in _KEY_CASTS and not self.expand:
-                env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
+            if not self.expand and _derives_keys(eqn):
+                for var in eqn.outvars:
+                    env[var] = self.look_up(eqn.invars[0], env)
                 continue
             segments, transforms = parse(str(eqn.source_info.name_stack))
             # a block recomputed for its gradient repeats the complete scope
@@ -309,6 +309,18 @@ class _Reader:
             outputs = [self.look_up(var, env) for var in jaxpr.outvars]
             graphs.append(FuncGraph(title, parameters, nodes, outputs, feed, captured))
         return tuple(graphs)
+
+
+def _derives_keys(eqn):
+    """Return whether an equation only makes random keys of another key or of a seed.
+
+    Each random operator of msnb splits the key of its program. The user did not write that, and a graph shows the
+    operators that read the key.
+    """
+    if eqn.primitive.name in _KEY_CASTS:
+        return True
+    keys = all(dtype_name(getattr(var.aval, "dtype", None)) == "Key" for var in eqn.outvars)
+    return keys and bool(eqn.outvars) and eqn.primitive.name not in _CALLS and eqn.primitive.name not in _BRANCHES
 
 
 def _to_python_number(value):

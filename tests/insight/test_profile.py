@@ -372,6 +372,26 @@ def test_a_step_ends_when_the_device_has_computed_it_though_the_loss_is_read_in_
     assert "MatMul" in {row.op for row in found.rows}
 
 
+def test_a_step_that_is_compiled_in_pynative_mode_is_told_by_its_operators():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    net, x = Products(), Tensor(np.ones((256, 256), np.float32))
+
+    @ms.ms_function
+    def step(x):
+        return net(x)
+
+    step(x)
+    recorder = Recorder().start()
+    for _ in range(6):
+        step(x)
+    found = Profile(recorder.stop())
+    assert found.mode == "GRAPH" and "MatMul" in {row.op for row in found.rows}
+    recorder = Recorder().start()
+    for _ in range(3):
+        net(x)
+    assert Profile(recorder.stop()).mode == "PYNATIVE"
+
+
 def test_kernels_between_two_steps_are_no_share_of_a_step():
     """Whatever the steps are taken to be, what ran outside of them does not count."""
     context.set_context(mode=context.GRAPH_MODE)

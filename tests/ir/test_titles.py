@@ -46,6 +46,7 @@ def test_a_box_has_the_path_of_its_cell_and_shows_what_the_box_around_it_does_no
     assert called["body.2"] == "2" and called["body.2.dense"] == "dense"
     assert called["body.2.relu (2nd call)"] == "relu (2nd call)"
     assert called["loss_fn"] == "loss_fn" and called["optimizer"] == "optimizer"
+    assert called["Net and loss"] == "Net and loss", "not WithLossCell"
     assert not any("_backbone" in text or "network" in text or "-" in text for text in called)
 
 

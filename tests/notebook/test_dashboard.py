@@ -28,6 +28,12 @@ HOSTILE = "eval/<img src=x onerror=hit=1>"
 FILE = "events.out.events.summary.1700000000.0.here_MS"
 DOT = to_png('<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"><rect width="4" height="3"/></svg>')
 
+WRITTEN = """window.written = [];
+const fill = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function(text, ...at) {
+    written.push(text);
+    fill.call(this, text, ...at); };"""
+
 
 def record(folder, rate, steps=range(1, 301), state="finished", file=FILE):
     folder.mkdir(exist_ok=True)
@@ -439,3 +445,24 @@ def test_one_chart_has_the_room_of_all_and_a_loss_that_is_no_number_is_told_in_r
     assert page.inner_text(".state") == "finished, loss is NaN"
     red, green, blue = map(int, page.locator(".state").evaluate("e => getComputedStyle(e).color")[4:-1].split(", "))
     assert red > 60 + max(green, blue)
+
+
+def test_one_value_of_each_run_is_a_number_and_no_dot(browser, tmp_path):
+    for number in range(2):
+        folder = tmp_path / "runs" / f"run {number}"
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(json.dumps({"name": folder.name, "id": folder.name, "state": "finished"}))
+        with open(folder / FILE, "ab") as events:
+            values = [("accuracy", "scalar", 0.25 + number), ("loss", "scalar", 0.5)]
+            events.write(frame(summary_event(1.7e9, 7, values)))
+            events.write(frame(summary_event(1.7e9 + 1, 8, values[1:])))
+    view = dashboard(tmp_path / "runs")
+    svg = ElementTree.fromstring(view.svg())
+    texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"0.25", "1.25", "step 7"} <= set(texts) and "0.5 to 0.5, step 7 to 8" in texts
+    view.save(tmp_path / "numbers.html")
+    window = Window(browser, WRITTEN)
+    page = window.show(tmp_path / "numbers.html", ".msnb-dash[data-ready]", 1100, 700, False)
+    until(page, lambda: {"0.25", "1.25"} <= set(page.evaluate("written")))
+    assert not window.complaints()
+    page.close()

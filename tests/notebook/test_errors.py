@@ -88,6 +88,50 @@ work = jax.jit(lambda a: jax.lax.fori_loop(0, 200, lambda i, b: jnp.sin(b @ b), 
     notebook.ok("1 + 1")  # it is told once
 
 
+LABELS = """%%mindspore -m graph
+import numpy as np
+import mindspore as ms
+from mindspore import nn
+class Scored(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.net, self.loss = nn.Dense(3, 4), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    def construct(self, x, y):
+        logits = self.net(x)
+        return self.loss(logits, y)
+scored = Scored()
+x, y = ms.Tensor(np.ones((2, 3), np.float32)), ms.Tensor(np.array([0, 4], np.int32))
+step = nn.TrainOneStepCell(nn.WithLossCell(scored.net, scored.loss), nn.SGD(scored.net.trainable_params(), 0.1))
+"""
+
+
+def test_a_wrong_label_in_a_graph_shows_the_line_that_was_given_it(notebook):
+    notebook.ok(LABELS)
+    notebook.run("%%mindspore -m graph\n\nscored(x, y)")  # shown, and so waited for, when the cell has ended
+    assert "--> 11     return self.loss(logits, y)" in notebook.shown and "in Scored.construct" in notebook.shown
+    assert notebook.shown.rstrip().endswith("raised in the graph at In [2] line 11")
+
+
+def test_a_wrong_label_in_a_graph_of_msnbs_own_cells_shows_the_call(notebook):
+    notebook.ok(LABELS)
+    notebook.ok("%%mindspore -m graph\n\nstep(x, ms.Tensor(np.array([0, 1], np.int32)))")
+    notebook.run("%%mindspore -m graph\n\nstep(x, y)")
+    assert "----> 3 step(x, y)" in notebook.shown and notebook.shown.count("--> ") == 1
+    notebook.run("%%mindspore -m graph\n\nprint(step(x, y).asnumpy())")
+    assert "----> 3 print(step(x, y).asnumpy())" in notebook.shown and notebook.shown.count("--> ") == 1
+    said = "raised in the graph of train step of Dense, first called at In [3] line 3"
+    assert notebook.shown.rstrip().endswith(said)
+
+
+def test_a_failed_assertion_in_a_graph_shows_its_line_once(notebook):
+    notebook.run(
+        "%%mindspore -m graph\nimport mindspore as ms\n@ms.ms_function\ndef f(x):\n"
+        "    assert x > 1, 'small'\n    return x\nf(ms.Tensor(0.5))"
+    )
+    assert notebook.shown.count("assert x > 1") == 2 and "----> 5     assert x > 1, 'small'" in notebook.shown
+    assert "in f(" in notebook.shown
+
+
 def test_code_that_a_graph_refuses_is_shown_with_its_line_alone(notebook):
     notebook.run("""%%mindspore -m graph
 from mindspore import nn, Tensor

@@ -39,6 +39,22 @@ def user_line(frame: FrameType | None = None) -> tuple[str, int, str] | None:
     return None
 
 
+def user_location() -> tuple[str, int, str] | None:
+    """Return (file, line, function) of the innermost frame in the user's code, None if there is none."""
+    frame = sys._getframe(1)
+    while frame is not None and is_library_code(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    # a block of a converted function is a function of its own
+    while "__msnb_" in frame.f_code.co_qualname and frame.f_back is not None:
+        frame = frame.f_back
+        while is_library_code(frame.f_code.co_filename) and frame.f_back is not None:
+            frame = frame.f_back
+    return file, line, frame.f_code.co_qualname
+
+
 def explain_branch(frame: FrameType | None = None) -> str:
     """Return the rest of a sentence: why a graph cannot branch at the user's innermost line, and an alternative."""
     frame = frame or sys._getframe(1)

@@ -23,7 +23,7 @@ from msnb import context
 from msnb.core.compat.jax_private import is_available, is_tracer
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import format_location as format_location
-from msnb.core.errors.messages import hide_directory, user_line
+from msnb.core.errors.messages import hide_directory, raise_at, user_location
 from msnb.core.operator.operator_types import Operator, is_deleted
 from msnb.core.state import deferred_errors, trace_state
 from msnb.core.support.unknown_shape import UnknownShape
@@ -246,13 +246,13 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
     else:
         deferred_errors.defer(
             _check_kernels[check.what].call(*_check_arguments(bounds, 1, _NO_ERROR)),
-            _DeferredReport(Finding(op, check, bounds, True), user_line()),
+            _DeferredReport(Finding(op, check, bounds, True), user_location()),
         )
 
 
 def _check_in_graph(frame, op, check, bounds):
-    errors, line = frame.root().errors, user_line()
-    errors.append((Finding(op, check, bounds, not _state.check_indices), line[:2] if line else ("", 0)))
+    errors = frame.root().errors
+    errors.append((Finding(op, check, bounds, not _state.check_indices), user_location()))
     frame.error = _check_kernels[check.what].run(*_check_arguments(bounds, len(errors), frame.current_error()))
 
 
@@ -267,9 +267,10 @@ class _DeferredReport:
     def __call__(self, verdict):
         if verdict[0]:
             error = self.finding.error(int(verdict[1]))
-            if self.where is not None:
-                error.add_note(f"raised by the operator at {format_location(*self.where[:2])}, which had not finished")
-            raise error
+            if self.where is None:
+                raise error
+            error.add_note(f"raised by the operator at {format_location(*self.where)}, which had not finished")
+            raise_at(error, *self.where)
 
 
 # ---------------------------------------------------------------------- operators with checks

@@ -21,6 +21,7 @@ from msnb.core.compat.jax_private import argument_signature, clear_compiled, cle
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import format_location as format_location
+from msnb.core.errors.messages import raise_at
 from msnb.core.jaxpr import sown_values
 from msnb.core.operator.operator_types import copy_if_aliased
 from msnb.core.operator.value_checks import Finding
@@ -332,8 +333,16 @@ class Program(Staged):
         if code:
             error, location = self.errors[code - 1]
             error = error.error(value) if isinstance(error, Finding) else copy.copy(error)
-            error.add_note(f"raised in the graph at {format_location(*location)}")
-            raise error
+            if location is None:
+                raise error
+            file, line, function = location
+            where = format_location(file, line)
+            if self.first_line is not None and (file, line) == self.first_line[:2]:
+                # only msnb's own Cells are in the graph, so no line of the user's code is that of the operator
+                error.add_note(f"raised in the graph of {self.title}, first called at {where}")
+                raise error
+            error.add_note(f"raised in the graph at {where}")
+            raise_at(error, file, line, function.rpartition(" ")[2].strip("'"))  # of "function 'f'", too
 
     def _box_results(self, outs):
         outs = iter(outs)

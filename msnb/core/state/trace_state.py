@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.core.compat.jax_private import run_in_trace_of
 from msnb.core.support.weak_identity import WeakIdentityDict
@@ -195,7 +196,7 @@ class TraceFrame:
             if frame.error is not None:
                 return frame.error
             frame = frame.parent
-        return jnp.zeros(2, jnp.int32)
+        return np.zeros(2, np.int32)
 
     def fail(self, code: int, condition: Any = True) -> None:
         """Set the error to `code` if `condition` is true and no earlier error is set."""

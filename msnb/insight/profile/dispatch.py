@@ -60,6 +60,13 @@ class Watch:
         self._places = {}  # ids of a forward call's inputs -> its scope and line
         self._work = {}
         self._listener = None
+        self._seen = set()  # kernels and programs that have run: their first call compiles
+        self._in_programs = self._in_kernels = 0  # nanoseconds of further calls
+
+    @property
+    def runs_programs(self) -> bool:
+        """Return True if compiled functions take nearly all of the time, as in a training step below ``ms.jit``."""
+        return self._in_programs > 9 * self._in_kernels
 
     def open(self) -> None:
         """Start to record kernels of this thread, with the scopes of their Cells."""
@@ -76,6 +83,9 @@ class Watch:
         """Record one kernel."""
         jax.block_until_ready(out)
         done = _clock()
+        if kernel in self._seen:
+            self._in_kernels += done - start
+        self._seen.add(kernel)
         scope, source, backward = self._locate_kernel(kernel, arrays)
         self.calls.append(
             Call(kernel.name, scope, source, backward, start, sent, done, self._count_work(kernel, arrays))
@@ -87,7 +97,11 @@ class Watch:
         call = events.current()
         if call is not None and call.net is program.root():  # a program's own root is not a scope in it
             call = call.around
-        self.calls.append(Call(program.name, _scope_of(call), _user_line(), False, start, sent, _clock(), (0, 0)))
+        done = _clock()
+        if program in self._seen:
+            self._in_programs += done - start
+        self._seen.add(program)
+        self.calls.append(Call(program.name, _scope_of(call), _user_line(), False, start, sent, done, (0, 0)))
 
     def _locate_kernel(self, kernel, arrays):
         """Return (scope, line, True for backward). A pullback has the location of the operator that had the same

@@ -121,6 +121,8 @@ class Recorder:
             if self._watch is not None:
                 self._watch.close()
                 recording.dispatched = self._watch.calls
+                if self._watch.runs_programs:  # the mode of the context is not that of what ran
+                    recording.mode, recording.dispatched = "GRAPH", []
             self._listener.close()
             jax.monitoring.unregister_event_duration_listener(self._on_compile_event)
             Recorder._active = None

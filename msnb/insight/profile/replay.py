@@ -285,7 +285,7 @@ def _run_equation(around, equation, values):
     for var, value in zip(equation.invars, values, strict=True):
         if not isinstance(var, Literal):
             dtype = var.aval.dtype
-            value_of_var[var] = value if getattr(value, "dtype", dtype) == dtype else _as_type(value, dtype)
+            value_of_var[var] = value if getattr(value, "dtype", dtype) == dtype else _as_type(value, var.aval)
     outvars = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
     debug = around.debug_info
     jaxpr = around.replace(
@@ -300,10 +300,12 @@ def _run_equation(around, equation, values):
     return [None if type(var).__name__ == "DropVar" else next(results) for var in equation.outvars]
 
 
-def _as_type(value, dtype):
-    """Convert a value to the equation's type; the graph has no nodes for conversions of random keys."""
+def _as_type(value, aval):
+    """Convert a value to the equation's type; the graph has no nodes that make random keys."""
+    dtype = aval.dtype
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(value)
+        key = jax.random.wrap_key_data(value) if value.ndim else jax.random.key(value)
+        return key if key.shape == aval.shape else jax.random.split(key, aval.shape)
     if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
         value = jax.random.key_data(value)
     return value.astype(dtype)

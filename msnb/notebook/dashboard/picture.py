@@ -101,6 +101,8 @@ def _draw_chart(runs, tag, corner, width, height):
         min(steps[0] for _, steps, _ in finite_curves),
         max(runs[at].scalar(tag).steps[-1] for at, _, _ in finite_curves),
     )
+    if all(np.isfinite(values).sum() == 1 for _, _, values in finite_curves):
+        return out[0] + _draw_numbers(finite_curves, first, last, (left, top), width, height)
     wide, tall = width - 20, height - 58
     flat = top + 32 + tall / 2  # vertical position of a constant curve
     for number, steps, values in finite_curves:
@@ -118,3 +120,23 @@ def _draw_chart(runs, tag, corner, width, height):
         f"{last:,.0f}</text>"
     )
     return "".join(out)
+
+
+def _draw_numbers(curves, first, last, corner, width, height):
+    """Return the values of curves with one value each, which are no curves, as numbers."""
+    left, top = corner
+    rows = curves[: max(1, (height - 58) // 16)]
+    row_height = (height - 58) / len(rows)
+    size = min(28, max(13, int(row_height * 0.8)))
+    texts = [f"{float(values[np.isfinite(values)][0]):.4g}" for _, _, values in rows]
+    x = left + width / 2 - 0.3 * size * max(map(len, texts))
+    out = []
+    for position, ((number, _, _), text) in enumerate(zip(rows, texts, strict=True)):
+        y = top + 32 + row_height * (position + 0.5)
+        out.append(
+            f'<circle cx="{x - 12:.1f}" cy="{y:.1f}" r="4" fill="{COLOURS[number % len(COLOURS)]}"/>'
+            f'<text x="{x:.1f}" y="{y + size * 0.35:.1f}" class="b" style="font-size:{size}px">{text}</text>'
+        )
+    where = f"step {first:,.0f}" + (f" to {last:,.0f}" if last > first else "")
+    rest = f", {len(curves) - len(rows)} more runs" if len(curves) > len(rows) else ""
+    return "".join(out) + f'<text x="{left + 8}" y="{top + height - 8}" class="s">{where}{rest}</text>'

@@ -14,6 +14,7 @@ from typing import Any
 
 from msnb import alias, nn
 from msnb.core.errors.messages import describe
+from msnb.core.errors.source_location import label
 from msnb.core.tensor.tensor import Tensor
 from msnb.insight.short_traceback import concerns, is_library, sentence_from_callback, shortened
 
@@ -71,7 +72,7 @@ def _suggest_name(error, name, target):
         return None  # its sentence says already what to write
     own = (*getattr(target, "_cells", ()), *getattr(target, "_params", ()))  # layers and Parameters
     names = [one for one in {*dir(target), *own} if one[0] != "_"]
-    similar = difflib.get_close_matches(name, names, 1, 0.76)
+    similar = difflib.get_close_matches(name, names, 1, 0.76) or difflib.get_close_matches(name, own, 1, 0.6)
     return f"Did you mean '{similar[0]}'?" if similar else None
 
 
@@ -110,6 +111,28 @@ def _show_with_notes(shell, show, error, tb, options, notes, last):
         show((type(error), error, tb), **options)
     finally:
         vars(error).pop("_render_traceback_", None)
+
+
+def _add_displaying_line(short):
+    """Add the cell's line to the traceback of an error that was raised while its value was displayed.
+
+    IPython catches such an error below the cell and shows it itself, so the cell's frame is still running.
+    """
+    entry = short
+    while entry is not None:
+        if not is_library(entry) and _is_cell(entry.tb_frame):
+            return short
+        entry = entry.tb_next
+    frame = sys._getframe(1)
+    while frame is not None and not _is_cell(frame):
+        frame = frame.f_back
+    return short if frame is None else types.TracebackType(short, frame, frame.f_lasti, frame.f_lineno)
+
+
+def _is_cell(frame):
+    """Return whether a frame runs the statements of a cell."""
+    name = frame.f_code.co_name
+    return name.startswith(("<module>", "<cell line")) and label(frame.f_code.co_filename).startswith("In [")
 
 
 def show_background_error(shell: Any, error: BaseException) -> None:
@@ -165,6 +188,7 @@ def install(shell: Any) -> Any:
         if concerns(error, tb):
             with shortened(error, tb) as (short, left_out):
                 if short is not None and left_out:
+                    short = _add_displaying_line(short)
                     _state.last = error
                     frames = f"{left_out} frame{'s' * (left_out > 1)}"
                     return _show_with_notes(

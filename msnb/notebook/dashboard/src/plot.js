@@ -1,5 +1,5 @@
 // A chart on a canvas: curves of several runs, axes, values beyond a threshold, NaNs, a cursor.
-import { clock, lasting, ticks, whole } from "./format.js";
+import { clock, lasting, show, ticks, whole } from "./format.js";
 
 const LEFT = 52,
   RIGHT = 10,
@@ -44,6 +44,11 @@ export function drawn(canvas, width, height, lines, state) {
       const v = f0 + ((bottom - py) / (bottom - TOP)) * (f1 - f0);
       return state.log ? 10 ** v : v;
     };
+  const single = made.every(({ curve }) => curve.n === 1 && Number.isFinite(curve.mean[0]));
+  if (made.length && single && !state.zoom && !state.limits) {
+    numbers(c, made, state, { width, height });
+    return { ...box, toX, toY, atX, atY, lines: made, left: LEFT, right, top: TOP, bottom };
+  }
   axes(c, box, state, { atX, atY, right, bottom, width });
   c.save();
   c.beginPath();
@@ -76,6 +81,28 @@ export function drawn(canvas, width, height, lines, state) {
     c.fillText(words, right, TOP);
   }
   return { ...box, toX, toY, atX, atY, lines: made, left: LEFT, right, top: TOP, bottom };
+}
+
+// Curves of one value each are no curves: the values, as numbers.
+function numbers(c, made, state, { width, height }) {
+  const size = Math.min(30, Math.floor((height - 12) / made.length)),
+    rows = Math.min(made.length, Math.floor((height - 12) / Math.max(size, 13)));
+  c.textAlign = "left";
+  c.textBaseline = "middle";
+  c.font = `600 ${Math.max(11, Math.round(size * 0.8))}px system-ui, 'Segoe UI', Roboto, sans-serif`;
+  const widest = Math.max(...made.map(({ curve }) => c.measureText(show(curve.mean[0])).width)),
+    x = Math.round((width - widest) / 2);
+  made.slice(0, rows).forEach(({ curve, run, colour }, at) => {
+    const y = height / 2 + (at - (rows - 1) / 2) * Math.max(size, 13);
+    c.globalAlpha = state.selected !== null && state.selected !== run ? 0.25 : 1;
+    c.fillStyle = colour;
+    c.beginPath();
+    c.arc(x - 12, y, 4, 0, 7);
+    c.fill();
+    c.fillStyle = state.ink;
+    c.fillText(show(curve.mean[0]), x, y);
+  });
+  c.globalAlpha = 1;
 }
 
 function range(made, state) {
