@@ -7,6 +7,7 @@ import numpy as np
 from msnb import log
 from msnb.common.arguments import uncalled
 from msnb.common.callback import MOMENTS, Callback
+from msnb.common.callback import RunContext as RunContext
 from msnb.core.tensor.tensor import Tensor
 from msnb.train._load_into_net import _fill_param_into_net
 
