@@ -16,7 +16,8 @@ def listed():
     """(name of a method, the function) as the stub lists them for editors and type checkers."""
     tree = ast.parse(Path(home.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Dataset").body
-    written = {name for name, value in vars(Dataset).items() if getattr(value, "__module__", "") == home.__name__}
+    own = ast.parse(Path(home.__file__).read_text(encoding="utf-8"))
+    written = {node.name for node in ast.walk(own) if isinstance(node, ast.FunctionDef)}
     for line in body:
         if isinstance(line, ast.FunctionDef) and line.name not in written:
             yield line.name, getattr(Dataset, line.name)
