@@ -23,7 +23,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msnb
 from msnb import log
 from msnb.common.missing import missing as missing
 from msnb.core.operator import api_generations
@@ -38,6 +37,7 @@ __all__ = ["install", "uninstall", "installed", "api", "hidden", "mindspore", "m
 __version__ = api_generations.VERSIONS[1]  # imported by `from mindspore import __version__`
 
 _HERE, _THERE = "msnb", "mindspore"
+msnb = sys.modules[_HERE]  # loaded before its submodules
 _OWN = frozenset(
     ("__name__", "__version__", "__spec__", "__loader__", "__package__", "__path__", "__file__", "__doc__")
 )

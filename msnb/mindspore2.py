@@ -12,12 +12,12 @@ import types
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-import msnb
 from msnb.core.operator.api_generations import VERSIONS, api2_meaning
 
 __version__ = VERSIONS[2]
 
 _ROOT = "msnb"
+msnb = sys.modules[_ROOT]  # loaded before its submodules
 _NAME = __name__
 _FIXED = (type, types.FunctionType, types.BuiltinFunctionType)  # types of values that are cached in the module
 

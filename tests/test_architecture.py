@@ -1,4 +1,5 @@
-"""The floors of the house: imports run downwards only, never in a circle. Nothing is imported to find out.
+"""Imports run downwards only. They form no circle, those for type checkers and those of JavaScript included.
+Nothing is imported to find out.
 
 ``python tests/test_architecture.py --report`` prints what is measured here, and how many files a concept has: for that
 it imports the package.
@@ -35,6 +36,8 @@ BESIDE = {"alias", "mindspore2", "cli", "__main__", "samples"}
 KNOW_THE_ALIAS = {
     f"msnb.notebook.kernel.{name}" for name in ("cell_scope", "cluster", "errors", "magics", "rewrite_imports")
 }
+# Its `__getattr__` imports a module out of a table, when a user asks for a name.
+LAZY = {"msnb.dataset.engine.datasets"}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.
 FORBIDDEN = {
     "ops": {"nn", "numpy", "ir"},
@@ -62,20 +65,50 @@ def tree_of(module):
     return trees.tree_of(MODULES[module])
 
 
-def is_face(module):
-    """A module that only re-exports, and says so in the first line of its docstring."""
+def says_it_re_exports(module):
     first_line = (ast.get_docstring(tree_of(module)) or "").partition("\n")[0]
-    return re.search(r"\b(face|re-export)\b", first_line, re.IGNORECASE) is not None
+    return re.search(r"\b(face|re-export module)\b", first_line, re.IGNORECASE) is not None
+
+
+@cache
+def is_re_export(module):
+    """Return True if a module only re-exports names: it has imports, `__all__`, literals, assignments of imported
+    names, and a `__getattr__` for names that it imports on access."""
+    imported, count = set(), 0
+    for node in tree_of(module).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            imported |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+            count += 1
+        elif isinstance(node, ast.FunctionDef):
+            if node.name not in ("__getattr__", "__dir__"):
+                return False
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if ast.unparse(targets[0]) == "__all__":
+                continue
+            if node.value is None or not all(isinstance(n, _PLAIN) for n in ast.walk(node.value)):
+                return False
+            names = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+            if not names <= imported:
+                return False
+            imported |= {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            return False
+    return count > 0
+
+
+_PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Starred, ast.Load)
 
 
 class Import(NamedTuple):
     """That a module imports another of msnb; `guessed`, that it may, by a name that the program puts together. `reason`
-    is the comment on the line of an import inside a function."""
+    is the comment on the line of an import inside a function. Only type checkers read an import `for_types`."""
 
     module: str
     line: int
     in_function: bool
     guessed: bool
+    for_types: bool
     reason: str
 
 
@@ -111,13 +144,13 @@ def _by_name(module, call):
 
 @cache
 def imports_of(module):
-    """What `module` imports of msnb: while it is loaded, in functions (a module's ``__getattr__`` is one), and by
-    name. What only a type checker reads is none."""
+    """What `module` imports of msnb: while it is loaded, in functions (a module's ``__getattr__`` is one), by name, and
+    for type checkers."""
     package = module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
     lines = MODULES[module].read_text(encoding="utf-8").splitlines()
-    found, todo = [], [(node, False) for node in tree_of(module).body]
+    found, todo = [], [(node, False, False) for node in tree_of(module).body]
     while todo:
-        node, inside = todo.pop()
+        node, inside, for_types = todo.pop()
         names, guessed = (), False
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names if alias.name.split(".")[0] == "msnb"]
@@ -127,13 +160,13 @@ def imports_of(module):
             names, guessed = _by_name(module, node), not all(isinstance(a, ast.Constant) for a in node.args)
         for name in names:
             reason = lines[node.lineno - 1].partition("#")[2].strip()
-            found.append(Import(name, node.lineno, inside, guessed, reason))
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            below = node.orelse
-        else:
-            below = ast.iter_child_nodes(node)
-            inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        todo += [(child, inside) for child in below]
+            found.append(Import(name, node.lineno, inside, guessed, for_types, reason))
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            todo += [(child, inside, True) for child in node.body]
+            todo += [(child, inside, for_types) for child in node.orelse]
+            continue
+        inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        todo += [(child, inside, for_types) for child in ast.iter_child_nodes(node)]
     return sorted(set(found))
 
 
@@ -141,40 +174,70 @@ def top_of(module):
     return module.split(".")[1] if "." in module else ""
 
 
-def test_every_module_has_a_floor_stands_beside_them_or_is_a_face():
-    homeless = [m for m in MODULES if top_of(m) and top_of(m) not in FLOOR.keys() | BESIDE and not is_face(m)]
-    assert not homeless, (
-        f"give it a floor in tests/test_architecture.py, or say in its first line that it is a face: {homeless}"
-    )
+def test_every_module_has_a_floor_stands_beside_them_or_re_exports():
+    homeless = [m for m in MODULES if top_of(m) and top_of(m) not in FLOOR.keys() | BESIDE and not is_re_export(m)]
+    assert not homeless, f"give it a floor in tests/test_architecture.py, or only re-export there: {homeless}"
+
+
+def is_below(top, target):
+    """Return True if modules of the package `top` may import those of `target`."""
+    return target == top or (FLOOR[target] <= FLOOR[top] and target not in FORBIDDEN.get(top, ()))
 
 
 def test_imports_run_downwards_only():
     wrong = []
     for module in MODULES:
         top = top_of(module)
-        if top not in FLOOR or is_face(module):
+        if top not in FLOOR or is_re_export(module):
             continue
-        for imported, line, _, guessed, _ in imports_of(module):
+        for imported, line, _, guessed, for_types, _ in imports_of(module):
             target = top_of(imported)
-            if target == top or guessed or (target == "alias" and module in KNOW_THE_ALIAS):
+            if target == top or guessed or for_types or (target == "alias" and module in KNOW_THE_ALIAS):
                 continue
             if not target or target in BESIDE:
                 wrong.append(f"{module}:{line} imports {imported}, which stands above or beside the floors")
             elif target not in FLOOR:
-                wrong.append(f"{module}:{line} imports {imported}, which is a face for users")
-            elif FLOOR[target] > FLOOR[top] or target in FORBIDDEN.get(top, ()):
+                wrong.append(f"{module}:{line} imports {imported}, which re-exports for users")
+            elif not is_below(top, target):
                 wrong.append(f"{module}:{line} imports {imported}, but {top} must not use {target}")
     assert not wrong, "\n" + "\n".join(wrong)
 
 
+@cache
+def cuts_across_floors(module):
+    """Return True for a re-export module of MindSpore's path with names of a higher floor."""
+    top = top_of(module)
+    if top not in FLOOR or not is_re_export(module):
+        return False
+    targets = {top_of(i.module) for i in imports_of(module)} & FLOOR.keys()
+    return not all(is_below(top, target) for target in targets)
+
+
+def test_a_module_that_cuts_across_floors_is_imported_by_re_export_modules_only():
+    wrong = [
+        f"{module}:{i.line} imports {i.module}"
+        for module in MODULES
+        if top_of(module) in FLOOR and not is_re_export(module)
+        for i in imports_of(module)
+        if i.module in MODULES and not i.guessed and cuts_across_floors(i.module) and top_of(i.module) != "msnb"
+    ]
+    assert not wrong, "import the names from where they are defined:\n" + "\n".join(wrong)
+
+
 def arrows():
-    """Module -> the modules that it imports, inside functions too; faces are left out."""
+    """Module -> the modules that it imports, in functions and for type checkers too, without those that cut across the
+    floors. A guess that may mean a re-export module, or what a table has for users, is no arrow."""
     return {
         module: {
-            i.module for i in imports_of(module) if i.module in MODULES and i.module != module and not is_face(i.module)
+            i.module
+            for i in imports_of(module)
+            if i.module in MODULES
+            and i.module != module
+            and not cuts_across_floors(i.module)
+            and not (i.guessed and ("msnb" in (module, i.module) or module in LAZY or is_re_export(i.module)))
         }
         for module in MODULES
-        if top_of(module) and not is_face(module)
+        if not cuts_across_floors(module)
     }
 
 
@@ -244,12 +307,49 @@ def test_packages_of_core_import_downwards_only():
 
 def test_no_modules_import_each_other_in_a_circle():
     found = circles(arrows())
-    assert not found, f"circles of imports, those inside functions included: {found}"
+    assert not found, f"circles of imports, those in functions and for type checkers included: {found}"
+
+
+_JAVASCRIPT_IMPORT = re.compile(
+    r"""^\s*(?:import|export)\b[^;'"]*\bfrom\s*["'](\.[^"']+)["']  # import { a } from "./b.js"
+    | ^\s*import\s*["'](\.[^"']+)["']  # import "./b.js"
+    | \bimport\(\s*["'](\.[^"']+)["']\s*\)  # import("./b.js")""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def javascript_arrows():
+    """File -> the files that it imports, of all JavaScript and TypeScript that the bundles are built from."""
+    root = PACKAGE.parent
+    folders = [path for top in ("msnb/notebook", "extensions") for path in (root / top).glob("**/src")]
+    files = {
+        file.resolve()
+        for folder in folders
+        if "node_modules" not in folder.parts
+        for file in folder.rglob("*")
+        if file.suffix in (".js", ".mjs", ".ts")
+    }
+    graph = {}
+    for file in files:
+        names = [next(filter(None, match)) for match in _JAVASCRIPT_IMPORT.findall(file.read_text(encoding="utf-8"))]
+        paths = [(file.parent / name).resolve() for name in names]
+        graph[file] = {path if path in files else path.with_suffix(".ts") for path in paths} & files
+    return {
+        str(file.relative_to(root)): {str(f.relative_to(root)) for f in imported} for file, imported in graph.items()
+    }
+
+
+def test_no_files_of_javascript_import_each_other_in_a_circle():
+    graph = javascript_arrows()
+    assert graph["msnb/notebook/graph/src/payload.js"], "the imports of JavaScript are not recognised"
+    assert not circles(graph)
 
 
 def imports_inside_functions():
     """{(module, line): the reason that stands on it}."""
-    inside = [(module, i) for module in MODULES if not is_face(module) for i in imports_of(module) if i.in_function]
+    inside = [
+        (m, i) for m in MODULES if not is_re_export(m) for i in imports_of(m) if i.in_function and not i.for_types
+    ]
     return {(module, i.line): i.reason for module, i in inside}
 
 
@@ -263,12 +363,9 @@ def test_an_import_inside_a_function_says_what_it_spares():
     assert not silent, "import it at the top, or say on its line what it spares:\n" + "\n".join(silent)
 
 
-def test_a_face_only_re_exports():
-    for module in MODULES:
-        if top_of(module) and is_face(module):
-            classes = [node.name for node in tree_of(module).body if isinstance(node, ast.ClassDef)]
-            public = [name for name in classes if not name.startswith("_")]
-            assert not public, f"{module} says that it is a face, but defines {public}"
+def test_a_module_that_says_that_it_re_exports_does_nothing_else():
+    wrong = [module for module in MODULES if says_it_re_exports(module) and not is_re_export(module)]
+    assert not wrong, f"say in the first line of the docstring what they do: {wrong}"
 
 
 def test_private_jax_is_touched_in_two_modules():
@@ -326,7 +423,7 @@ def annotated(tree):
 def report():
     """Yield the lines of the report."""
     found = circles(arrows())
-    yield f"Circles of imports, those inside functions included: {len(found)}"
+    yield f"Circles of imports, those in functions and for type checkers included: {len(found)}"
     yield from (f"  {len(group)} modules: {', '.join(group)}" for group in found)
     lines = imports_inside_functions()
     yield f"Imports of msnb inside functions: {len(lines)}"

@@ -135,7 +135,7 @@ REPLACED = {
     ): "a switch that Parameter has for the generation in use",
     ("msnb.core.operator.traced_attributes", "opened_operator.fn = "): "a copy that it has made itself",
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
-    ("msnb.insight.profile.result", "setattr(cell, "): "a sum, in a row of its own table",
+    ("msnb.insight.profile.figures", "setattr(cell, "): "a sum, in a row of its own table",
     (
         "msnb.nn.probability.distribution.transformed_distribution",
         "Bijector._transformed = ",

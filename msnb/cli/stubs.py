@@ -263,9 +263,11 @@ def tensor_stub() -> str:
     return f"{_HEADER}{_IMPORTS}{_imports_of(tree, text)}{_LATER}{_MENTIONED}\n{text}"
 
 
-def _imports_of(tree, text):
-    """Return the imports of a module for the names in `text`, its stub, without those of `_IMPORTS`."""
-    mentioned = _names_in(ast.parse(text)) - {a.name for node in ast.parse(_IMPORTS).body for a in node.names}
+def _imports_of(tree, text, imported=None):
+    """Return the imports of a module for the names in `text`, its stub, without those already imported."""
+    if imported is None:
+        imported = [a.name for node in ast.parse(_IMPORTS).body for a in node.names]
+    mentioned = _names_in(ast.parse(text)) - set(imported)
     lines = []
     for node in tree.body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -293,10 +295,9 @@ def _class_stub(node):
         if isinstance(part, ast.FunctionDef):
             defined.add(part.name)
             body.append(_def_stub(part, "    "))
-        elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-            name = part.targets[0].id
-            if not name.startswith("__"):
-                body.append(f"    {name}: Any\n")
+        elif isinstance(part, ast.Assign):
+            names = [target.id for target in part.targets if isinstance(target, ast.Name)]
+            body += [f"    {name}: Any\n" for name in names if not name.startswith("__")]
     if node.name == "Tensor":
         body.append("    _array: Any\n    _node: Any\n")
         body += [_method_text(s) for s in _attached_methods() if s.name not in defined]
@@ -326,6 +327,81 @@ def _dunder_result(spelling):
     return "bool" if spelling.name == "__contains__" else "Tensor"
 
 
+# ---------------------------------------------------------------------- Dataset
+def dataset_stub() -> str:
+    """Return `msnb/dataset/engine/dataset.pyi`: the module as written, and the methods that `fluent` attaches."""
+    dataset = _import_lazily("msnb.dataset.engine.datasets").Dataset
+    path = PACKAGE / "dataset" / "engine" / "dataset.py"
+    tree = _Unquoted().visit(ast.parse(path.read_text(encoding="utf-8")))
+    lines = []
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            body = _class_stub(node)
+            if node.name == "Dataset":
+                body = body.rstrip() + "\n" + "".join([*_instance_attributes(node), *_attached_imports(dataset)]) + "\n"
+            lines.append(body)
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            lines.append(_def_stub(node, ""))
+    text = "".join(lines)
+    for node in tree.body:  # a stub needs no guard around imports for type checkers
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            tree.body = [*tree.body, *node.body]
+    return f"{_HEADER}from typing import Any, Self\n\n{_imports_of(tree, text, 'Any Self'.split())}\n{text}"
+
+
+class _Unquoted(ast.NodeTransformer):
+    """Replaces the strings in annotations by what they say, which a stub may name before it is defined."""
+
+    def visit_arg(self, node):
+        node.annotation = self._unquote(node.annotation)
+        return node
+
+    def visit_AnnAssign(self, node):
+        node.annotation = self._unquote(node.annotation)
+        return node
+
+    def visit_FunctionDef(self, node):
+        node.returns = self._unquote(node.returns)
+        return self.generic_visit(node)
+
+    @staticmethod
+    def _unquote(annotation):
+        is_text = isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)
+        return ast.parse(annotation.value, mode="eval").body if is_text else annotation
+
+
+def _instance_attributes(cls):
+    """Yield the attributes that the constructor of a class sets."""
+    (init,) = [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+    types = {argument.arg: ast.unparse(argument.annotation) for argument in init.args.args if argument.annotation}
+    for node in init.body:
+        target = (
+            node.target
+            if isinstance(node, ast.AnnAssign)
+            else node.targets[0]
+            if isinstance(node, ast.Assign)
+            else None
+        )
+        if isinstance(target, ast.Attribute):
+            type_ = (
+                ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else types.get(ast.unparse(node.value))
+            )
+            yield f"    {target.attr}: {type_ or 'Any'}\n"
+
+
+def _attached_imports(dataset):
+    """Yield imports for the body of `Dataset`. An editor follows them to the module that defines the method."""
+    for name, function in sorted(vars(dataset).items()):
+        module = getattr(function, "__module__", "")
+        if not inspect.isfunction(function) or module == dataset.__module__ or name == "_mime_":
+            continue
+        if name.startswith("__"):  # an import would hide the type that `object` gives it
+            yield f"    def {name}({', '.join(_argument_texts_of(function))}) -> {_result_text_of(function)}: ...\n"
+        else:
+            (defined,) = [n for n, value in vars(_import_lazily(module)).items() if value is function]
+            yield f"    from {module} import {defined} as {name}\n"
+
+
 # ---------------------------------------------------------------------- files
 def stubs() -> dict[str, str]:
     """Return {path of a stub below the package: its text}."""
@@ -333,6 +409,7 @@ def stubs() -> dict[str, str]:
         "ops/functional.pyi": functional_stub(),
         "ops/operations/__init__.pyi": operations_stub(),
         "core/tensor/tensor.pyi": tensor_stub(),
+        "dataset/engine/dataset.pyi": dataset_stub(),
         "numpy/__init__.pyi": numpy_stub(),
         "mint/__init__.pyi": mint_stub("msnb.mint"),
         "mint/nn/functional.pyi": mint_stub("msnb.mint.nn.functional"),

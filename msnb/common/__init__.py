@@ -1,5 +1,5 @@
-"""Re-export module of ``mindspore.common``: dtypes, seeds, and (on first access, from a higher level) Tensor and
-Parameter."""
+"""Dtypes and seeds, and the other names of `mindspore.common`, which higher packages define: each is imported on first
+access."""
 
 from importlib import import_module
 from typing import Any
@@ -32,9 +32,9 @@ __all__ = [*_DTYPE_NAMES, *_LATER, "dtype", "set_seed", "get_seed"]
 
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
-        return import_module(f"msnb.common.{name}")
+        return import_module(f"msnb.common.{name}")  # spares a circle: core builds on this package
     if name in _LATER:
-        value = getattr(import_module(f"msnb.common.{_LATER[name]}"), name)
+        value = getattr(import_module(f"msnb.common.{_LATER[name]}"), name)  # spares a circle, too
         globals()[name] = value  # a face may be called as what it holds is
         return value
     raise AttributeError(f"module 'mindspore.common' has no attribute {name!r}")

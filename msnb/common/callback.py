@@ -1,9 +1,44 @@
-"""`Callback`, the base of training callbacks. It is defined here because both `dataset` and `train` derive from it."""
+"""`Callback`, the base of training callbacks, and its `RunContext`. Both `dataset` and `train` need them."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+from msnb._checkparam import Validator
+
+
+class RunContext:
+    """The values of a training for callbacks, and their means to stop it.
+
+    Args:
+        original_args (dict): The values.
+
+    Raises:
+        TypeError: If `original_args` is no dict.
+    """
+
+    _stop_requested = False
+
+    def __init__(self, original_args: Any) -> None:
+        self._original_args = Validator.check_value_type("original_args", original_args, dict, "RunContext")
+
+    def request_stop(self) -> None:
+        """Request that training stops after this step."""
+        self._stop_requested = True
+
+    def get_stop_requested(self) -> bool:
+        """Return whether a stop was requested.
+
+        Returns:
+            bool.
+        """
+        return self._stop_requested
+
+    def original_args(self) -> Any:
+        """Return the values, which are also attributes.
+
+        Returns:
+            dict.
+        """
+        return self._original_args
 
 
 class Callback:
@@ -34,42 +69,42 @@ class Callback:
     def __exit__(self, *err: Any) -> None:
         """Called when it ends, also after an error: release resources."""
 
-    def begin(self, run_context: "RunContext") -> None:
+    def begin(self, run_context: RunContext) -> None:
         """Called once before the first epoch.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def epoch_begin(self, run_context: "RunContext") -> None:
+    def epoch_begin(self, run_context: RunContext) -> None:
         """Called before each epoch.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def epoch_end(self, run_context: "RunContext") -> None:
+    def epoch_end(self, run_context: RunContext) -> None:
         """Called after each epoch.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def step_begin(self, run_context: "RunContext") -> None:
+    def step_begin(self, run_context: RunContext) -> None:
         """Called before each step.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def step_end(self, run_context: "RunContext") -> None:
+    def step_end(self, run_context: RunContext) -> None:
         """Called after each step.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def end(self, run_context: "RunContext") -> None:
+    def end(self, run_context: RunContext) -> None:
         """Called once after the last epoch.
 
         Args:

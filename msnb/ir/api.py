@@ -15,10 +15,9 @@ from .read import default_operator_of, read
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program.program import Program
-    from msnb.nn.cell import Cell
 
 
-def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", *inputs: Any) -> FuncGraph:
+def graph(net: "Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", *inputs: Any) -> FuncGraph:
     """Return the graph of a Cell or a function for these inputs, without running or compiling it.
 
     Args:
@@ -74,7 +73,7 @@ def name_of(net: Any) -> str:
     return getattr(net, "__qualname__", None) or type(net).__name__
 
 
-def text(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
+def text(net: "Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
     """Return the functional IR as text: parameters, then one numbered line per CNode with its operator, inputs,
     attributes, types, scope and source line. Print it.
 
@@ -93,7 +92,7 @@ def text(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: An
     return to_text(graph(net, *inputs))
 
 
-def dot(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
+def dot(net: "Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
     """Return the graph in the dot language, with scopes as clusters.
 
     Args:
@@ -106,7 +105,7 @@ def dot(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any
     return to_dot(graph(net, *inputs))
 
 
-def svg(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any, boxes: float = 60) -> str:
+def svg(net: "Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any, boxes: float = 60) -> str:
     """Return an SVG picture of the graph that needs no scripts. Scopes are opened until about `boxes` boxes are drawn.
 
     Args:

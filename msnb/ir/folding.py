@@ -1,13 +1,10 @@
 """Reduces a drawing: folds repeated blocks, groups many calls of one operator, and splits very large scopes."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from msnb.ir.scopes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
 
 from .anf import CNode
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.ir.hierarchy import Hierarchy
 
 _LONGEST_PATTERN = 6
 _CROWD = 8
@@ -16,15 +13,27 @@ _PAGE, _FULL = 100, 240  # scopes with more than _FULL children are split into p
 
 
 class Folding:
-    """Folds the scopes of a Hierarchy in place."""
+    """Folds the scopes of a Hierarchy in place.
 
-    def __init__(self, tree: "Hierarchy") -> None:
-        self.tree = tree
+    Args:
+        root (Scope): Its children are lanes.
+        signature_of (list[int]): Per node a number that is equal for equal calls.
+        feeders (list[list[int]]): Per node the ids of the producers of its inputs.
+        states (Sequence[str]): Per node its state in a comparison, or None.
+    """
+
+    def __init__(
+        self, root: Scope, signature_of: list[int], feeders: list[list[int]], states: Sequence[str] | None
+    ) -> None:
+        self.root = root
+        self.signature_of = signature_of
+        self.feeders = feeders
+        self.states = states
 
     def run(self) -> None:
         """Fold every lane, the backward one like the forward one."""
-        forward, backward = (self.tree.root.named.get(name) for name in ("forward", "backward"))
-        for lane in self.tree.root.children:
+        forward, backward = (self.root.named.get(name) for name in ("forward", "backward"))
+        for lane in self.root.children:
             if lane is not backward:
                 self._fold_scope(lane)
         if backward is not None:
@@ -45,15 +54,15 @@ class Folding:
     def _content_token(self, child):
         """Return a token that is equal for siblings with the same content."""
         if not isinstance(child, Scope):
-            return self.tree.signature_of[child.id]
+            return self.signature_of[child.id]
         base = [node.id for node in child.leaves()]
         positions = {number: position for position, number in enumerate(base)}
         return (
             child.kind,
             tuple(
                 (
-                    self.tree.signature_of[number],
-                    tuple(position - positions[source] for source in self.tree.feeders[number] if source in positions),
+                    self.signature_of[number],
+                    tuple(position - positions[source] for source in self.feeders[number] if source in positions),
                 )
                 for position, number in enumerate(base)
             ),
@@ -106,7 +115,7 @@ class Folding:
             }
             for start in (0, period)
         )
-        return any(source in first for number in second for source in self.tree.feeders[number])
+        return any(source in first for number in second for source in self.feeders[number])
 
     def _content_tokens(self, children):
         # tokens of scopes are expensive, and useful only if a sibling has the same number of nodes
@@ -124,7 +133,7 @@ class Folding:
         groups = {}
         for child in scope.children:
             if isinstance(child, CNode):
-                state = self.tree.states and self.tree.states[child.id]
+                state = self.states and self.states[child.id]
                 groups.setdefault((child.op, state), []).append(child)
         for (op, _), calls in groups.items():
             if len(calls) < _CROWD:
@@ -155,7 +164,7 @@ class Folding:
         calls = {node.id: node for node in members}
         rank_of, groups = {}, {}  # after: how many of the members lead to a node
         for number in sorted(scope_ids):
-            rank = max((rank_of[source] for source in self.tree.feeders[number] if source in rank_of), default=0)
+            rank = max((rank_of[source] for source in self.feeders[number] if source in rank_of), default=0)
             if number in calls:
                 groups.setdefault(rank, []).append(calls[number])
                 rank += 1
@@ -232,32 +241,3 @@ def _fold_name(members, period, repeats):
     if not isinstance(members[0], Scope):
         return names[0]
     return f"{names[0]} … {names[-1]}"
-
-
-def representatives(tree: "Hierarchy") -> list[int]:
-    """Return, per node id, the node that represents it when repeats are omitted: itself, or its counterpart in the
-    first repeat."""
-    representative = list(range(len(tree.nodes)))
-
-    def visit(scope):
-        if scope.kind == FOLD and all(isinstance(child, Scope) for child in scope.children):
-            first = [node.id for node in scope.children[0].leaves()]
-            for other in scope.children[1:]:
-                for position, node in enumerate(other.leaves()):
-                    representative[node.id] = first[min(position, len(first) - 1)]
-            visit(scope.children[0])
-        elif scope.kind in (CROWD, FOLD):
-            by_signature = {}  # one node of each signature, so that sums over the represented nodes stay exact
-            for node in scope.children:
-                representative[node.id] = by_signature.setdefault(tree.signature_of[node.id], node.id)
-        else:
-            for child in scope.children:
-                if isinstance(child, Scope):
-                    visit(child)
-
-    visit(tree.root)
-    for number, target in enumerate(representative):  # the first repeat may contain repeats
-        while representative[target] != target:
-            target = representative[target]
-        representative[number] = target
-    return representative

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb._util import gc_pause
-from msnb.ir.scopes import CONTROL, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
+from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
 
 from .anf import CNode, ValueNode
 from .calls import calls
@@ -92,7 +92,7 @@ class Hierarchy:
         self.root: Scope = Scope("", ROOT)
         self.nodes: list[CNode] = list(graph.all_nodes())
         self.edges: list[Any] = []
-        self.feeders: list[list[Any]] = [[] for _ in self.nodes]  # ids of the producers of each node's inputs
+        self.feeders: list[list[int]] = [[] for _ in self.nodes]  # ids of the producers of each node's inputs
         self.signatures: dict[Any, Any] = {}
         self.signature_of: list[int] = [0] * len(self.nodes)
         for node in self.nodes:
@@ -111,7 +111,7 @@ class Hierarchy:
             _merge_single(lane, self._counterpart(lane))
         self._measure_scopes()
         if fold:
-            Folding(self).run()
+            Folding(self.root, self.signature_of, self.feeders, states).run()
             self._measure_scopes()
             _mark_lone(self.root)
         self._assign_homes()
@@ -277,3 +277,32 @@ def _has_same_child(mate, name):
     if mate is None:
         return True
     return len(mate.children) == 1 and isinstance(mate.children[0], Scope) and mate.children[0].name == name
+
+
+def representatives(tree: Hierarchy) -> list[int]:
+    """Return, per node id, the node that represents it when repeats are omitted: itself, or its counterpart in the
+    first repeat."""
+    representative = list(range(len(tree.nodes)))
+
+    def visit(scope):
+        if scope.kind == FOLD and all(isinstance(child, Scope) for child in scope.children):
+            first = [node.id for node in scope.children[0].leaves()]
+            for other in scope.children[1:]:
+                for position, node in enumerate(other.leaves()):
+                    representative[node.id] = first[min(position, len(first) - 1)]
+            visit(scope.children[0])
+        elif scope.kind in (CROWD, FOLD):
+            by_signature = {}  # one node of each signature, so that sums over the represented nodes stay exact
+            for node in scope.children:
+                representative[node.id] = by_signature.setdefault(tree.signature_of[node.id], node.id)
+        else:
+            for child in scope.children:
+                if isinstance(child, Scope):
+                    visit(child)
+
+    visit(tree.root)
+    for number, target in enumerate(representative):  # the first repeat may contain repeats
+        while representative[target] != target:
+            target = representative[target]
+        representative[number] = target
+    return representative

@@ -17,8 +17,7 @@ from msnb.ir.scopes import LANE
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .compare import CHANGED, FUSED, ONLY, SAME
-from .folding import representatives
-from .hierarchy import Hierarchy, main_results
+from .hierarchy import Hierarchy, main_results, representatives
 from .overlay import fold_over_scopes, pack_column
 from .printer import show_value
 from .read import is_library

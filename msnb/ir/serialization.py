@@ -5,19 +5,29 @@ Nodes are numbered in the order of execution, so a deep graph needs no deep recu
 """
 
 import pickle
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.ir.anf import FuncGraph
 
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
 _NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction", "origins", "problem", "layout")
 
 
-def of_graph(graph: "FuncGraph") -> Any:
+class Graph(Protocol):
+    """The attributes of `ir.anf.FuncGraph` that its rows store. `anf` imports this module."""
+
+    name: str
+    parameters: Sequence[Any]
+    nodes: Sequence[Any]
+    outputs: Sequence[tuple[Any, int]]
+    feeds: Sequence[int]
+    free: int
+    written: int
+
+
+def of_graph(graph: Graph) -> Any:
     """Return the rows of a FuncGraph: (name, parameters, calls, outputs, feeds, free, written), with inner graphs
     likewise."""
     return _graph_rows(graph, {}, {})

@@ -1,4 +1,4 @@
-"""Re-export module: `mindspore.mint`, the operators with PyTorch's names, arguments and defaults.
+"""`mindspore.mint`: operators with PyTorch's names, arguments and defaults.
 
 Functions that `mindspore.ops` has with the same meaning are those functions, or wrappers with other argument names
 (`_rows.py`); the others are in the modules here.

@@ -28,6 +28,8 @@ from msnb.nn._cell.call import CallMixin
 from msnb.nn._cell.state_dict import StateDictMixin
 
 if TYPE_CHECKING:  # used in annotations only
+    from collections.abc import Callable, Iterator, ValuesView
+
     from msnb.core.tensor.parameter import Parameter
     from msnb.core.tensor.tensor import Tensor
 
@@ -61,6 +63,17 @@ class Cell(CallMixin, StateDictMixin):
     _mime_ = display_hooks.mime
     _hooks: dict[str, dict[int, Any]] | None = None
     IGNORE_LIST = ["_scope", "_cell_init_args", "_auto_prefix", "_cells", "_params", "_programs", "_create_time"]
+
+    if TYPE_CHECKING:  # the mixins, which `Cell` imports, name their own class here
+
+        def insert_child_to_cell(self, child_name: str, child_cell: "Cell | None") -> None: ...
+        def cells_and_names(
+            self, cells: set[int] | None = None, name_prefix: str = ""
+        ) -> "Iterator[tuple[str, Cell]]": ...
+        def cells(self) -> "ValuesView[Cell]": ...
+        def apply(self, fn: "Callable[[Cell], Any]") -> "Cell": ...
+        def name_cells(self) -> "OrderedDict[str, Cell]": ...
+        def get_sub_cell(self, target: str) -> "Cell": ...
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         _set(self, "_params", OrderedDict())

@@ -1,4 +1,4 @@
-"""Re-export module: the functional form of every operator that has one, as `mindspore.ops.functional`."""
+"""The functional form of every declared operator that has one."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Re-export module: the base classes of operators, as `mindspore.ops.primitive`. It also defines `constexpr`."""
+"""`constexpr`, and the base classes of operators, which are defined in `core.operator`."""
 
 import functools
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msnb import log
 from msnb.common import seed
@@ -26,10 +26,18 @@ from msnb.train._load_into_net import load_param_into_net
 from msnb.train._save_checkpoint import save, select_values
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.model import Model
+    from msnb.nn.cell import Cell
+    from msnb.train.loss_scale_manager import LossScaleManager
     from msnb.train.recording import Recording
 
 _KEY = "training that can go on"  # of the JSON text among the Parameters
+
+
+class Resumable(Protocol):
+    """The attributes of a `Model` that a checkpoint stores."""
+
+    _train_network: "Cell"
+    _loss_scale_manager: "LossScaleManager | None"
 
 
 class Resumption:
@@ -50,7 +58,7 @@ class Resumption:
         self.epoch = self.batch = self.step = 0
         self._every, self._state = every, None
 
-    def load(self, model: "Model", batches: int) -> None:
+    def load(self, model: Resumable, batches: int) -> None:
         """Load the checkpoint into the networks of `model`, if there is one.
 
         Raises:
@@ -93,12 +101,12 @@ class Resumption:
             seed.restore_operator_seeds(self._state["operators"])
             self._state = None
 
-    def after_step(self, model: "Model", moment: Any) -> None:
+    def after_step(self, model: Resumable, moment: Any) -> None:
         """Save the state within an epoch, if it is time."""
         if self._every and moment.cur_step_num % self._every == 0:
             self._save_state(model, moment, False)
 
-    def after_epoch(self, model: "Model", moment: Any, stopped: bool) -> None:
+    def after_epoch(self, model: Resumable, moment: Any, stopped: bool) -> None:
         """Save the state at the end of an epoch, which may have been `stopped` early."""
         self._save_state(model, moment, not stopped)
 

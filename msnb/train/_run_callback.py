@@ -14,7 +14,7 @@ from msnb.train.summary._parameters import select_recorded
 from msnb.train.summary._writer import is_in_host_memory
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+    from msnb.common.callback import RunContext
 
 __all__ = ["RunCallback"]
 

@@ -13,16 +13,17 @@ from msnb.dataset.engine.dataset import Dataset, fluent
 
 
 def listed():
-    """(name of a method, the function) as the class lists them for editors and type checkers."""
-    tree = ast.parse(Path(home.__file__).read_text(encoding="utf-8"))
+    """(name of a method, the function) as the stub lists them for editors and type checkers."""
+    tree = ast.parse(Path(home.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Dataset").body
-    block = next(node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    for line in block.body:
-        if isinstance(line, ast.FunctionDef):  # an import would hide the type that `object` gives it
+    own = ast.parse(Path(home.__file__).read_text(encoding="utf-8"))
+    written = {node.name for node in ast.walk(own) if isinstance(node, ast.FunctionDef)}
+    for line in body:
+        if isinstance(line, ast.FunctionDef) and line.name not in written:
             yield line.name, getattr(Dataset, line.name)
-            continue
-        module = importlib.import_module(line.module)
-        yield from ((alias.asname or alias.name, getattr(module, alias.name)) for alias in line.names)
+        elif isinstance(line, ast.ImportFrom):
+            module = importlib.import_module(line.module)
+            yield from ((alias.asname or alias.name, getattr(module, alias.name)) for alias in line.names)
 
 
 def test_the_methods_that_an_editor_is_shown_are_those_that_there_are():

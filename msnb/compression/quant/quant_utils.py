@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.common.parameter import Parameter
+from msnb.core.tensor.parameter import Parameter
 from msnb.nn import Cell
 
 __all__ = ["load_nonquant_param_into_quant_net"]

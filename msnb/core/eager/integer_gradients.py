@@ -10,7 +10,7 @@ carriers on. There is none for an integer that a loop or branch itself computes 
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import jax
 import jax.numpy as jnp
@@ -20,9 +20,6 @@ from msnb.core.compat.jax_private import is_differentiated
 from msnb.core.state import trace_state
 from msnb.core.support.type_promotion import is_inexact
 from msnb.core.support.weak_identity import WeakIdentityDict
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.eager.kernel import Kernel
 
 _thread = trace_state.thread
 _MAX_COMBINED = 4  # integer inputs for which every combination is tried
@@ -161,7 +158,18 @@ def set_carrier(array: jax.Array, new: jax.Array) -> None:
             trace_state.update_results_observed()
 
 
-def attach_carriers(kernel: "Kernel", arrays: Sequence[Any], results: Sequence[Any]) -> None:
+class DifferentiableKernel(Protocol):
+    """The members of `core.eager.kernel.Kernel` that a gradient with respect to integers uses."""
+
+    call: Callable[..., Any]
+    real: Self | None
+
+    def pullback(self, needs: tuple[bool, ...]) -> Self:
+        """Return the kernel that computes the gradients with respect to the inputs marked in `needs`."""
+        ...
+
+
+def attach_carriers(kernel: DifferentiableKernel, arrays: Sequence[Any], results: Sequence[Any]) -> None:
     """Make `results` (Tensors) of `kernel` depend on the carriers of `arrays`, and give integer results carriers."""
     carried_inputs = {i: new for i, a in enumerate(arrays) if (new := carrier(a)) is not None}
     if kernel.real is not None:

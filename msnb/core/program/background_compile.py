@@ -8,17 +8,15 @@ import contextlib
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import jax
+from jax.extend.core import ClosedJaxpr
 
 from msnb._util import gc_pause
 from msnb.common import progress
 from msnb.core.compat.jax_compilation import thread_settings
 from msnb.core.program import persistent_cache, slow_compile_alarm
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.program.program import Program
 
 SILENT = 2.0  # seconds before a progress line is shown
 
@@ -70,7 +68,20 @@ def is_compiling() -> bool:
     return any(not job.done.is_set() for job in list(_jobs.values()))
 
 
-def compile_ahead(program: "Program", form: Any, arguments: tuple[Any, ...]) -> None:
+class TracedProgram(Protocol):
+    """The attributes of a `Program` that its compilation reads."""
+
+    device: Any
+    jaxpr: ClosedJaxpr
+    seconds: dict[str, float]
+
+    @property
+    def title(self) -> str:
+        """Name for progress lines."""
+        ...
+
+
+def compile_ahead(program: TracedProgram, form: Any, arguments: tuple[Any, ...]) -> None:
     """Compile `form` before it is called, and return when that is done.
 
     A progress line is shown if progress lines are on. A Stop reaches the main thread only, so on other threads this

@@ -13,7 +13,8 @@ import inspect
 import operator
 import threading
 import types
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,15 +29,20 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.parameter_view import ParameterView
 from msnb.core.tensor.tensor import Tensor
 
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.nn.cell import Cell
-
 _thread = threading.local()
 _loaded = WeakIdentityDict()  # code -> result of `_loaded_names`
 _ATOMS = frozenset((type(None), bool, int, float, complex, str, bytes))
 _SPACES = ("SimpleNamespace", "Namespace", "EasyDict")  # classes of libraries that hold values of the user
 _MAX_COMPARED = 1 << 16  # bytes of an array, or elements of a container, up to which each call compares
 _MAX_DEPTH = 4
+
+
+class GuardedCell(Protocol):
+    """The members of `nn.Cell` that guards read."""
+
+    _attr_name: str
+
+    def _own_attributes(self) -> Iterable[tuple[str, Any]]: ...
 
 
 @contextlib.contextmanager
@@ -116,7 +122,7 @@ class Reads:
                 self.closures.append((cell, cell.cell_contents, name))
 
     # ------------------------------------------------------------------ after the trace
-    def seal(self, program: str, cells: "list[Cell]") -> bool:
+    def seal(self, program: str, cells: list[GuardedCell]) -> bool:
         """Take snapshots of the values that were read; returns True if `same` has anything to compare.
 
         Args:

@@ -11,11 +11,11 @@ import jax
 
 from msnb.common import dtype as mstype
 from msnb.common.deferred_init import Unfilled
-from msnb.common.initializer import register_boxer
+from msnb.common.initializer import initializer, register_boxer
 from msnb.core.state.trace_state import epoch, thread
 from msnb.core.tensor.conversion import of_numpy, to_array
 from msnb.core.tensor.parameter import Parameter
-from msnb.core.tensor.tensor import Tensor, box
+from msnb.core.tensor.tensor import Tensor, box, register_initializer
 
 _slot: Any = Tensor._array  # the slot of `Tensor` that stores its array
 
@@ -130,4 +130,5 @@ def _box_children(arrays) -> Any:
 
 
 register_boxer(_box_initial)
+register_initializer(initializer)
 jax.tree_util.register_pytree_node(LazyTensor, lambda t: ((t._array,), None), lambda _, arrays: _box_children(arrays))

@@ -1,6 +1,6 @@
 """`Tensor`: a box around one `jax.Array`. Operators are attached to it by their declarations."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -10,7 +10,6 @@ import numpy as np
 from msnb import context, log
 from msnb.common import display_hooks
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
 from msnb.common.suggestions import TENSOR, no_attribute
 from msnb.core.compat.jax_private import drop_weak_type, is_tracer
 from msnb.core.errors.messages import explain_branch, format_location, user_line
@@ -21,6 +20,13 @@ from msnb.core.tensor.formatting import tensor_repr, traced_text
 
 _thread = trace_state.thread
 _MS_DTYPE = mstype._BY_NUMPY
+_initializer: Callable[..., Any]
+
+
+def register_initializer(initializer: Callable[..., Any]) -> None:
+    """Set the function for `Tensor(init=...)`. `core.tensor.lazy` registers it, because it makes Tensors itself."""
+    global _initializer
+    _initializer = initializer
 
 
 def _report_ignored_arguments(const_arg, device):
@@ -97,7 +103,7 @@ class Tensor(Boxed):
                 if self._array is not None:
                     return
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
-            input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
+            input_data = _initializer(init, shape, dtype if dtype is not None else mstype.float32)
         if dtype is not None and not isinstance(dtype, mstype.Type):
             raise TypeError(
                 f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.{_suggest_dtype(dtype)}"

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msnb.common.dtype import Type
 from msnb.core.operator.primitive import Primitive
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 from msnb.common import dtype as mstype
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from msnb.common.hook_handle import HookHandle
 from msnb.core.tensor.generator import Generator
 
+def register_initializer(initializer: Callable[..., Any]) -> None: ...
 def _report_ignored_arguments(const_arg, device) -> Any: ...
 class Tensor(Boxed):
     _mime_: Any

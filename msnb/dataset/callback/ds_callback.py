@@ -1,15 +1,12 @@
 """The classes that users derive callbacks of ``map`` from."""
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from msnb.common.callback import Callback
+from msnb.common.callback import Callback, RunContext
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import get_callback_timeout
 from msnb.dataset.core.kinds import PositiveInt32
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
 
 
 class DSCallback:

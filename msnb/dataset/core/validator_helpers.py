@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.core.validator_helpers``: the checks of datasets under the names that MindSpore has."""
+"""Checks of arguments of datasets, under MindSpore's names. Each applies a kind of `dataset.core.kinds`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

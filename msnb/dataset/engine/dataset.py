@@ -24,25 +24,6 @@ class Dataset(Queries):
         cache (DatasetCache, optional): Where to keep its rows. Default: None.
     """
 
-    if TYPE_CHECKING:  # what `fluent` attaches when these modules are imported
-        from msnb.dataset.engine.batch import batch, padded_batch
-        from msnb.dataset.engine.bucket import bucket_batch_by_length
-        from msnb.dataset.engine.columns import project, rename
-        from msnb.dataset.engine.device_queue import device_que, to_device
-        from msnb.dataset.engine.iterators import create_dict_iterator, create_tuple_iterator
-        from msnb.dataset.engine.map import flat_map, map
-        from msnb.dataset.engine.monitor import monitor
-        from msnb.dataset.engine.saving import save
-        from msnb.dataset.engine.splitting import split
-        from msnb.dataset.engine.sync import disable_sync, get_sync_notifiers, is_sync, sync_update, sync_wait
-        from msnb.dataset.engine.take_skip import filter, repeat, shuffle, skip, take
-        from msnb.dataset.engine.zip_concat import concat
-        from msnb.dataset.engine.zip_concat import zip_with as zip
-        from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab
-        from msnb.dataset.text.vocab import build_vocab
-
-        def __repr__(self) -> str: ...
-
     # What is known of it once somebody has asked, beside what Queries has.
     _col_names = _batch_size = _repeat_count = _num_classes = None
     _input_indexs = ()
@@ -170,8 +151,8 @@ def _copy_sampler(sampler):
 def fluent(function: Any) -> Any:
     """Decorator: a method of every data set, declared where what it makes is defined.
 
-    ``@fluent("zip")`` gives it another name than the function's. The class lists its methods for editors and type
-    checkers; a test compares.
+    ``@fluent("zip")`` gives it another name than the function's. Editors and type
+    checkers read the methods in `dataset.pyi`, which ``python -m msnb.cli.stubs`` writes.
     """
     if isinstance(function, str):
         return lambda decorated: _attach(decorated, function)

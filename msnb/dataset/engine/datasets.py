@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.engine.datasets``: every data set, under the path that MindSpore has for it."""
+"""All datasets. Those of files are imported on first access."""
 
 from importlib import import_module
 from typing import Any
@@ -78,9 +78,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)
+        return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)  # spares the unused readers
     if name == "context":
-        return import_module("msnb.context")
+        return import_module("msnb.context")  # spares a name that only MindSpore's own code uses
     raise AttributeError(f"module 'mindspore.dataset.engine.datasets' has no attribute {name!r}")
 
 

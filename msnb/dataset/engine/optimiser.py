@@ -10,7 +10,7 @@ below them
 """
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from msnb.dataset.core.config import get_cache_budget
 from msnb.dataset.engine import nodes, shuffle_repeat
@@ -19,8 +19,11 @@ from msnb.dataset.engine.memory import keep_freed_memory
 from msnb.dataset.engine.program import LibraryStep
 from msnb.dataset.engine.store import Store
 
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.dataset.engine.dataset import Dataset
+
+class Pipeline(Protocol):
+    """The method of `Dataset` that `explain` calls."""
+
+    def make_plan(self, optimise: bool = True) -> Any: ...
 
 
 def optimised(plan: Any) -> Any:
@@ -153,7 +156,7 @@ def tree(node: Any, depth: int = 0) -> list[str]:
     return lines
 
 
-def explain(dataset: "Dataset") -> str:
+def explain(dataset: Pipeline) -> str:
     """The plan of a pipeline as written and as it runs, as text."""
     written = dataset.make_plan(optimise=False)
     runs = dataset.make_plan()

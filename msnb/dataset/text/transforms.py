@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.text.transforms``."""
+"""The text transforms, and MindSpore's tables of their choices."""
 
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer

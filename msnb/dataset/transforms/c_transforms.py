@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.transforms.c_transforms``."""
+"""The general transforms, and MindSpore's table of their comparisons."""
 
 from msnb.dataset.transforms._common import (
     Concatenate,

@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.vision.c_transforms``."""
+"""The vision transforms of r1.1's C++ classes, and MindSpore's tables of their choices."""
 
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy, UniformAugment
 from msnb.dataset.vision._auto import AutoAugment

@@ -1,5 +1,6 @@
-"""The functions of PIL images behind ``py_transforms``, and a face for those of arrays. Random numbers come from
-Python's ``random``, in MindSpore's order.
+"""Functions of PIL images for ``py_transforms``. Functions of arrays are imported from other modules.
+
+Random numbers come from Python's ``random``, in MindSpore's order.
 """
 
 import io

@@ -83,6 +83,11 @@ def tensor_description(kind):
     return {"dims": dims, "data_type": mindir.CODES[dtype_of(kind.dtype)]}
 
 
+def value_description(name, kind):
+    """Return the message of an input of a function."""
+    return {"name": name, "tensor": [{**tensor_description(kind), "name": name}]}
+
+
 def integer_description(count):
     """Return the result description of a node with `count` integers as a tuple, or with one if `count` is None."""
     integer = {"type": mindir.SCALAR, "tensors": [{"dims": [0], "data_type": mindir.CODES[np.dtype(np.int64)]}]}

@@ -1,7 +1,7 @@
 """Record gradients in PYNATIVE mode, operator by operator, while the tape runs forward and backward."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from msnb.core.errors.cell_path import attribute_path
 from msnb.core.state import events, trace_state
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
-from msnb.insight.gradients.recording import NonFinite
+from msnb.insight.gradients.recording import NonFinite, Recording
 from msnb.insight.gradients.rows import Row
 from msnb.insight.gradients.step import StepNumbers, Values, nothing
 from msnb.ir.read import is_library
@@ -18,13 +18,23 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.eager.tape import Leaf, Node
     from msnb.core.state.events import Listener
     from msnb.core.tensor.parameter import ParameterTuple
-    from msnb.insight.gradients.monitor import GradientMonitor
+    from msnb.nn.cell import Cell
+
+
+class Settings(Protocol):
+    """The attributes of a `GradientMonitor` that its tape reads."""
+
+    recording: Recording
+    level: str
+    tensors: tuple[str, ...]
+    net: "Cell | None"
+    locate: bool
 
 
 class Tape:
     """Event handlers of one GradientMonitor for the tape, see `msnb.core.state.events`."""
 
-    def __init__(self, monitor: "GradientMonitor") -> None:
+    def __init__(self, monitor: Settings) -> None:
         self.monitor = monitor
         self.old_arrays: dict[Any, Any] = {}  # parameter -> its array before the update
         self.differentiated_names: set[Any] = set()  # names of Parameters that a gradient was taken with respect to

@@ -5,16 +5,14 @@ Magnitudes are compared per element (root mean square), so that a large layer do
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol, Self
 
 import numpy as np
 
-from msnb.insight.gradients.rows import SATURATES
+from msnb.insight.gradients.records import NonFinite, Step
+from msnb.insight.gradients.rows import SATURATES, Row
 from msnb.insight.gradients.text_format import listed, num, place_of, times
-from msnb.ir.source import show
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.gradients.recording import NonFinite, Recording
 
 RECENT = 10  # steps that a diagnosis uses
 _DECADES = 3.0  # a fall or rise over the layers by this many powers of ten is reported
@@ -50,7 +48,31 @@ class Finding:
         return self.text
 
 
-def find(recording: "Recording") -> list[Finding]:
+class Observations(Protocol):
+    """The members of a `Recording` that diagnoses read. `recording` imports this module."""
+
+    problem: str
+    nonfinite: NonFinite | None
+    operators: list[tuple[int, str]]
+    untrained: list[str]
+    unread: list[str]
+
+    @property
+    def steps(self) -> Sequence[Step]: ...
+
+    @property
+    def cut_off(self) -> Collection[str] | None: ...
+
+    def settle(self) -> Self: ...
+
+    def rows(self, kind: str | None = None) -> list[Row]: ...
+
+    def values(self, row: Row, step: Step) -> np.ndarray: ...
+
+    def dead_units(self, row: Row, steps: Sequence[Step] | None = None) -> np.ndarray | None: ...
+
+
+def find(recording: Observations) -> list[Finding]:
     """Return the findings of a recording, the most severe first.
 
     Args:
@@ -66,9 +88,7 @@ def find(recording: "Recording") -> list[Finding]:
         findings.append(Finding("failed", "error", f"{recording.problem}. So {missing}."))
     if recording.nonfinite is not None:
         where = recording.nonfinite
-        findings.append(
-            Finding("nonfinite", "error", describe_nonfinite(where), (where.name,), where.source, where.step)
-        )
+        findings.append(Finding("nonfinite", "error", where.describe(), (where.name,), where.source, where.step))
     if recording.steps:
         for judge in (
             _check_trend_over_layers,
@@ -81,19 +101,6 @@ def find(recording: "Recording") -> list[Finding]:
         ):
             findings += judge(recording)
     return sorted(findings, key=lambda f: f.severity != "error")
-
-
-def describe_nonfinite(where: "NonFinite") -> str:
-    """Return a NonFinite as a sentence."""
-    place = f" at {show(where.source)}" if where.source else ""
-    if where.direction == "input":
-        return f"Step {where.step}: {where.name} holds {where.what} before anything is computed."
-    pass_ = {
-        "forward": "in the forward pass",
-        "backward": "in the backward pass",
-        "update": "in the update of the Parameters",
-    }[where.direction]
-    return f"Step {where.step}: the first {where.what} comes from {where.name}{place}, {pass_}."
 
 
 # ---------------------------------------------------------------------- over the layers

@@ -14,11 +14,11 @@ from msnb.insight.gradients.rows import trainable
 from msnb.train.callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.common.callback import RunContext
     from msnb.core.program.extra_outputs import Run
     from msnb.core.program.program import Program
     from msnb.insight.gradients.findings import Finding
     from msnb.nn.cell import Cell
-    from msnb.train.callback._callback import RunContext
 
 _MAX_PENDING_BYTES = 64 << 20  # bytes of step inputs that may wait for their statistics
 _plans = weakref.WeakKeyDictionary()  # Program -> {(level, patterns): Plan}

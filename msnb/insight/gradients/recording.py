@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb import log
 from msnb.insight.gradients import summary
-from msnb.insight.gradients.findings import describe_nonfinite, find
+from msnb.insight.gradients.findings import find
 from msnb.insight.gradients.records import NonFinite, Step
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
 from msnb.insight.gradients.zero_gradients import cut_off
@@ -165,7 +165,7 @@ class Recording:
             nonfinite.step = step.number
             self.nonfinite = nonfinite
             if self.tells:
-                log.warning("%s", describe_nonfinite(nonfinite))
+                log.warning("%s", nonfinite.describe())
 
     def _find_nonfinite_gradient(self, stats):
         """Return the first gradient that is not finite, None if all are."""

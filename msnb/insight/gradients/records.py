@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msnb.ir.source import show
+
 
 class NonFinite:
     """The first NaN or infinity of a recording.
@@ -32,6 +34,18 @@ class NonFinite:
         self.cell: str = cell
         self.source: tuple[Any, ...] | None = source
         self.node: Any = node
+
+    def describe(self) -> str:
+        """Return a sentence with the step and the place."""
+        place = f" at {show(self.source)}" if self.source else ""
+        if self.direction == "input":
+            return f"Step {self.step}: {self.name} holds {self.what} before anything is computed."
+        pass_ = {
+            "forward": "in the forward pass",
+            "backward": "in the backward pass",
+            "update": "in the update of the Parameters",
+        }[self.direction]
+        return f"Step {self.step}: the first {self.what} comes from {self.name}{place}, {pass_}."
 
     def __repr__(self) -> str:
         return f"NonFinite(step {self.step}: {self.what} from {self.name}, {self.direction})"

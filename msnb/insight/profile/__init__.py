@@ -4,11 +4,12 @@
 analyses the recording.
 """
 
-from .advice import Finding
 from .api import profile
+from .finding import Finding
 from .machine import Machine, machine
 from .record import Recorder, Recording
 from .replay import Replay
-from .result import Cell, Profile, Row
+from .result import Profile
+from .rows import Cell, Row
 
 __all__ = ["Cell", "Finding", "Machine", "Profile", "Recorder", "Recording", "Replay", "Row", "machine", "profile"]

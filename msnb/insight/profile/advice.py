@@ -1,16 +1,16 @@
 """Advice from a profile: share of the time, operator, line and remedy in words."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msnb.core.operator.rule_table import RuleTable
 from msnb.ir.source import show as place_of
 from msnb.ops import operations as P
 
+from .finding import Finding, format_percent
 from .text import seconds as told
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.profile.result import Profile
-    from msnb.insight.profile.rows import Row
+    from msnb.insight.profile.figures import Figures
 
 _WORTH = 0.15  # of a step: smaller operators are not reported
 _LINES = 3  # lines of an operator that are listed
@@ -20,40 +20,7 @@ WORK.register(P.Conv2D, P.Conv2DBackpropInput, P.Conv2DBackpropFilter, P.Depthwi
 WORK.register(P.MatMul, P.BatchMatMul)(_PRODUCT)
 
 
-class Finding:
-    """One piece of advice.
-
-    Attributes:
-        share (float): share of the step, from 0 to 1; for varying steps, the part of a slow step above the median.
-        text (str): the observation and the remedy.
-        source (tuple | None): its (file, line, function).
-        label (str): its size as displayed: the share unless another figure says more.
-        kind (str): ``"operator"``, ``"data"``, ``"host"``, ``"compile"``, ``"spread"``, ``"fine"``.
-    """
-
-    __slots__ = ("share", "text", "source", "kind", "row", "label")
-
-    def __init__(
-        self,
-        share: float,
-        text: str,
-        source: tuple[Any, ...] | None = None,
-        kind: str | None = "operator",
-        row: "Row | None" = None,
-        label: str | None = None,
-    ) -> None:
-        self.share: float = share
-        self.text: str = text
-        self.source: tuple[Any, ...] | None = source
-        self.kind: str | None = kind
-        self.row = row
-        self.label: str = label or _format_percent(share)
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-def advice(profile: "Profile") -> list["Finding"]:
+def advice(profile: "Figures") -> list[Finding]:
     """Return findings about a profile, the most valuable first."""
     findings = [
         *_find_waiting(profile),
@@ -78,7 +45,7 @@ def _find_waiting(profile):
     if gaps > 0.15:
         yield Finding(
             gaps,
-            f"{_format_percent(gaps)} of the step lies between kernels of a running program: they are so "
+            f"{format_percent(gaps)} of the step lies between kernels of a running program: they are so "
             f"short that handing them out takes longer, or other processes use the cores. Next: a larger batch, which "
             f"makes each kernel longer.",
             kind="host",
@@ -86,7 +53,7 @@ def _find_waiting(profile):
     if data > 0.1:
         yield Finding(
             data,
-            f"{_format_percent(data)} of the step the device waits for the dataset. Next: dataset.monitor(), or "
+            f"{format_percent(data)} of the step the device waits for the dataset. Next: dataset.monitor(), or "
             f"%ms_pipeline in a notebook, which names the operator of the pipeline that is slow.",
             kind="data",
         )
@@ -99,14 +66,14 @@ def _find_waiting(profile):
         )
         yield Finding(
             host,
-            f"{_format_percent(host)} of the step no program runs: Python prepares the next call. {why} A "
+            f"{format_percent(host)} of the step no program runs: Python prepares the next call. {why} A "
             f"larger batch makes it a smaller part.",
             kind="host",
         )
     elif host > 0.3:
         yield Finding(
             host,
-            f"{_format_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
+            f"{format_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
             f"set_context(mode=GRAPH_MODE), or ms_function on the inner loop, compiles it into one "
             f"call.",
             kind="host",
@@ -136,12 +103,12 @@ def _find_slow_operators(profile):
         at_best = min(profile.machine.at_best(flops, nbytes) / worked, 1.0) if worked and flops else None
         compute = profile.machine.bound(flops, nbytes) == "compute"
         back = sum(row.seconds - row.dispatch for row in rows if row.direction == "backward") / seconds
-        words = [f"{_format_percent(share)} of the step is {op} at {_format_lines(lines, seconds)}"]
+        words = [f"{format_percent(share)} of the step is {op} at {_format_lines(lines, seconds)}"]
         if back > 0.3:
-            words.append(f"{_format_percent(back)} of that is its gradient")
+            words.append(f"{format_percent(back)} of that is its gradient")
         if at_best is not None:
             limit = "FLOP/s" if compute else "memory bandwidth"
-            words.append(f"it runs at {_format_percent(at_best)} of this machine's peak {limit}")
+            words.append(f"it runs at {format_percent(at_best)} of this machine's peak {limit}")
         mark = sum(row.inferred for row in rows) / seconds
         if mark > 0.5:
             words.append("which operator these kernels belong to is inferred")
@@ -154,7 +121,7 @@ def _find_slow_operators(profile):
     if copies > 0.1:
         yield Finding(
             copies,
-            f"{_format_percent(copies)} of the step XLA copies Parameters and inputs before they are "
+            f"{format_percent(copies)} of the step XLA copies Parameters and inputs before they are "
             f"overwritten. A larger batch makes that a smaller part.",
             kind="copies",
         )
@@ -165,7 +132,7 @@ def _format_lines(lines, seconds):
     ordered = sorted(lines, key=lambda line: -lines[line])
     if len(ordered) == 1:
         return place_of((*ordered[0], ""))
-    line_texts = [f"{place_of((*line, ''))} ({_format_percent(lines[line] / seconds)})" for line in ordered[:_LINES]]
+    line_texts = [f"{place_of((*line, ''))} ({format_percent(lines[line] / seconds)})" for line in ordered[:_LINES]]
     more = len(ordered) - len(line_texts)
     return ", ".join(line_texts) + (f" and {more} more line{'s' * (more > 1)}" if more else "")
 
@@ -227,7 +194,3 @@ def _find_variation(profile):
             kind="spread",
             label=f"{high / usual:.1f} ×",
         )
-
-
-def _format_percent(value):
-    return f"{100 * value:.0f} %" if value >= 0.01 else f"{100 * value:.1f} %"

@@ -9,12 +9,12 @@ from . import wall_time
 from .rows import Row
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.profile.result import Profile
+    from msnb.insight.profile.figures import Figures
 
 _NS = 1e-9
 
 
-def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
+def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     """Set the parts and the rows of a profile from the operator calls in its steps."""
     window, count = profile._traced_window()
     traced = wall_time.union((kernel.start, kernel.end) for kernel in profile._kernels_in(window))

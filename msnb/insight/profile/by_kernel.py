@@ -11,12 +11,12 @@ from . import attribute, kernel_end_times, wall_time
 from .rows import Row, work
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.profile.result import Profile
+    from msnb.insight.profile.figures import Figures
 
 _NS = 1e-9
 
 
-def choose_program(profile: "Profile") -> None:
+def choose_program(profile: "Figures") -> None:
     """Match traced modules with the recorded programs. The one with the most kernel time is the step's program."""
     if profile.mode == "PYNATIVE":
         return
@@ -46,7 +46,7 @@ def _compiled_ops(profile, program):
     return {node.instruction for node in profile._stages_of(program)["optimised"].all_nodes()}
 
 
-def measure(profile: "Profile", compiling: list[tuple[int, int]]) -> None:
+def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     """Set the parts, the rows and the times of a profile from the kernels of its traced steps."""
     window, count = profile._traced_window()
     kernels = profile._kernels_in(window)

@@ -18,7 +18,7 @@ from msnb.ir.scope import parse
 from . import wall_time
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.profile.result import Profile
+    from msnb.insight.profile.figures import Figures
 
 _MERGES = 0.001  # of the kernels' time: a smaller kernel does not join its operators into a group
 _SMALL = 0.02  # of the kernels' time: smaller groups of a Cell are replayed together, because a call costs too much
@@ -81,7 +81,7 @@ class Replay:
         )
 
 
-def replay(profile: "Profile", rounds: int = 5) -> "Replay | None":
+def replay(profile: "Figures", rounds: int = 5) -> "Replay | None":
     """See `Profile.replay`."""
     program = profile.program
     if program is None or program not in profile.recording.programs:

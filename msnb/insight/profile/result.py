@@ -1,90 +1,34 @@
 """`Profile`: the time of a step by operator, Cell and kernel, with the certainty of each figure."""
 
-import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msnb.ir.stages import Stages
-
-from . import by_call, by_kernel, memory, steps, timeline, wall_time
+from . import by_call, by_kernel, memory, timeline, wall_time
 from .advice import advice
-from .machine import cores, machine
+from .figures import Figures
+from .machine import cores
 from .replay import replay
-from .rows import Cell, Row
 from .text import seconds as told
 from .text import table
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.profile.machine import Machine
     from msnb.insight.profile.record import Recording
     from msnb.insight.profile.replay import Replay
 
-_NS = 1e-9
 
-
-class Profile:
-    """The analysis of a recording, created by `msnb.insight.profile.profile`, `Profiler.analyse` and the magics.
-
-    Attributes:
-        name (str): network or function; `mode` "GRAPH" or "PYNATIVE".
-        steps (list[float]): seconds of each step without compiling.
-        first (list[float]): seconds of the steps with compiling.
-        compile_seconds (float): time spent on tracing and compiling.
-        parts (dict): seconds of one step: ``"compute"`` (a kernel ran), ``"gaps"`` (a program ran, but none of its
-            kernels), ``"data"`` (nothing ran during a wait for the dataset), ``"host"`` (the rest: Python and
-            dispatch), ``"unknown"`` (no kernel trace).
-        rows (list[Row]): operators, longest first; cells (list[Cell]) likewise.
-        traced (float): seconds of a step during the kernel trace, which is longer. Parts, rows and Cells were
-            measured then, and are scaled: the parts add up to `step_seconds`.
-        machine (Machine): peak performance of the machine.
-        memory (Memory | None): of the step's program.
-        advice (list[Finding]): advice, most valuable first.
-        graph (FuncGraph | None): of the step's program; `times` has seconds per node of it, None for an unknown node.
-        notes (list[str]): remarks about the measurement.
-    """
+class Profile(Figures):
+    """The analysis of a recording, created by `msnb.insight.profile.profile`, `Profiler.analyse` and the magics."""
 
     def __init__(self, recording: "Recording", name: str | None = None) -> None:
-        self.recording = recording
-        self.mode: str = recording.mode
-        self.machine: Machine = machine()
-        self.rows: list[Any] = []
-        self.cells: list[Any] = []
-        self.graph: Any = None
-        self.memory: Any = None
-        self.program: Any = None
-        self.times: list[Any] = []
-        self.kernel_rows: list[Any] = []
-        self.kernel_seconds: dict[str, float] = {}
-        self._modules = {}  # (run, module) of kernels -> their program
-        self._owners = {}
-        self._stages = {}
+        super().__init__(recording)
         compiling = wall_time.union(recording.compiling)
-        self.compile_seconds: float = wall_time.length(compiling) * _NS
-        self._steps, first, notes = steps.find(recording, compiling)
-        self.first: list[float] = [(end - start) * _NS for start, end in first]
-        self.steps: list[float] = [
-            (end - start - wall_time.length(wall_time.clip(compiling, start, end))) * _NS for start, end in self._steps
-        ]
-        self.notes: list[str] = notes
         by_kernel.choose_program(self)
         self.name: str = name or self._default_name()
         self._measure_rows(compiling)
         self._scale_to_step()
         if self.program is not None:
             self.memory = memory.of_program(self.program, self.graph)
-        self.advice: list[Any] = advice(self)
-
-    # ------------------------------------------------------------------ steps
-    @property
-    def step_seconds(self) -> float:
-        """Median time of a step, seconds."""
-        return statistics.median(self.steps)
-
-    @property
-    def spread(self) -> tuple[float, float]:
-        """(10th, 90th percentile) of the steps, seconds."""
-        ordered = sorted(self.steps)
-        return ordered[(len(ordered) - 1) // 10], ordered[-1 - (len(ordered) - 1) // 10]
+        self.advice = advice(self)
 
     def _default_name(self):
         if self.program is not None:
@@ -95,9 +39,9 @@ class Profile:
     def _scale_to_step(self):
         """Scale the figures of traced steps to the step time of the headline."""
         step = self.step_seconds
-        self.traced: float = sum(self.parts.values()) or step
+        self.traced = sum(self.parts.values()) or step
         self._scale = scale = step / self.traced if step else 1.0
-        self.parts: dict[str, float] = {name: part * scale for name, part in self.parts.items()}
+        self.parts = {name: part * scale for name, part in self.parts.items()}
         for entry in (*self.rows, *self.cells):
             entry.scale(scale)
         self.times = [seconds and seconds * scale for seconds in self.times]
@@ -115,26 +59,6 @@ class Profile:
                 f"this began. Times differ from those of an idle one."
             )
 
-    # ------------------------------------------------------------------ operators
-    def _stages_of(self, program):
-        if program not in self._stages:
-            self._stages[program] = Stages(program, program.name)
-        return self._stages[program]
-
-    def _traced_window(self):
-        """Return (traced steps without compiling, their number)."""
-        traced = self.recording.traced
-        if traced is None:
-            return [], 0
-        steps = [(start, end) for start, end in self._steps if start >= traced[0] and end <= traced[1]]
-        return wall_time.union(steps), len(steps)
-
-    def _kernels_in(self, window):
-        if not window:
-            return []
-        low, high = window[0][0], window[-1][1]
-        return [kernel for kernel in self.recording.kernels if kernel.end > low and kernel.start < high]
-
     def _measure_rows(self, compiling):
         if self.mode == "PYNATIVE":
             by_call.measure(self, compiling)
@@ -142,80 +66,6 @@ class Profile:
             by_kernel.measure(self, compiling)
         self.rows.sort(key=lambda row: -row.seconds)
         self._fold_cells()
-
-    def _step_parts(self, window, count, busy, compiling, running=()):
-        """Return the parts of the steps in a window, seconds per step."""
-        gaps = wall_time.minus(wall_time.union(running), busy)
-        compiled = wall_time.minus(wall_time.minus(compiling, busy), gaps)
-        waits = wall_time.minus(
-            wall_time.minus(wall_time.minus(wall_time.union(self.recording.waits), busy), gaps), compiled
-        )
-
-        def inside(intervals):
-            return sum(wall_time.length(wall_time.clip(intervals, start, end)) for start, end in window)
-
-        total = wall_time.length(window) - inside(compiled)
-        parts = {"compute": inside(busy), "gaps": inside(gaps), "data": inside(waits)}
-        parts["host"] = max(total - sum(parts.values()), 0)
-        return {name: part * _NS / max(count, 1) for name, part in parts.items()}
-
-    def _compare_traced(self, count):
-        """Use the steps without a trace for the step time if there are both."""
-        traced = self.recording.traced
-        inside = [e - s for s, e in self._steps if s >= traced[0] and e <= traced[1]]
-        outside = [e - s for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
-        if len(inside) < 2 or len(outside) < 2:
-            return
-        self.steps: list[float] = [(e - s) * _NS for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
-
-    def _fold_cells(self):
-        cells = {}
-        for row in self.rows:
-            parts = row.scope.split("/") if row.scope else []
-            for depth in range(1, len(parts) + 1):
-                scope = "/".join(parts[:depth])
-                cell = cells.get(scope) or cells.setdefault(scope, Cell(scope, row.program))
-                setattr(cell, row.direction, getattr(cell, row.direction) + row.seconds)
-                cell.flops += row.flops
-                cell.nbytes += row.nbytes
-                if depth == len(parts):
-                    cell.own += row.seconds
-                    cell.source = cell.source or row.source
-        self.cells = sorted(cells.values(), key=lambda cell: (-cell.seconds, cell.scope))
-
-    # ------------------------------------------------------------------ figures
-    @property
-    def busy(self) -> float:
-        """Seconds of a step that the rows account for."""
-        return sum(row.seconds for row in self.rows)
-
-    @property
-    def attribution(self) -> dict[Any, Any]:
-        """Return the certainty of the kernels' attribution: shares that add up to one.
-
-        Returns:
-            dict: ``"measured"`` kernels of one operator, ``"fused"`` measured kernels of several, ``"xla"`` XLA's own
-            copies, ``"inferred"`` the rest.
-        """
-        total = self.busy or 1.0
-        xla = sum(row.seconds for row in self.rows if row.how == "xla")
-        return {
-            "measured": (sum(row.measured for row in self.rows) - xla) / total,
-            "fused": sum(row.fused for row in self.rows) / total,
-            "xla": xla / total,
-            "inferred": sum(row.inferred for row in self.rows) / total,
-        }
-
-    def of_peak(self, row: "Row") -> float | None:
-        """Return the fraction of the machine's peak that a row (or Cell) reaches, from 0 to 1; None without work."""
-        at_best = self.machine.at_best(row.flops, row.nbytes)
-        seconds = self.at_work(row)
-        return min(at_best / seconds, 1.0) if seconds > 0 and row.flops else None
-
-    def at_work(self, row: "Row") -> float:
-        """Return the measured seconds of a row's (or Cell's) kernels, traced or replayed."""
-        seconds = row.seconds - getattr(row, "dispatch", 0.0)
-        return seconds if getattr(row, "how", "") == "replayed" else seconds / self._scale
 
     def replay(self, rounds: int = 5) -> "Replay":
         """Measure each group of operators separately: operators that XLA fused are compiled and run as one function.

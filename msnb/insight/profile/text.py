@@ -6,7 +6,7 @@ from msnb.insight.ellipsize import middle
 from msnb.ir.source import show as place_of
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.profile.result import Profile
+    from msnb.insight.profile.figures import Figures
 
 MARKS = {"measured": " ", "fused": "+", "inferred": "~", "replayed": "=", "xla": "x"}
 _COPY = "XLA's copy"  # the mark says whose
@@ -31,7 +31,7 @@ def count(value: Any, unit: str = "") -> str:
     return f"{value:.0f} {unit}".rstrip()
 
 
-def headline(profile: "Profile") -> str:
+def headline(profile: "Figures") -> str:
     """Return one line: the time of a step and its parts."""
     low, high = profile.spread
     total = sum(profile.parts.values()) or 1.0
@@ -43,7 +43,7 @@ def headline(profile: "Profile") -> str:
     )
 
 
-def table(profile: "Profile", rows: Any) -> str:
+def table(profile: "Figures", rows: Any) -> str:
     """See `Profile.text`."""
     out = [headline(profile), ""]
     out += [f"  {finding.text}" for finding in profile.advice[:4]]
@@ -73,7 +73,7 @@ def table(profile: "Profile", rows: Any) -> str:
     return "\n".join(out)
 
 
-def markdown(profile: "Profile", rows: Any = 12) -> str:
+def markdown(profile: "Figures", rows: Any = 12) -> str:
     """Return the profile as Markdown."""
     total = sum(profile.parts.values()) or 1.0
     out = [f"**{headline(profile)}**", ""]

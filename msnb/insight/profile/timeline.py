@@ -10,13 +10,13 @@ from msnb.core.jaxpr.op_names import operator_in
 from msnb.ir.source import show
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.profile.result import Profile
+    from msnb.insight.profile.figures import Figures
 
 _HOST, _DEVICE = 1, 2
 _MOST = 200_000  # events; more are slow to open
 
 
-def events(profile: "Profile") -> dict[Any, Any]:
+def events(profile: "Figures") -> dict[Any, Any]:
     """Return trace events of a profile.
 
     Returns:
@@ -85,7 +85,7 @@ def _name_event(kind, process, lane, title):
     return {"name": kind, "ph": "M", "pid": process, "tid": lane, "args": {"name": title}}
 
 
-def write(profile: "Profile", path: str | Path) -> None:
+def write(profile: "Figures", path: str | Path) -> None:
     """Write the events of a profile to a file, gzipped if its name ends in .gz."""
     text = json.dumps(events(profile), separators=(",", ":")).encode()
     with writing(path) as file:

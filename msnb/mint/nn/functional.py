@@ -1,4 +1,4 @@
-"""Re-export module: `mindspore.mint.nn.functional`, functions for networks under PyTorch's names."""
+"""`mindspore.mint.nn.functional`: functions for networks under PyTorch's names."""
 
 from msnb.mint._arrangement import flatten as flatten
 from msnb.mint._rows import renamed as _renamed

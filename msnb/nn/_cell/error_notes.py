@@ -16,7 +16,7 @@ from msnb.core.errors.source_location import format_location
 from msnb.core.tensor.tensor import Tensor
 
 if TYPE_CHECKING:  # used in annotations only
-    from msnb.nn.cell import Cell
+    from msnb.nn._cell.tree import CellTree
 
 _NOTE_ATTRIBUTE = "__msnb_cell__"  # attribute of an error: its `_CellNote`, or False if it gets none
 _MOST_INPUTS = 4
@@ -139,7 +139,7 @@ def _describe_call(cell, args, error):
     return constructor_text(cell), f"{inputs}, at {where}" if where else inputs
 
 
-def constructor_text(cell: "Cell") -> str:
+def constructor_text(cell: "CellTree") -> str:
     """Return a layer as its constructor call, ``"Conv2d(8, 16, kernel_size=3)"``. A user's Cell gives its class
     name."""
     kind = type(cell)

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from msnb.common.hook_handle import HookHandle
 from msnb.core.errors.messages import describe
@@ -10,9 +10,6 @@ from msnb.core.operator.autocast import register_cell_tensor
 from msnb.core.state import trace_state
 from msnb.core.tensor.tensor import Tensor
 from msnb.nn._cell.tree import CellTree
-
-if TYPE_CHECKING:  # used in annotations only
-    from msnb.nn.cell import Cell
 
 _EXTRA = "_extra_state"
 _STATE_ARGUMENTS = {
@@ -104,7 +101,7 @@ class StateDictMixin(CellTree):
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
-    def get_sub_cell(self, target: str) -> "Cell":
+    def get_sub_cell(self, target: str) -> "StateDictMixin":
         """Return the Cell at a path such as "encoder.layers.0". The path "" gives this Cell.
 
         Raises:

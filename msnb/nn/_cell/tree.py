@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, ValuesView
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msnb import context
 from msnb.common.suggestions import CELL, no_attribute
@@ -17,9 +17,6 @@ from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.nn._cell.fingerprint import INTERNAL, comparable_form
 from msnb.nn._cell.unregistered_cells import warn_unregistered_cells
-
-if TYPE_CHECKING:  # used in annotations only
-    from msnb.nn.cell import Cell
 
 _thread = trace_state.thread
 _state = context._state
@@ -144,7 +141,7 @@ class CellTree:
         self.__dict__[param_name] = param
         _epoch.bump()
 
-    def insert_child_to_cell(self, child_name: str, child_cell: "Cell | None") -> None:
+    def insert_child_to_cell(self, child_name: str, child_cell: "CellTree | None") -> None:
         """Add a sub-Cell under a name.
 
         Args:
@@ -249,7 +246,7 @@ class CellTree:
                 param.name = name
         self.check_names()
 
-    def cells_and_names(self, cells: set[int] | None = None, name_prefix: str = "") -> "Iterator[tuple[str, Cell]]":
+    def cells_and_names(self, cells: set[int] | None = None, name_prefix: str = "") -> "Iterator[tuple[str, CellTree]]":
         """Iterate over pairs (path, Cell): this Cell and all Cells below, each once."""
         seen = set() if cells is None else cells
         if id(self) in seen:
@@ -260,11 +257,11 @@ class CellTree:
             if cell is not None:
                 yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
 
-    def cells(self) -> "ValuesView[Cell]":
+    def cells(self) -> "ValuesView[CellTree]":
         """The direct sub-Cells."""
         return self.name_cells().values()
 
-    def apply(self, fn: "Callable[[Cell], Any]") -> "Cell":
+    def apply(self, fn: "Callable[[CellTree], Any]") -> "CellTree":
         """Call fn(cell) for every Cell of the tree, children before parents.
 
         Args:
@@ -278,7 +275,7 @@ class CellTree:
         fn(self)
         return self
 
-    def name_cells(self) -> "OrderedDict[str, Cell]":
+    def name_cells(self) -> "OrderedDict[str, CellTree]":
         """OrderedDict of the direct sub-Cells, each once."""
         seen, children = set(), OrderedDict()
         for name, cell in self._cells.items():

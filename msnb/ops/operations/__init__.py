@@ -1,4 +1,4 @@
-"""Re-export module: the class of every declared operator, as `mindspore.ops.operations`."""
+"""The class of every declared operator."""
 
 from typing import Any
 

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from msnb.common.callback import RunContext
 from msnb.common.missing import asked
 from msnb.train.callback._backup_and_restore import BackupAndRestore
-from msnb.train.callback._callback import Callback, RunContext
+from msnb.train.callback._callback import Callback
 from msnb.train.callback._callback import CallbackManager as _CallbackManager
 from msnb.train.callback._callback import InternalCallbackParam as _InternalCallbackParam
 from msnb.train.callback._callback import checkpoint_cb_for_save_op as _checkpoint_cb_for_save_op

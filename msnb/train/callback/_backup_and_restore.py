@@ -11,7 +11,7 @@ from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+    from msnb.common.callback import RunContext
 
 
 class BackupAndRestore(Callback):

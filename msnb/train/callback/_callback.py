@@ -1,14 +1,13 @@
 """The list of callbacks, their context, and the values that they read."""
 
 from contextlib import ExitStack
-from typing import Any
 
 import numpy as np
 
 from msnb import log
-from msnb._checkparam import Validator
 from msnb.common.arguments import uncalled
 from msnb.common.callback import MOMENTS, Callback
+from msnb.common.callback import RunContext as RunContext
 from msnb.core.tensor.tensor import Tensor
 from msnb.train._load_into_net import _fill_param_into_net
 
@@ -132,39 +131,3 @@ class InternalCallbackParam(dict):
 
     def __setattr__(self, key, value):
         self[key] = value
-
-
-class RunContext:
-    """The values of a training for callbacks, and their means to stop it.
-
-    Args:
-        original_args (dict): The values.
-
-    Raises:
-        TypeError: If `original_args` is no dict.
-    """
-
-    _stop_requested = False
-
-    def __init__(self, original_args: Any) -> None:
-        self._original_args = Validator.check_value_type("original_args", original_args, dict, "RunContext")
-
-    def request_stop(self) -> None:
-        """Request that training stops after this step."""
-        self._stop_requested = True
-
-    def get_stop_requested(self) -> bool:
-        """Return whether a stop was requested.
-
-        Returns:
-            bool.
-        """
-        return self._stop_requested
-
-    def original_args(self) -> Any:
-        """Return the values, which are also attributes.
-
-        Returns:
-            dict.
-        """
-        return self._original_args

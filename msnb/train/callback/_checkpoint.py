@@ -19,8 +19,8 @@ from msnb.train._utils import _make_directory, check_flags
 from msnb.train.callback._callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.common.callback import RunContext
     from msnb.nn.cell import Cell
-    from msnb.train.callback._callback import RunContext
 
 _cur_dir = os.getcwd()  # imported by networks as the folder that the program was started in
 _COUNTS = ("epoch_num", "step_num")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+    from msnb.common.callback import RunContext
 
 
 class History(Callback):

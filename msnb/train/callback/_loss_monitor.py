@@ -9,7 +9,7 @@ from msnb.core.operator import api_generations
 from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+    from msnb.common.callback import RunContext
 
 
 class LossMonitor(Callback):

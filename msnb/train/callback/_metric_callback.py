@@ -10,7 +10,7 @@ from msnb.common.kinds import OneOf
 from msnb.train.callback._callback import Callback, _handle_loss
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+    from msnb.common.callback import RunContext
 
 Mode = Annotated[str, OneOf("auto", "min", "max")]
 _SMALLER_IS_BETTER = frozenset(

@@ -25,7 +25,7 @@ from msnb.train.summary.enums import ModeEnum, PluginEnum
 from msnb.train.summary.summary_record import SummaryRecord
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+    from msnb.common.callback import RunContext
 
 _HYPER_CONFIG, _LONGEST_CONFIG = (
     "MINDINSIGHT_HYPER_CONFIG",

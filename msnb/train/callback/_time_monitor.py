@@ -9,7 +9,7 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.train.callback._callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.train.callback._callback import RunContext
+    from msnb.common.callback import RunContext
 
 
 class TimeMonitor(Callback):

@@ -7,21 +7,22 @@ that calls itself a While.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from msnb.core.operator.operator_types import REGISTRY
-from msnb.core.tensor.tensor import Tensor, box
 from msnb.exchange.mindir import gradient_mappings as _gradient_forms  # noqa: F401 - fills the rule table
 from msnb.exchange.mindir import operator_mappings as _forms  # noqa: F401 - fills the rule table
-from msnb.exchange.mindir.encoding import dtype_of
 from msnb.exchange.mindir.operators import NotExpressible, call_of
+from msnb.exchange.mindir.read.branches import Branches
 from msnb.exchange.mindir.read.close_subgraphs import close_subgraphs, freeze_statistics
 from msnb.exchange.mindir.read.constant_folding import SHAPES, fold, is_folded, is_of_shapes, shape_of
-from msnb.exchange.mindir.read.control_flow import ControlFlow
+from msnb.exchange.mindir.read.functions import Functions
+from msnb.exchange.mindir.read.graph_builder import ComputedAttribute, GraphBuilder, ShapeError
+from msnb.exchange.mindir.read.loop_exits import Loop
+from msnb.exchange.mindir.read.loops import Loops
 from msnb.exchange.mindir.read.structural_nodes import ITEMS, STRUCTURE
 from msnb.exchange.mindir.read.values import (
     START,
@@ -32,19 +33,17 @@ from msnb.exchange.mindir.read.values import (
     IndexedChoice,
     Ref,
     class_name,
-    element_type_name,
     is_leaf,
     is_spelling,
     leaves,
     local_name,
-    slot_of,
     type_of,
     types_of,
 )
 from msnb.formats import mindir, mindir_legacy
 from msnb.formats.encryption import Cipher, CustomCipher
 from msnb.formats.text_files import BadFileError
-from msnb.ir.anf import CNode, FuncGraph, OpenGraph, ParameterNode, TensorType, ValueNode
+from msnb.ir.anf import FuncGraph, OpenGraph, ParameterNode, TensorType
 from msnb.nn.graph_cell import prune
 
 _MAX_NODES = 1_000_000  # nodes that are followed; functions that call each other can expand beyond any memory
@@ -124,7 +123,7 @@ def _build_graph(model, path, strict, shapes=None):
         raise BadFileError(f"{path!r} is damaged: {type(error).__name__}: {error}") from error
 
 
-class Reader(ControlFlow):
+class Reader:
     """Reads one file.
 
     Args:
@@ -144,18 +143,16 @@ class Reader(ControlFlow):
         self.main = model["graph"]
         inputs = [tensor for value in self.main.get("input", []) for tensor in value.get("tensor", [])]
         self.is_open = shapes is None and any(size < 0 for tensor in inputs for size in tensor.get("dims", ()))
-        self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
-        self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
+        self.functions = Functions([self.main, *model.get("functions", [])], model.get("primitives", []))
+        self.builder = GraphBuilder(path, shapes)
+        self.branches = Branches(self, self.functions, self.builder)
+        self.loops = Loops(self, self.functions, self.builder, self.branches)
         self.followed_count: int = 0
         self.depth: int = 0
-        self.node_count: int = 0
-        self.nodes: list[CNode] = []  # of the graph that is being built
-        self.main_nodes = self.nodes  # of the outermost graph
         self.active: tuple[str, ...] = ()  # functions whose call is a `BackEdge`
         self.unsupported: dict[str, str] = {}  # operator that msnb does not have -> reason
         self.globals: dict[str, Any] = {}
-        self._reachable_cache: dict[Any, frozenset[str]] = {}
-        for function in self.functions.values():
+        for function in self.functions.functions.values():
             for node in function.get("node", []):
                 if node.get("op_type") == "Constant":
                     for name in node.get("output", []):
@@ -172,13 +169,13 @@ class Reader(ControlFlow):
             self._set_input_shapes(inputs)
         env = {message["name"]: Ref(node, 0) for message, node in zip(main.get("parameter", []), weights)}
         self.globals.update(env)
-        result = self._call_function(main.get("name", ""), [Ref(node, 0) for node in inputs], is_main=True)
-        outputs = [(self._node_of(leaf), leaf.slot if isinstance(leaf, Ref) else 0) for leaf in leaves(result)]
+        result = self.call_function(main.get("name", ""), [Ref(node, 0) for node in inputs], is_main=True)
+        outputs = [(self.builder.node_of(leaf), leaf.slot if isinstance(leaf, Ref) else 0) for leaf in leaves(result)]
         if self.unsupported:
             unsupported = "; ".join(f"{name} ({why})" for name, why in sorted(self.unsupported.items()))
             raise NotImplementedError(f"{self.path!r} has operators that msnb cannot read: {unsupported}.")
         kind = OpenGraph if self.is_open else FuncGraph
-        graph = kind(main.get("name", "main"), [*weights, *inputs], self.nodes, outputs)
+        graph = kind(main.get("name", "main"), [*weights, *inputs], self.builder.nodes, outputs)
         prune(graph)
         close_subgraphs(graph)
         freeze_statistics(graph)
@@ -213,46 +210,44 @@ class Reader(ControlFlow):
         try:
             return mindir.value_of(attributes[0]) if attributes else None
         except BadFileError as error:
-            return error  # `_lookup_value` raises it when the constant is used
+            return error  # `lookup_value` raises it when the constant is used
 
     # ------------------------------------------------------------------ following functions
-    def _call_function(self, name, values, is_main=False):
+    def call_function(self, name: str, values: Iterable[Any], is_main: bool = False) -> Any:
         """Follow the call of a function and return its result."""
         if name in self.active:
             return BackEdge(name, tuple(values))
-        if name not in self.functions:
+        if name not in self.functions.functions:
             raise BadFileError(f"{self.path!r} is damaged: it calls {name!r}, which is not in it.")
-        if not is_main and name in self._reachable_functions(name):
-            return self._read_loop(name, values)
+        if not is_main and name in self.functions.reachable(name, self.active):
+            return self.read_loop(name, values)
         self.depth += 1
         if self.depth > _MAX_DEPTH:
             raise NotImplementedError(f"{self.path!r} has functions that call each other {_MAX_DEPTH} deep.")
-        env = self._bind_inputs(name, values)
-        for node in self.functions[name].get("node", []):
-            self._follow_node(node, env)
+        env = self.functions.bind_inputs(name, values)
+        for node in self.functions.functions[name].get("node", []):
+            self.follow_node(node, env)
         self.depth -= 1
         return self._function_result(name, env)
 
-    def _bind_inputs(self, name, values):
-        inputs = [value["name"] for value in self.functions[name].get("input", [])]
-        values = list(values)
-        if len(values) < len(inputs):  # inputs that order side effects may be missing
-            values += [START] * (len(inputs) - len(values))
-        return dict(zip(inputs, values[: len(inputs)], strict=True))
+    def read_loop(self, name: str, values: Iterable[Any], outer_loop: Loop | None = None) -> Any:
+        """Follow a function that calls itself. `outer_loop` is the loop that contains it in a round, or None."""
+        return self.loops.read(name, values, outer_loop)
 
     def _function_result(self, name, env):
-        outputs = self.functions[name].get("output", [])
+        outputs = self.functions.functions[name].get("output", [])
         if not outputs:
             raise BadFileError(f"{self.path!r} is damaged: the function {name!r} gives nothing.")
-        results = [self._lookup_value(output["name"], env) for output in outputs]
+        results = [self.lookup_value(output["name"], env) for output in outputs]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _lookup_value(self, name, env):
+    def lookup_value(self, name: str, env: dict[str, Any]) -> Any:
+        """Return the value of a name in a function."""
         if name in env:
             value = env[name]
         elif name in self.globals:
             value = self.globals[name]
-        elif name.removeprefix("REF::") in self.functions:
+        elif name.removeprefix("REF::") in self.functions.functions:
             value = Closure(name.removeprefix("REF::"), ())
         else:
             raise BadFileError(f"{self.path!r} is damaged: the value {name!r} is used and never made.")
@@ -260,7 +255,7 @@ class Reader(ControlFlow):
             raise value
         return value
 
-    def _follow_node(self, node, env):
+    def follow_node(self, node: dict[str, Any], env: dict[str, Any]) -> None:
         """Follow one node."""
         self.followed_count += 1
         if self.followed_count > _MAX_NODES:
@@ -270,26 +265,27 @@ class Reader(ControlFlow):
             return
         if not node.get("output"):
             raise BadFileError(f"{self.path!r} is damaged: a node {op_type!r} gives nothing.")
-        values = [self._lookup_value(name, env) for name in node.get("input", [])]
+        values = [self.lookup_value(name, env) for name in node.get("input", [])]
         target = op_type.removeprefix("REF::")
-        if target in self.primitives or op_type == target and target not in self.functions and target not in env:
-            primitive = self.primitives.get(target, {"op_type": target, "attribute": node.get("attribute", [])})
+        functions, primitives = self.functions.functions, self.functions.primitives
+        if target in primitives or op_type == target and target not in functions and target not in env:
+            primitive = primitives.get(target, {"op_type": target, "attribute": node.get("attribute", [])})
             value = self._read_operator(primitive, values, node)
-        elif target in self.functions:
-            value = self._call_function(target, values)
+        elif target in functions:
+            value = self.call_function(target, values)
         else:
-            value = self._call_value(self._lookup_value(target, env), values)
+            value = self._call_value(self.lookup_value(target, env), values)
         env[node["output"][0]] = value
 
     def _call_value(self, callee, values):
         """Call a closure or a choice."""
         if isinstance(callee, Closure):
-            return self._call_function(callee.function, [*callee.values, *values])
+            return self.call_function(callee.function, [*callee.values, *values])
         if isinstance(callee, Choice):
             yes, no = (Closure(c.function, (*c.values, *values)) for c in (callee.yes, callee.no))
-            return self._call_choice(callee.predicate, yes, no)
+            return self.branches.call_choice(callee.predicate, yes, no)
         if isinstance(callee, IndexedChoice):
-            return self._call_indexed(
+            return self.branches.call_indexed(
                 callee.index, [Closure(w.function, (*w.values, *values)) for w in callee.closures]
             )
         raise BadFileError(f"{self.path!r} is damaged: it calls something that is no function.")
@@ -328,20 +324,20 @@ class Reader(ControlFlow):
         result = None
         if name:
             try:
-                result = self._add_call(name, args, types, scope)
+                result = self.builder.add_call(name, args, types, scope)
             except ComputedAttribute:
                 if not self.is_open:
                     raise
         if result is None:
             tensors = [leaf for leaf in leaves(values) if is_leaf(leaf)]
-            result = self._add_node(op, tensors, types, scope, attributes)
+            result = self.builder.add_node(op, tensors, types, scope, attributes)
         if abstract.get("type") == mindir.TUPLE:
             return tuple(Ref(result, i) for i in range(len(result.types)))
         return Ref(result, 0)
 
     def _read_parameter_write(self, op, function, values, attributes, node):
         """Read a node that writes Parameters and return their new values."""
-        if self.active or self.nodes is not self.main_nodes:
+        if self.active or self.builder.is_in_subgraph:
             raise NotImplementedError(
                 f"{self.path!r} writes Parameters in a branch or a loop, which msnb does not read."
             )
@@ -353,103 +349,6 @@ class Reader(ControlFlow):
         if not all(isinstance(value, Ref) and isinstance(value.node, ParameterNode) for value in written):
             raise BadFileError(f"{self.path!r} is damaged: '{op}' writes what is no Parameter.")
         types = tuple(value.node.types[value.slot] for value in written)
-        node_added = self._add_call(name, args, types, node.get("domain", "").rpartition("/")[0])
+        node_added = self.builder.add_call(name, args, types, node.get("domain", "").rpartition("/")[0])
         results = tuple(Ref(node_added, slot) for slot in range(len(types)))
         return results if REGISTRY[name].returns_written and len(results) > 1 else results[0]
-
-    def _add_call(self, name, args, types, scope):
-        """Add the node of an operator call."""
-        op = REGISTRY[name]
-        inputs, layout, attrs = [], [], {k: args[k] for k in op.attributes if k in args}
-        for inp in op.inputs:
-            value = args.get(inp.name, inp.default)
-            if inp.kind is not None:
-                layout.append(-1)
-                attrs[inp.name] = _check_static(value, inp.name, name)
-            elif inp.many:
-                items = leaves(value)
-                layout.append((len(items),))
-                inputs += items
-            elif value is None:
-                layout.append(0)
-            else:
-                layout.append(1)
-                inputs.append(value)
-        for key, value in attrs.items():
-            attrs[key] = _check_static(value, key, name)
-        attrs = _normalize_settings(op, attrs)
-        is_plain = all(entry == 1 for entry in layout)
-        if self.shapes is not None and not op.written:
-            types = self._infer_types(op, attrs, None if is_plain else tuple(layout), inputs)
-        return self._add_node(name.lstrip("_"), inputs, types, scope, attrs, None if is_plain else tuple(layout))
-
-    def _infer_types(self, op, attrs, layout, inputs):
-        """Return the types of a call's results for the given input shapes."""
-        constants = [None if isinstance(value, Ref) else _box_constant(value) for value in inputs]
-
-        def run(*arrays):
-            remaining = iter(arrays)
-            out = op.call_again(
-                attrs, layout, [box(next(remaining)) if value is None else value for value in constants]
-            )
-            return [o._array for o in (out if isinstance(out, (tuple, list)) else (out,))]
-
-        kinds = [value.node.types[value.slot] for value in inputs if isinstance(value, Ref)]
-        try:
-            outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(kind.shape, dtype_of(kind.dtype)) for kind in kinds])
-        except (ValueError, TypeError) as error:
-            shapes_text = ", ".join(map(str, self.shapes))
-            raise ShapeError(f"{self.path!r} does not take inputs of the shapes {shapes_text}: {error}") from None
-        return tuple(TensorType(element_type_name(o.dtype), o.shape, o.dtype.itemsize) for o in outs)
-
-    def _add_node(self, op, values, types, scope="Default", attrs=None, layout=None, graphs=()):
-        inputs = tuple(self._node_of(value) for value in values)
-        slots = tuple(slot_of(value) for value in values)
-        self.node_count += 1
-        node = CNode(
-            op, inputs, slots, types, attrs=attrs, scope=scope, layout=layout, graphs=graphs, id=self.node_count
-        )
-        self.nodes.append(node)
-        return node
-
-    def _node_of(self, value):
-        """Return the node of a value. A constant becomes a ValueNode."""
-        if isinstance(value, Ref):
-            return value.node
-        if value is None:
-            return ValueNode(None, ())
-        if not is_leaf(value):
-            raise BadFileError(f"{self.path!r} is damaged: {value!r:.80} stands where a Tensor should.")
-        array = np.asarray(value)
-        return ValueNode(value, (TensorType(element_type_name(array.dtype), array.shape, array.dtype.itemsize),))
-
-
-class ComputedAttribute(NotImplementedError):
-    """An attribute is computed by another node."""
-
-
-class ShapeError(ValueError):
-    """The file does not accept inputs of these shapes."""
-
-
-def _box_constant(value):
-    """Return a constant as an operator input. A Python number stays one: it does not take part in type promotion."""
-    return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
-
-
-def _normalize_settings(op, settings):
-    """Return settings as in a traced call: attributes in normal form, with defaults for missing ones."""
-    attributes = {key: value for key, value in settings.items() if key in op.attributes}
-    try:
-        return {**op.bind_attributes((), attributes), **{k: v for k, v in settings.items() if k not in attributes}}
-    except (TypeError, ValueError):  # the graph can still be shown; the operator reports the error when it runs
-        return settings
-
-
-def _check_static(value, what, op):
-    """Return an attribute, or raise an error if it is computed."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if any(isinstance(leaf, Ref) for leaf in leaves(value)):
-        raise ComputedAttribute(f"'{op}' in the file has a '{what}' that is computed, which msnb does not read.")
-    return value

@@ -9,6 +9,7 @@ from typing import Any
 
 from msnb.exchange.mindir.encoding import Name
 from msnb.exchange.mindir.operators import NotExpressible, table
+from msnb.exchange.mindir.write.emitter import Emitter
 from msnb.formats import mindir
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode
 from msnb.nn.graph_cell import written_inputs as targets
@@ -18,32 +19,35 @@ _MONAD = {"name": "shape", "type": mindir.UMONAD}
 _WRITES = {"side_effect_mem": True}
 
 
-class OrderWriter:
-    """The part of `Writer` that writes Parameters."""
+class EffectOrder:
+    """Orders the reads and writes of Parameters in a file.
 
-    graph: FuncGraph
-    name: str
-    count: int
-    nodes: list[dict[str, Any]]
-    is_subfunction: bool
-    _emit_node: Any
-    _emit_call: Any
-    _intern_primitive: Any
-    _name_types: Any
+    Args:
+        graph (FuncGraph): The graph to write.
+        emitter (Emitter): Emits the nodes.
 
-    def _order_nodes(self, graph: FuncGraph, env: dict[Any, Any]) -> list[CNode]:
-        """Return the nodes of the outermost graph, those that depend on a write last. Load written Parameters first."""
+    Attributes:
+        token (Name): The effect token after the writes so far; None if the graph writes no Parameter.
+        pending_reads (set[CNode]): Nodes whose results a write has to wait for.
+    """
+
+    def __init__(self, graph: FuncGraph, emitter: Emitter) -> None:
+        self.graph = graph
+        self.emitter = emitter
         self.token: Name | None = None
-        self.pending_reads: set[CNode] = set()  # nodes whose results a write has to wait for
+        self.pending_reads: set[CNode] = set()
+
+    def order_nodes(self, graph: FuncGraph, env: dict[Any, Any]) -> list[CNode]:
+        """Return the nodes of the outermost graph, those that depend on a write last. Load written Parameters first."""
         written_parameters = written(graph)
         if not written_parameters:
             return list(graph.nodes)
         self.token = self._emit_first_token()
-        loads = self._intern_primitive("Load", {})
+        loads = self.emitter.intern_primitive("Load", {})
         for parameter in written_parameters:
             raw = env[parameter, 0]
             env[parameter, "itself"] = raw
-            env[parameter, 0] = self._emit_node(f"REF::{loads}", [raw, self.token], parameter.types, "Load")
+            env[parameter, 0] = self.emitter.emit_node(f"REF::{loads}", [raw, self.token], parameter.types, "Load")
         after_writes: set[Any] = set()
         for node in graph.nodes:
             if targets(node) or any(source in after_writes for source in node.inputs):
@@ -57,11 +61,7 @@ class OrderWriter:
 
     def _emit_first_token(self):
         """Write the constant of the first token."""
-        self.count += 1
-        name = Name(f"ValueNode_{self.count}")
-        attribute = {"name": "value", "type": mindir.UMONAD}
-        self.nodes.append({"output": [name], "name": name, "op_type": "Constant", "attribute": [attribute]})
-        return name
+        return self.emitter.add_constant({"name": "value", "type": mindir.UMONAD})
 
     def _advance_token(self, env: dict[Any, Any], names: Iterable[Name] = ()) -> None:
         """Advance the token past the pending reads that are complete and past `names`."""
@@ -74,12 +74,12 @@ class OrderWriter:
         names = [*names, *(env[(node, 0) if (node, 0) in env else (node, None)] for node in complete)]
         names = [name for name in names if isinstance(name, Name)]
         if names:
-            primitive = self._intern_primitive("UpdateState", {})
-            self.token = self._emit_node(f"REF::{primitive}", [self.token, *names], (), "UpdateState", _MONAD)
+            primitive = self.emitter.intern_primitive("UpdateState", {})
+            self.token = self.emitter.emit_node(f"REF::{primitive}", [self.token, *names], (), "UpdateState", _MONAD)
 
-    def _write_in_place(self, node: CNode, args: dict[str, Any], env: dict[Any, Any], op: Any) -> Any:
+    def write_in_place(self, node: CNode, args: dict[str, Any], env: dict[Any, Any], op: Any) -> Any:
         """Write an operator that writes Parameters; return the names of their new values."""
-        if self.is_subfunction:
+        if self.emitter.is_subfunction:
             raise NotExpressible("a Parameter that a branch or a loop writes")
         written_inputs = targets(node)
         parameters = [node.inputs[index] for index in written_inputs]
@@ -97,17 +97,17 @@ class OrderWriter:
             attributes = {**{name: args[name] for name in op.attributes}, **_WRITES}
             attributes["input_names"] = [inp.name for inp in op.inputs]
         kind = parameters[0].types if len(parameters) == 1 or not op.returns_written else node.types
-        result = self._emit_call(op.name, [*inputs, self.token], kind, attributes, function)
+        result = self.emitter.emit_call(op.name, [*inputs, self.token], kind, attributes, function)
         self._advance_token(env, [result])
-        loads = self._intern_primitive("Load", {})
+        loads = self.emitter.intern_primitive("Load", {})
         return [
-            self._emit_node(f"REF::{loads}", [env[parameter, "itself"], self.token], parameter.types, "Load")
+            self.emitter.emit_node(f"REF::{loads}", [env[parameter, "itself"], self.token], parameter.types, "Load")
             for parameter in parameters
         ]
 
-    def _depend_on_writes(self, result: Name, types: Any) -> Name:
+    def depend_on_writes(self, result: Name, types: Any) -> Name:
         """Make a result depend on all writes."""
-        if self.token is None or self.is_subfunction:
+        if self.token is None or self.emitter.is_subfunction:
             return result
-        primitive = self._intern_primitive("Depend", {"side_effect_propagate": 1})
-        return self._emit_node(f"REF::{primitive}", [result, self.token], types, "Depend")
+        primitive = self.emitter.intern_primitive("Depend", {"side_effect_propagate": 1})
+        return self.emitter.emit_node(f"REF::{primitive}", [result, self.token], types, "Depend")

@@ -1,0 +1,78 @@
+"""Loops that are being read, the ends of their rounds, and the types of their variables."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from msnb.exchange.mindir.read.values import Choice, Closure, NamedTuples, Ref, type_of, type_of_either
+from msnb.ir.anf import AnfNode, TensorType
+
+
+class EarlyExit(NotImplementedError):
+    """A branch leaves the loop although the caller expected a single exit."""
+
+
+class RoundExits(NamedTuple):
+    """The end of a round: the number of the function that is called, and the arguments of each function."""
+
+    number: Any
+    values: dict[str, tuple[Any, ...]]
+
+
+class Loop:
+    """A loop that is being read.
+
+    Args:
+        name (str): Its function.
+        after (str): The function that follows when the condition is false. None: there is none.
+        state (tuple): The arguments of the function in this round.
+    """
+
+    def __init__(self, name: str, after: str | None, state: tuple[Any, ...]) -> None:
+        self.name, self.after, self.state = name, after, state
+        self._numbers: dict[str, np.ndarray] = {}
+        self.number(name)
+
+    def number(self, function: str) -> np.ndarray:
+        """Return the number of an exit, 0 for a further round."""
+        return self._numbers.setdefault(function, np.array(len(self._numbers), np.int32))
+
+
+class ExitValue(NamedTuple):
+    """A value computed in a loop and used after it."""
+
+    position: int
+
+
+def zeros_of(kind: TensorType) -> np.ndarray:
+    """Return zeros in place of a value that is not used."""
+    return np.zeros(kind.shape, kind.dtype.lower() if kind.dtype != "BFloat16" else np.float32)
+
+
+def zeros_outside_branch(branch_nodes: set[AnfNode]) -> Callable[[Any], Any]:
+    """Return a function that replaces the values of a branch's nodes by zeros, for the other branch."""
+
+    def leaf(value):
+        return (
+            zeros_of(value.node.types[value.slot]) if isinstance(value, Ref) and value.node in branch_nodes else value
+        )
+
+    return leaf
+
+
+def map_leaves(change: Callable[[Any], Any], value: Any) -> Any:
+    """Apply a function to each leaf of nested tuples, closures and choices."""
+    if isinstance(value, Closure):
+        return Closure(value.function, tuple(map_leaves(change, v) for v in value.values))
+    if isinstance(value, Choice):
+        return Choice(change(value.predicate), map_leaves(change, value.yes), map_leaves(change, value.no))
+    if isinstance(value, (tuple, list)) and not isinstance(value, (*NamedTuples, ExitValue)):
+        return tuple(map_leaves(change, v) for v in value)
+    return change(value)
+
+
+def variable_type(value: Any, tensor: dict[str, Any]) -> TensorType:
+    """Return the type of a loop variable: the type in the file, or the actual type if the file leaves lengths open."""
+    declared = type_of(tensor)
+    return type_of_either((value,)) if any(size < 0 for size in declared.shape) else declared
