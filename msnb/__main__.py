@@ -120,8 +120,8 @@ def _execute_notebook(notebook, folder, timeout):
             kernel_manager_class=ThisPython,
             timeout=timeout,
             resources={"metadata": {"path": str(folder)}},
+            on_cell_execute=started,
         )
-        client.on_cell_execute = started
         client.execute()
         wait.what = f"{len(code_cells)} cells"
 
