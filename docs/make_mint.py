@@ -1,7 +1,7 @@
-"""Prints `docs/mint.md`: the names of `mindspore.mint`, what each is made of, and whose values it was compared with.
+"""Write `docs/mint.md`: the names of `mindspore.mint`, their implementation, and the source of the compared values.
 
 python docs/make_mint.py            writes the page
-python docs/make_mint.py --check    fails where the stored one is another
+python docs/make_mint.py --check    fails if the stored page is out of date
 """
 
 import inspect
@@ -22,13 +22,14 @@ ANSWERS = json.loads((ROOT / "tests" / "golden" / "mint.json").read_text())["ans
 HEAD = """# mindspore.mint
 
 `from mindspore import mint` is MindSpore 2's second interface: PyTorch's names, order of arguments and defaults. It is
-loaded when it is first asked for. {count} names; printed by `python docs/make_mint.py`.
+loaded on first use. {count} names. `python docs/make_mint.py` writes this page.
 
-- **Made of**: the function of `mindspore.ops` itself, the same with other names of arguments or in whole numbers, or
-  `mint`: written here, over operators. Of layers: the class of `mindspore.nn`.
-- **Cases** are calls in tests/golden/mint_cases.py, compared in value, type and gradient with MindSpore 2.7.1, or with
-  PyTorch where 2.7.1 has no kernel for the CPU.
-- `mint.distributed` and the three parts of a batch normalisation over several devices say what to do instead.
+- **Made of**: the function of `mindspore.ops`, unchanged or with other argument names or integer arguments, or `mint`,
+  a function of its own that calls operators. For layers: the class of `mindspore.nn`.
+- **Cases** are calls in tests/golden/mint_cases.py. Values, types and gradients are compared with MindSpore 2.7.1,
+  or with PyTorch if 2.7.1 has no kernel for the CPU.
+- `mint.distributed` and the three parts of a batch normalisation over several devices raise errors that name an
+  alternative.
 
 | name | arguments | made of | cases |
 |---|---|---|---|
@@ -36,7 +37,7 @@ loaded when it is first asked for. {count} names; printed by `python docs/make_m
 
 
 def homes():
-    """(path, module) of what has public names."""
+    """Iterate over (path, module) of the modules with public names."""
     yield "mint", mint
     for path in ("nn", "nn.functional", "linalg", "special", "optim"):
         module = mint
@@ -46,7 +47,7 @@ def homes():
 
 
 def arguments(target):
-    """The names of its arguments, with a star before those that go by name alone."""
+    """Return the names of its arguments, with a star before keyword-only ones."""
     found = []
     for p in inspect.signature(target).parameters.values():
         if p.kind is p.KEYWORD_ONLY and "*" not in found and not any(n.startswith("*") for n in found):
@@ -56,7 +57,7 @@ def arguments(target):
 
 
 def made_of(name, target):
-    """Where it comes from."""
+    """Return the text of the column "made of"."""
     if hasattr(target, "_later"):
         return "says what to do instead"
     if isinstance(target, type):

@@ -1,11 +1,12 @@
-"""Prints `docs/operators.md`: every operator, how it may be written, and how it is known to be right.
+"""Write `docs/operators.md`: every operator, its functions and methods, and its test cases.
 
     python docs/make_operators.py            writes the page; half a minute
-    python docs/make_operators.py --check    fails where names or cases of the stored page are not those that there are
+    python docs/make_operators.py --check    fails if names or cases of the stored page are out of date
 
 Names come from the declarations, cases from the rows at the end of each file of operators
 (`msnb/core/operator/cases.py`).
-Element types are found by trying: the first row of an operator, with its inputs of the first one's type in another.
+Element types are found by trials: the first row of an operator runs with other types of its first input and of all
+inputs with the same type.
 """
 
 import sys
@@ -44,17 +45,17 @@ TYPES = {  # the letters of a group -> its element types
 FILES = {"MINDIR": mindir_forms, "ONNX": onnx_lowerings}  # format -> what its operators become
 HEAD = """# Operators
 
-{count} operators, {names} names, on CPU, GPU and TPU, as XLA compiles them. Printed by `python docs/make_operators.py`.
+{count} operators, {names} names. XLA compiles them for CPU, GPU and TPU.
+`python docs/make_operators.py` writes this page.
 
-- **Written as**: functions, methods of Tensor, and functions of `mindspore.numpy` that stand for the class, or are made
-  of it alone.
-- **Element types** of the first input that the first case of the operator takes: `b` bool, `i` int8 to int64, `u` uint8
-  to uint64, `f` float16, bfloat16, float32, float64, `c` complex64; of a part of a group each is listed.
-- **Gradient**: whether a float result has one for the first float input.
-- **Cases**: rows that run in both modes; and how many of these are compared with what MindSpore 2.7.1 gave, in value,
-  type and gradient. The others are compared with numpy, a formula, or between the modes.
-- **Files** that the operator can be exported to. ONNX stands where it has a form of its own; most others are written as
-  what their kernels compute.
+- **Written as**: functions, methods of Tensor, and functions of `mindspore.numpy` that call the operator, and no other.
+- **Element types** that the first input of the operator's first case accepts: `b` bool, `i` int8 to int64, `u` uint8 to
+  uint64, `f` float16, bfloat16, float32, float64, `c` complex64. An incomplete group is listed type by type.
+- **Gradient**: yes if a float result has a gradient for the first float input.
+- **Cases** run in both modes. The second number counts the cases that are compared with MindSpore 2.7.1 in value, type
+  and gradient. The others are compared with numpy, with a formula, or between the modes.
+- **Files**: formats that the operator can be exported to. ONNX is listed if the operator has its own ONNX form. Most
+  other operators are exported as the operators that their kernels compute.
 
 | operator | written as | element types | gradient | cases | files |
 |---|---|---|---|---|---|

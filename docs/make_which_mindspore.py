@@ -1,7 +1,7 @@
-"""Prints the table of `docs/which_mindspore.md`: what MindSpore 2 means by names that r1.1 has with another meaning.
+"""Write the table of `docs/which_mindspore.md`: names that MindSpore 2 and r1.1 define differently.
 
 python docs/make_which_mindspore.py            writes it
-python docs/make_which_mindspore.py --check    fails where the stored one is another
+python docs/make_which_mindspore.py --check    fails if the stored table is out of date
 """
 
 import inspect
@@ -31,7 +31,7 @@ _SHARED = "every program shares it"
 
 
 def rows():
-    """(name, what MindSpore 2 means, where it is decided), in the order of names."""
+    """Return (name, meaning in MindSpore 2, deciding scope), sorted by name."""
     found = []
     for first in DIFFERENCES:
         if isinstance(first, type) or first in REPLACED:

@@ -17,6 +17,7 @@ from msnb._util import command_line
 from msnb._util.atomic_file import writing
 from msnb.cli import launch as _launch
 from msnb.cli import scripts
+from msnb.common.progress import Wait
 from msnb.ir.overlay import human
 
 PACKAGE = Path(__file__).resolve().parent
@@ -89,10 +90,9 @@ def run_demo(options: Namespace) -> int:
 
 
 def _execute_notebook(notebook, folder, timeout):
-    """Run every code cell of `notebook` in `folder`, with a progress bar that shows the section."""
+    """Run every code cell of `notebook` in `folder`. In a terminal a line shows the section and the time."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
-    from tqdm import tqdm
 
     class ThisPython(AsyncKernelManager):
         """Starts a kernel of the running Python, whatever kernel the user has registered under the notebook's kernel
@@ -108,14 +108,11 @@ def _execute_notebook(notebook, folder, timeout):
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     headings = _find_headings(notebook)
-    total = sum(cell.cell_type == "code" for cell in notebook.cells)
-    with tqdm(total=total, bar_format="{percentage:3.0f}% {bar:30} {elapsed}  {desc}") as bar:
+    code_cells = [index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+    with Wait("the kernel starts") as wait:
 
         def started(cell, cell_index):
-            bar.set_description_str(headings[cell_index])
-
-        def executed(cell, cell_index, execute_reply):
-            bar.update()
+            wait.what = f"cell {code_cells.index(cell_index) + 1} of {len(code_cells)}, {headings[cell_index]}"
 
         client = NotebookClient(
             notebook,
@@ -123,10 +120,10 @@ def _execute_notebook(notebook, folder, timeout):
             kernel_manager_class=ThisPython,
             timeout=timeout,
             resources={"metadata": {"path": str(folder)}},
+            on_cell_execute=started,
         )
-        client.on_cell_start, client.on_cell_executed = started, executed
         client.execute()
-        bar.set_description_str("done")
+        wait.what = f"{len(code_cells)} cells"
 
 
 def _find_headings(notebook):

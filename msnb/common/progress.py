@@ -227,13 +227,19 @@ class Wait:
     Args:
         what (str): Name of the work, such as "compiling the step".
         about (float): Estimated seconds. Default: None, unknown.
+        quiet (bool): Whether to show nothing. Default: False.
+
+    Attributes:
+        what (str): As above. It may be changed, and the line follows within a second.
     """
 
-    def __init__(self, what, about=None):
-        self.what, self.about = what, about
+    def __init__(self, what, about=None, quiet=False):
+        self.what, self.about, self._quiet = what, about, quiet
         self._over = threading.Event()
 
     def __enter__(self):
+        if self._quiet:
+            return self
         self._begun = time.perf_counter()
         # in the context of this thread, so that a notebook finds its cell
         self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._tick,), daemon=True)
@@ -241,6 +247,8 @@ class Wait:
         return self
 
     def __exit__(self, *error):
+        if self._quiet:
+            return
         self._over.set()
         self._thread.join()
 

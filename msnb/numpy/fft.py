@@ -3,14 +3,11 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
-
-from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Int, Ints, Optional, PositiveInt, check
 from msnb.core.tensor.tensor import Tensor
 from msnb.ops._check import axes_in
-from msnb.ops._numpy import ArrayLike, as_tensor, floating, in_type
-from msnb.ops.math.fourier import Norm, _Fourier, _Rolled
+from msnb.ops._numpy import ArrayLike, as_tensor, floating
+from msnb.ops.math.fourier import Norm, _Fourier, _Rolled, compute_frequencies
 from msnb.ops.math.fourier_axes import _FourierOfAxes
 
 __all__ = [
@@ -331,7 +328,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
         >>> print(mindspore.numpy.fft.fftfreq(4))
         [ 0.    0.25 -0.5  -0.25]
     """
-    return _make_frequencies("fftfreq", n, d, dtype)
+    return compute_frequencies("fftfreq", n, d, dtype)
 
 
 def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
@@ -349,9 +346,4 @@ def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
         TypeError: If an argument has the wrong type.
         ValueError: If `n` is not positive.
     """
-    return _make_frequencies("rfftfreq", n, d, dtype)
-
-
-def _make_frequencies(function, n, d, dtype):
-    values = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
-    return in_type(Tensor(values), mstype.float32 if dtype is None else dtype, function)
+    return compute_frequencies("rfftfreq", n, d, dtype)

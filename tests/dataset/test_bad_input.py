@@ -316,6 +316,49 @@ def test_a_pickled_batch_is_numbers_and_runs_nothing(tmp_path, protocol):
     assert not (tmp_path / "touched").exists()
 
 
+def _doubled_tuple():
+    return b"}" + b"".join([b")q\0"] + [b"h%ch%c\x86q%c" % (n, n, n + 1) for n in range(60)]) + b"K\1s."
+
+
+HOSTILE_PICKLES = {
+    "call of the function": b"cnumpy\nndarray\n(J\xff\xff\xff\x7ftR.",
+    "a global": b"cos\nsystem\n(S'true'\ntR.",
+    "an instance": b"(S'true'\nios\nsystem\n.",
+    "an extension": b"\x82\1.",
+    "a persistent id": b"Pid\n.",
+    "objects": b"cnumpy\ndtype\n(S'O8'\nK\0K\1tR.",
+    "another attribute": b"cnumpy\ncore\n.",
+    "an attribute of an attribute": b"\x80\4\x8c\5numpy\x8c\x0fndarray.tofile.\x93.",
+    "state of a function": b"c_codecs\nencode\n}S'_call'\nK\1sb.",
+    "slots of a function": b"c_codecs\nencode\n(N}S'_call'\nK\1stb.",
+    "state of a list": b"]}S'a'\nK\1sb.",
+    "a huge memo": b"Nr\xff\xff\xff\x7f.",
+    "a huge text": b"\x8e" + b"\xff" * 7 + b"\0.",
+    "a huge buffer": b"\x96\xff\xff\xff\xff\3\0\0\0.",
+    "deep tuples": b"})" + b"\x85" * 300_000 + b"K\1s.",
+    "doubled tuples": _doubled_tuple(),
+    "doubled tuples behind nothing": _doubled_tuple().replace(b"\x86q", b"\x86(eq"),
+    "a list as a key": b"}]K\1s.",
+    "a mark that is missing": b"t.",
+    "a value that is missing": b"s.",
+    "nothing": b"",
+    "no end": b"K\1",
+    "text that is no text": b"X\2\0\0\0\xff\xff.",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_PICKLES)
+def test_hostile_pickle_is_refused(tmp_path, name):
+    from msnb.mindrecord.tools import _pickle
+
+    (tmp_path / "batch").write_bytes(HOSTILE_PICKLES[name])
+    with pytest.raises(BadFileError, match="batch' is no pickle of numbers and arrays"):
+        _pickle.load(str(tmp_path / "batch"))
+    (tmp_path / "batch").write_bytes(pickle.dumps({b"data": np.ones(3, ">i2"), "text": b"\xff"}, 2))
+    values = _pickle.load(str(tmp_path / "batch"))
+    assert values["text"] == b"\xff" and values[b"data"].tolist() == [1, 1, 1]
+
+
 def test_messages_nested_deeper_than_a_hundred_are_refused():
     schema = {"Node": {"child": (1, "Node", False)}}
     data = b""

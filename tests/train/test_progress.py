@@ -290,6 +290,18 @@ def test_what_cannot_be_counted_shows_its_seconds(terminal, monkeypatch):
     assert re.fullmatch(r"compiling: [\d.]+ s", terminal.rows[0]) and terminal.rows[1:] == [""]
 
 
+@pytest.mark.parametrize("quiet", [False, True])
+def test_wait_shows_changed_name_unless_quiet(terminal, monkeypatch, quiet):
+    monkeypatch.setattr(progress, "_DELAY", 0.02)
+    with progress.Wait("plan", quiet=quiet) as wait:
+        wait.what = "plan, search 1 of 2"
+        for _ in range(20 if quiet else 6000):  # a minute at most
+            if "search 1 of 2" in terminal.getvalue():
+                break
+            time.sleep(0.01)
+    assert ("plan, search 1 of 2: " in terminal.getvalue()) != quiet and (not quiet or terminal.getvalue() == "")
+
+
 def test_what_takes_less_than_a_second_leaves_nothing(terminal):
     with progress.Wait("compiling"):
         pass

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from msnb import log
+from msnb._util.byte_size import format_bytes
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.findings import find
 from msnb.insight.gradients.records import NonFinite, Step
@@ -376,7 +377,7 @@ class Recording:
             )
         if self.dropped:
             notes.append(
-                f"{_format_size(self.dropped)} of whole tensors did not fit into {_format_size(self.memory)}: every "
+                f"{format_bytes(self.dropped)} of whole tensors did not fit into {format_bytes(self.memory)}: every "
                 f"{_format_ordinal(self.tensor_stride)} step has them (memory={self.memory})."
             )
         if self.missed:
@@ -400,10 +401,3 @@ class Recording:
 
 def _format_ordinal(number):
     return {2: "second", 4: "fourth", 8: "eighth"}.get(number, f"{number}th")
-
-
-def _format_size(octets):
-    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if octets >= factor:
-            return f"{octets / factor:.3g} {unit}"
-    return f"{octets} B"

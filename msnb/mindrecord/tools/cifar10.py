@@ -35,7 +35,7 @@ def read_batch(path: str, **classes: int) -> list[np.ndarray]:
     images = content.get(b"data")
     fits = isinstance(images, np.ndarray) and images.size % _PIXELS == 0
     need(fits, f"b'data' is no array of {_PIXELS} numbers a row")
-    images = images.reshape(-1, 3, 32, 32)
+    images = np.asarray(images).reshape(-1, 3, 32, 32)
     out = [images.transpose(0, 2, 3, 1)]
     for name, count in classes.items():
         labels = content.get(name.encode())

@@ -9,6 +9,7 @@ from IPython.display import display
 
 from msnb.notebook.dashboard.view import dashboard
 from msnb.notebook.kernel.magic_options import parse
+from msnb.notebook.kernel.magic_registration import register_magics
 
 _RUN = ("msnb.insight.runs.run", "Run")
 
@@ -40,17 +41,12 @@ def _build_bundle(run, include=None, exclude=None):
 
 def install(shell: Any) -> Any:
     """Register the magic and the display of a Run with a shell. Return the undo function."""
-    registered = DashboardMagics(shell)
-    shell.register_magics(registered)
+    remove_magics = register_magics(shell, DashboardMagics(shell))
     formatter = shell.display_formatter.mimebundle_formatter
     formatter.for_type_by_name(*_RUN, _build_bundle)  # by name: a session without runs need not load it
 
     def undo():
-        for kind, names in registered.magics.items():
-            table = shell.magics_manager.magics[kind]
-            for name in names:
-                if getattr(table.get(name), "__self__", None) is registered:
-                    del table[name]
+        remove_magics()
         formatter.pop(".".join(_RUN), None)
 
     return undo

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from msnb._util.byte_size import format_bytes
 from msnb.common import dtype as mstype
 from msnb.exchange.open_file import weights_in
-from msnb.notebook.display.html import count, escape, number, size
+from msnb.notebook.display.html import count, escape, number
 from msnb.notebook.display.parameter_table import ParameterTable
 
 _MEASURES = 5  # columns of numbers: element count, mean, standard deviation, minimum, maximum
@@ -42,7 +43,9 @@ class Contents(ParameterTable):
     def totals(self) -> str:
         """Return the totals in words."""
         many = len(self.parameters)
-        return f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {size(self.nbytes)}"
+        return (
+            f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {format_bytes(self.nbytes)}"
+        )
 
     def _text_rows(self):
         return [(*cells, problem) for cells, problem, _ in self._rows]

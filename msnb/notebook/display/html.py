@@ -3,7 +3,7 @@
 from html import escape
 from typing import Any
 
-__all__ = ["STYLE", "alone", "escape", "framed", "number", "count", "size"]
+__all__ = ["STYLE", "alone", "escape", "framed", "number", "count"]
 
 # currentColor at some opacity instead of greys: right on every background. The two hues are told apart by colour-blind
 # eyes as well (Okabe and Ito, 2008).
@@ -64,11 +64,3 @@ def count(many: int) -> str:
         return f"{many:,}"
     unit, factor = next((u, f) for u, f in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if many >= 0.9995 * f)
     return f"{many / factor:.3g} {unit}"
-
-
-def size(octets: float) -> str:
-    """Format a number of bytes with a binary unit."""
-    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if octets >= factor:
-            return f"{octets / factor:.3g} {unit}"
-    return f"{octets} B"

@@ -3,8 +3,9 @@
 import re
 from typing import Any
 
+from msnb._util.byte_size import format_bytes
 from msnb.nn.optim.optimizer import Optimizer
-from msnb.notebook.display.html import count, escape, framed, size
+from msnb.notebook.display.html import count, escape, framed
 
 _PARAMETERS = re.compile(r",?\s*\w+=Parameter \((?:[^()]|\([^()]*\))*\)")
 _MISSING_SPACE = re.compile(
@@ -28,7 +29,7 @@ def net_html(cell: Any) -> str:
         facts.append(f"{count(fixed)} fixed")
     if state:
         facts.append(f"{count(sum(p.size for p in parameters if id(p) in state))} of the optimizer's state")
-    facts.append(size(sum(p.nbytes for p in parameters)))
+    facts.append(format_bytes(sum(p.nbytes for p in parameters)))
     facts.append("training" if cell.training else "evaluating")
     head = (
         f'<div class="head"><b>{escape(type(cell).__name__)}</b>'

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from msnb._util.byte_size import format_bytes
 from msnb.core.tensor.tensor import is_traced
-from msnb.notebook.display.html import count, escape, framed, number, size
+from msnb.notebook.display.html import count, escape, framed, number
 
 _MOST = 12  # rows and columns of a table that is shown without gaps
 _EDGE = 3  # rows and columns at each end of a larger table
@@ -35,7 +36,7 @@ def _format_head(tensor, values):
         parts.append(f'<span class="mono">{escape(str(tensor.name))}</span>')
     parts.append(f'<span class="mono">{values.shape}</span>')
     parts.append(f'<span class="mono">{escape(str(tensor.dtype))}</span>')
-    parts.append(f'<span class="dim">{size(values.nbytes)}</span>')
+    parts.append(f'<span class="dim">{format_bytes(values.nbytes)}</span>')
     if getattr(tensor, "requires_grad", True) is False:
         parts.append('<span class="dim">not trained</span>')
     return f'<div class="head">{"".join(parts)}</div>'

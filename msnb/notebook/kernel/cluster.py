@@ -17,6 +17,7 @@ from msnb import alias
 from msnb.communication._gloo_log import filter_descriptor
 from msnb.communication._processes import free_port, join, variables_of
 from msnb.notebook.kernel.magic_options import parse
+from msnb.notebook.kernel.magic_registration import register_magics
 
 _WAIT = 120  # seconds for processes to start, and to find one another
 
@@ -136,16 +137,12 @@ def _set_up_process(variables, api):
 def install(shell: Any) -> Any:
     """Register the magic with a shell. Return the undo function."""
     registered = ClusterMagics(shell)
-    shell.register_magics(registered)
+    remove_magics = register_magics(shell, registered)
     shell.events.register("post_run_cell", registered.report_lost_processes)
 
     def undo():
         shell.events.unregister("post_run_cell", registered.report_lost_processes)
         registered.stop()
-        for kind, names in registered.magics.items():
-            table = shell.magics_manager.magics[kind]
-            for name in names:
-                if getattr(table.get(name), "__self__", None) is registered:
-                    del table[name]
+        remove_magics()
 
     return undo

@@ -16,6 +16,7 @@ from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
 from msnb.notebook.kernel import cell_names, cell_scope, cluster, errors, rewrite_imports
 from msnb.notebook.kernel.magic_options import parse
+from msnb.notebook.kernel.magic_registration import register_magics
 from msnb.notebook.pipeline import magics as pipeline_magics
 from msnb.notebook.plan.view import install as install_plans
 from msnb.notebook.profile import magics as profile_magics
@@ -194,8 +195,7 @@ class MindSporeMagics(Magics):
 def install(shell: Any) -> Any:
     """Register the magics with a shell. Return the undo function."""
     alias.explain()
-    registered = MindSporeMagics(shell)
-    shell.register_magics(registered)
+    remove_magics = register_magics(shell, MindSporeMagics(shell))
     undo_profile = profile_magics.install(shell)
     undo_pipeline = pipeline_magics.install(shell)
     undo_gradients = gradient_magics.install(shell)
@@ -214,11 +214,7 @@ def install(shell: Any) -> Any:
         undo_plans()
         undo_cluster()
         undo_help()
-        for kind, names in registered.magics.items():
-            table = shell.magics_manager.magics[kind]
-            for name in names:
-                if getattr(table.get(name), "__self__", None) is registered:
-                    del table[name]
+        remove_magics()
         alias.uninstall()
         alias.explain(False)
 

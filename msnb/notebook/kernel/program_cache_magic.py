@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from msnb._util.byte_size import format_bytes
 from msnb.core.errors.source_location import format_location
 from msnb.core.program import persistent_cache, program_cache
 from msnb.core.state import trace_state
-from msnb.notebook.display.html import escape, framed, size
+from msnb.notebook.display.html import escape, framed
 
 
 def install(ipython: Any) -> Any:
@@ -54,11 +55,11 @@ def _format_compile_seconds(program):
 def _format_memory(program):
     """Return the memory of a program that has run. The query is cheap, because JAX caches the executable."""
     sizes = program.memory() if program.calls else None
-    return "" if sizes is None else size(sum(sizes.values()))
+    return "" if sizes is None else format_bytes(sum(sizes.values()))
 
 
 def _with_size(number, octets):
-    return number, size(octets)
+    return number, format_bytes(octets)
 
 
 def on_disk() -> str:

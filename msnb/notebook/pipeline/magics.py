@@ -11,6 +11,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from msnb.core.errors.messages import describe
 from msnb.notebook import pipeline
 from msnb.notebook.kernel.magic_options import expression, parse
+from msnb.notebook.kernel.magic_registration import register_magics
 
 _MONITOR = ("msnb.dataset.engine.monitor", "Monitor")
 
@@ -66,18 +67,13 @@ def _run_pipeline(dataset, epochs, seconds):
 
 def install(shell: Any) -> Any:
     """Register the magics and the display of a Monitor with a shell. Return the undo function."""
-    registered = PipelineMagics(shell)
-    shell.register_magics(registered)
+    remove_magics = register_magics(shell, PipelineMagics(shell))
     formatter = shell.display_formatter.formatters["text/html"]
     # by name: a session without pipelines need not load them
     formatter.for_type_by_name(*_MONITOR, lambda monitor: pipeline.monitor_html(monitor))
 
     def undo():
-        for kind, names in registered.magics.items():
-            table = shell.magics_manager.magics[kind]
-            for name in names:
-                if getattr(table.get(name), "__self__", None) is registered:
-                    del table[name]
+        remove_magics()
         formatter.pop(".".join(_MONITOR), None)
 
     return undo

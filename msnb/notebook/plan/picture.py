@@ -4,8 +4,8 @@ import textwrap
 from html import escape
 from typing import Any
 
+from msnb._util.byte_size import format_bytes
 from msnb.insight.ellipsize import middle
-from msnb.notebook.display.html import size
 
 _WIDTH, _ROW = 900, 24
 _STEP, _SENT, _MEMORY = 190, 530, 560  # x positions of the columns; the second is right-aligned
@@ -21,7 +21,8 @@ _STYLE = (
 def headline(plans: dict[str, Any]) -> str:
     """Return the planned network and its devices in words."""
     mesh = " x ".join(f"{many} {axis}" for axis, many in plans["mesh"].items())
-    return f"{plans['title']} on {plans['devices']} {plans['hardware']['name']} ({mesh}), {size(plans['memory'])} each"
+    devices = f"{plans['devices']} {plans['hardware']['name']} ({mesh})"
+    return f"{plans['title']} on {devices}, {format_bytes(plans['memory'])} each"
 
 
 def _format_bubble(one):
@@ -42,11 +43,11 @@ def to_svg(plan_data: dict[str, Any]) -> str:
     out += [f'<text x="{x}" y="50" class="s{end}">{words}</text>' for x, words, end in heads]
     for number, one in enumerate(plans):
         y = 70 + number * _ROW
-        step_time, sent = f"{1e3 * one['seconds']:,.2f} ms{_format_bubble(one)}", size(round(one["bytes"]))
+        step_time, sent = f"{1e3 * one['seconds']:,.2f} ms{_format_bubble(one)}", format_bytes(round(one["bytes"]))
         room = _SENT - _STEP - _LETTER * (len(step_time) + len(sent)) - 24
         time, memory_width = min(130, room) * one["seconds"] / longest, 180 * one["memory"] / most
         fits = "m" if one["fits"] else "no"
-        words = size(round(one["memory"])) + ("" if one["fits"] else ", too much")
+        words = format_bytes(round(one["memory"])) + ("" if one["fits"] else ", too much")
         out.append(
             f'<text x="16" y="{y}">{escape(middle(one["name"], 24))}</text>'
             f'<rect x="{_STEP}" y="{y - 10}" width="{time:.1f}" height="12" class="c"/>'

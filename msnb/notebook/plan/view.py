@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msnb._util.byte_size import format_bytes
 from msnb.notebook.display import page, static_output
-from msnb.notebook.display.html import size
 from msnb.notebook.plan.picture import headline, to_svg
 from msnb.notebook.view import View, checked_height, widget_kind
 
@@ -102,8 +102,8 @@ class PlanView(View):
         if self._plans is not None:
             return repr(self._plans)
         lines = [
-            f"{one['name']}: {1e3 * one['seconds']:,.2f} ms, {size(round(one['bytes']))} sent, "
-            f"{size(round(one['memory']))} kept{'' if one['fits'] else ', too much'}"
+            f"{one['name']}: {1e3 * one['seconds']:,.2f} ms, {format_bytes(round(one['bytes']))} sent, "
+            f"{format_bytes(round(one['memory']))} kept{'' if one['fits'] else ', too much'}"
             for one in self.told["plans"]
         ]
         return "\n".join([headline(self.told), *lines])

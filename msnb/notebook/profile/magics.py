@@ -10,6 +10,7 @@ from IPython.display import display
 from msnb.insight.profile import Profile, Recorder, machine, profile
 from msnb.notebook.kernel import cell_names
 from msnb.notebook.kernel.magic_options import parse
+from msnb.notebook.kernel.magic_registration import register_magics
 from msnb.notebook.profile.view import view
 
 _PROFILE = ("msnb.insight.profile.result", "Profile")
@@ -120,17 +121,12 @@ def _build_bundle(result, include=None, exclude=None):
 
 def install(shell: Any) -> Any:
     """Register the magics and the display of a Profile with a shell. Return the undo function."""
-    registered = ProfileMagics(shell)
-    shell.register_magics(registered)
+    remove_magics = register_magics(shell, ProfileMagics(shell))
     formatter = shell.display_formatter.mimebundle_formatter
     formatter.for_type_by_name(*_PROFILE, _build_bundle)  # by name: a session that never profiles need not load it
 
     def undo():
-        for kind, names in registered.magics.items():
-            table = shell.magics_manager.magics[kind]
-            for name in names:
-                if getattr(table.get(name), "__self__", None) is registered:
-                    del table[name]
+        remove_magics()
         formatter.pop(".".join(_PROFILE), None)
 
     return undo

@@ -9,6 +9,7 @@ from IPython.display import display
 
 from msnb.insight.runs import live_views
 from msnb.notebook.kernel.magic_options import parse
+from msnb.notebook.kernel.magic_registration import register_magics
 from msnb.notebook.runs.view import RunsView, runs
 
 
@@ -52,16 +53,11 @@ def _show_tuning(runs, target, goal):
 
 def install(shell: Any) -> Any:
     """Register the magic with a shell. Return the undo function."""
-    registered = RunsMagics(shell)
-    shell.register_magics(registered)
+    remove_magics = register_magics(shell, RunsMagics(shell))
     hide = live_views.by(_show_tuning)
 
     def undo():
         hide()
-        for kind, names in registered.magics.items():
-            table = shell.magics_manager.magics[kind]
-            for name in names:
-                if getattr(table.get(name), "__self__", None) is registered:
-                    del table[name]
+        remove_magics()
 
     return undo

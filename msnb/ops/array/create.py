@@ -318,6 +318,15 @@ def OnesLike(x):
     return jnp.ones(x.shape, x.dtype)
 
 
+def _fill_like(operator, number, input, dtype):
+    if isinstance(input, (tuple, list)):
+        return tuple(_fill_like(operator, number, one, dtype) for one in input)
+    if isinstance(input, (bool, int, float)):
+        return type(input)(number)
+    result = operator.functional(input)
+    return result if dtype is None else Cast.functional(result, dtype)
+
+
 @spelling(OnesLike)
 def ones_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """A Tensor of ones, of the shape of another.
@@ -329,12 +338,7 @@ def ones_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     Returns:
         Tensor.
     """
-    if isinstance(input, (tuple, list)):
-        return tuple(ones_like(v, dtype=dtype) for v in input)
-    if isinstance(input, (bool, int, float)):
-        return type(input)(True)
-    result = OnesLike.functional(input)
-    return result if dtype is None else Cast.functional(result, dtype)
+    return _fill_like(OnesLike, 1, input, dtype)
 
 
 @operator
@@ -369,12 +373,7 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     Returns:
         Tensor.
     """
-    if isinstance(input, (tuple, list)):
-        return tuple(zeros_like(v, dtype=dtype) for v in input)
-    if isinstance(input, (bool, int, float)):
-        return type(input)(False)
-    result = ZerosLike.functional(input)
-    return result if dtype is None else Cast.functional(result, dtype)
+    return _fill_like(ZerosLike, 0, input, dtype)
 
 
 @spelling(ZerosLike, function="zero_", method="zero_")

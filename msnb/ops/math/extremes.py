@@ -106,6 +106,26 @@ def _with_index(op, reduction, arg, x, axis, keepdims):
     return (value, expanded_index) if keepdims else (Squeeze.functional(value, axis), index)
 
 
+def _over_axis_or_all(with_indices, reduction, of_two, x, axis, keepdims, initial, where, return_indices, dim, keepdim):
+    """Return r1.1's `Tensor.max` or `Tensor.min`: values, or (values, indices) as `with_indices` returns them."""
+    if dim is not None:
+        return with_indices(x, dim, bool(keepdim))
+    x = x if where is True else _Where.functional(where, x, initial)
+    keepdims = bool(keepdims if keepdim is None else keepdim)
+    if return_indices:
+        return with_indices(x, axis, keepdims)
+    value = reduction.functional(x, axis, keepdims)
+    return value if initial is None else of_two.functional(value, initial)
+
+
+def _over_dim_or_axis(with_indices, values, x, dim, keepdim, axis, keepdims, **more):
+    """Return MindSpore 2's `Tensor.max` or `Tensor.min`: (values, indices) along one `dim`, else `values(...)`."""
+    if isinstance(dim, int):
+        return with_indices(x, dim, keepdim)
+    axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
+    return values(x, axis, keepdims, **more)
+
+
 @spelling(ReduceMax, Argmax, function="max")
 @keyword_aliases(x="input", keep_dims="keepdims")
 def max_(
@@ -183,14 +203,8 @@ def _max_of(
     Returns:
         Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
     """
-    if dim is not None:
-        return max_(self, dim, bool(keepdim))
-    x = self if where is True else _Where.functional(where, self, initial)
-    keepdims = bool(keepdims if keepdim is None else keepdim)
-    if return_indices:
-        return max_(x, axis, keepdims)
-    largest = ReduceMax.functional(x, axis, keepdims)
-    return largest if initial is None else Maximum.functional(largest, initial)
+    rest = axis, keepdims, initial, where, return_indices, dim, keepdim
+    return _over_axis_or_all(max_, ReduceMax, Maximum, self, *rest)
 
 
 @differs_in_api2(_BY_DIM)
@@ -220,10 +234,8 @@ def _max_api2(
     Returns:
         A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
     """
-    if isinstance(dim, int):
-        return max_(self, dim, keepdim)
-    axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
-    return _max_of(self, axis, keepdims, initial=initial, where=where, return_indices=return_indices)
+    more = {"initial": initial, "where": where, "return_indices": return_indices}
+    return _over_dim_or_axis(max_, _max_of, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMin, Argmin, function="min")
@@ -303,14 +315,8 @@ def _min_of(
     Returns:
         Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
     """
-    if dim is not None:
-        return min_(self, dim, bool(keepdim))
-    x = self if where is True else _Where.functional(where, self, initial)
-    keepdims = bool(keepdims if keepdim is None else keepdim)
-    if return_indices:
-        return min_(x, axis, keepdims)
-    smallest = ReduceMin.functional(x, axis, keepdims)
-    return smallest if initial is None else Minimum.functional(smallest, initial)
+    rest = axis, keepdims, initial, where, return_indices, dim, keepdim
+    return _over_axis_or_all(min_, ReduceMin, Minimum, self, *rest)
 
 
 @differs_in_api2(_BY_DIM)
@@ -340,10 +346,8 @@ def _min_api2(
     Returns:
         A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
     """
-    if isinstance(dim, int):
-        return min_(self, dim, keepdim)
-    axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
-    return _min_of(self, axis, keepdims, initial=initial, where=where, return_indices=return_indices)
+    more = {"initial": initial, "where": where, "return_indices": return_indices}
+    return _over_dim_or_axis(min_, _min_of, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMax, ReduceMin, method="ptp", generation=1)

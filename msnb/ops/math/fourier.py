@@ -66,7 +66,7 @@ def _transform_axis(kind, x, n, dim, norm):
     return _Fourier(kind, *arguments)(x)
 
 
-def _compute_frequencies(function: str, n: Any, d: float, dtype: Any) -> Tensor:
+def compute_frequencies(function: str, n: Any, d: float, dtype: Any) -> Tensor:
     frequencies = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
     return in_type(Tensor(frequencies), mstype.float32 if dtype is None else dtype, function)
 
@@ -218,7 +218,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
         TypeError: If an argument has the wrong type.
         ValueError: If `n` is not positive.
     """
-    return _compute_frequencies("fftfreq", n, d, dtype)
+    return compute_frequencies("fftfreq", n, d, dtype)
 
 
 @spelling(_Fourier)
@@ -237,7 +237,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
         TypeError: If an argument has the wrong type.
         ValueError: If `n` is not positive.
     """
-    return _compute_frequencies("rfftfreq", n, d, dtype)
+    return compute_frequencies("rfftfreq", n, d, dtype)
 
 
 @spelling(_Rolled)

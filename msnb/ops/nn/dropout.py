@@ -103,6 +103,12 @@ def _drop_channels(op, key, x, keep_prob, ranks):
     return y, jnp.broadcast_to(mask, x.shape)
 
 
+def _drop_channels_of(dropout, input, keep):
+    if is_constant(keep, 1.0):
+        return input
+    return input * 0 if is_constant(keep, 0.0) else dropout.functional(input, keep)[0]
+
+
 @operator(random=True)
 def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
     """Dropout of entire channels of images.
@@ -131,10 +137,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    keep = _keep_probability("dropout2d", p, training)
-    if is_constant(keep, 1.0):
-        return input
-    return input * 0 if is_constant(keep, 0.0) else Dropout2D.functional(input, keep)[0]
+    return _drop_channels_of(Dropout2D, input, _keep_probability("dropout2d", p, training))
 
 
 @spelling(Dropout2D)
@@ -193,10 +196,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    keep = _keep_probability("dropout3d", p, training)
-    if is_constant(keep, 1.0):
-        return input
-    return input * 0 if is_constant(keep, 0.0) else Dropout3D.functional(input, keep)[0]
+    return _drop_channels_of(Dropout3D, input, _keep_probability("dropout3d", p, training))
 
 
 def _mask_bytes(shape):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from msnb.common.kinds import Between, Bool, Float, Int, NonNegInt, PositiveFloat, checked
+from msnb.common.progress import Wait
 from msnb.core.program.program_cache import program_of
 from msnb.core.sharding.partitioner import on_one_device
 from msnb.parallel.cost_model.transfer_cost import MeshCostModel
@@ -16,7 +17,6 @@ from msnb.parallel.planning.hardware import Hardware, hardware_of
 from msnb.parallel.planning.pipeline_plans import Pipeline, pipelines
 from msnb.parallel.planning.plan_mesh import mesh_of, weights_of
 from msnb.parallel.planning.plan_result import Plan, tensors_of
-from msnb.parallel.planning.progress import ProgressLine
 from msnb.parallel.planning.strategies import Refused, named_strategies
 from msnb.parallel.planning.table import html_table, text_table
 from msnb.parallel.planning.verify import Compiled, compile_strategy
@@ -179,7 +179,7 @@ def plan(
         check (int): How many of the best XLA is asked about. Default: 3.
         efficiency (float): Share of the peak that products reach. Default: 0.5.
         seconds (float): About how long one search may take. Default: 60.
-        progress (bool): Whether a bar is shown. Default: True.
+        progress (bool): Whether a line shows the progress. Default: True.
 
     Returns:
         Plans, the best first.
@@ -196,21 +196,25 @@ def plan(
         program = program_of(root, *arguments, anew=True)
     limit = chosen.memory if memory is None else memory * _GIB
     plans = Plans(program, sizes, chosen, limit, {"efficiency": efficiency, "seconds": seconds})
-    with ProgressLine(progress) as said:
-        for way in named_strategies(plans, said):
-            said(f"planned: {way[0]}")
+    with Wait("plan", quiet=not progress) as wait:
+
+        def show(text):
+            wait.what = f"plan, {text}"
+
+        for way in named_strategies(plans, show):
+            show(f"planned: {way[0]}")
             plans.refused.append(way) if isinstance(way, Refused) else plans.add(*way)
         weights = functools.partial(weights_of, hardware=chosen)
-        said("stages of a pipeline, one search for each number")
+        show("stages of a pipeline, one search for each number")
         for way in pipelines(root, arguments, devices, weights):
             if isinstance(way, Refused):
                 plans.refused.append(way)
                 continue
             name = f"{way.stages} stages, {way.parts} parts"
-            said(f"planned: {name}")
+            show(f"planned: {name}")
             plans.add(name, way.strategy, way)
         asked = [one for one in plans if one.fits][:check]
         for number, one in enumerate(asked, 1):
-            said(f"XLA check {number} of {len(asked)}: {one.name}")
+            show(f"XLA check {number} of {len(asked)}: {one.name}")
             plans.check(one)
     return plans

@@ -3,6 +3,7 @@
 All of this runs in the thread that writes, during the next step.
 """
 
+import io
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from msnb import log
-from msnb.formats import png
 from msnb.formats.summary_events import Image
 from msnb.train.summary._histograms import histograms
 
@@ -61,7 +61,17 @@ def image(tag: str, array: np.ndarray) -> Image | None:
     canvas[:n] = array
     canvas = canvas.reshape(rows, columns, colours, height, width).transpose(0, 3, 1, 4, 2)
     canvas = _to_bytes(canvas.reshape(rows * height, columns * width, colours))
-    return Image(canvas.shape[0], canvas.shape[1], colours, png.encode(canvas))
+    return Image(canvas.shape[0], canvas.shape[1], colours, _encode_png(canvas))
+
+
+def _encode_png(canvas):
+    """Return the PNG file of a uint8 image of 1 or 3 channels."""
+    from PIL import Image  # spares Pillow to runs without images
+
+    file = io.BytesIO()
+    # the fastest level: the writer competes with the training for the CPU
+    Image.fromarray(canvas.squeeze(2) if canvas.shape[2] == 1 else canvas).save(file, "PNG", compress_level=1)
+    return file.getvalue()
 
 
 def _to_bytes(array):

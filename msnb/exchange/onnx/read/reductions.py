@@ -95,17 +95,14 @@ _register_arg_extreme("ArgMax", "Argmax")
 _register_arg_extreme("ArgMin", "Argmin")
 
 
-@handles("CumSum")
-def _read_cumsum(r, node):
-    x = node.inputs[0]
-    axis = int(r.ints(node.inputs[1])[0]) % x.rank
-    sums = r("CumSum", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
-    return r.cast(sums, x.dtype)
+def _register_cumulative(op):
+    @handles(op)
+    def _read_cumulative(r, node):
+        x = node.inputs[0]
+        axis = int(r.ints(node.inputs[1])[0]) % x.rank
+        result = r(op, x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
+        return r.cast(result, x.dtype)
 
 
-@handles("CumProd")
-def _read_cumprod(r, node):
-    x = node.inputs[0]
-    axis = int(r.ints(node.inputs[1])[0]) % x.rank
-    products = r("CumProd", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
-    return r.cast(products, x.dtype)
+_register_cumulative("CumSum")
+_register_cumulative("CumProd")
