@@ -1,0 +1,44 @@
+"""Errors of a compiled program: it returns a code as its last result, and the report raises the error of that code."""
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from msnb.core.errors.messages import format_location
+from msnb.core.operator.value_checks import Finding
+from msnb.core.state import deferred_errors
+
+
+class ErrorReport:
+    """The possible run-time errors of one program.
+
+    Args:
+        entries (list): (exception or `Finding`, location). The code of an entry is its index + 1.
+    """
+
+    __slots__ = ("_entries", "_waits")
+
+    def __init__(self, entries: list[Any]) -> None:
+        self._entries = entries
+        # True if a call must wait for its error code
+        self._waits: bool = not all(isinstance(e, Finding) and e.is_deferred for e, _ in entries)
+
+    def report(self, verdict: Any) -> None:
+        """Raise the error of a run, if any, now or at a later poll.
+
+        Args:
+            verdict (jax.Array): The code, 0 for none, and the offending value.
+        """
+        if self._waits:
+            self._raise_error(np.asarray(verdict))
+        else:
+            deferred_errors.defer(verdict, self._raise_error)
+
+    def _raise_error(self, verdict):
+        code, value = verdict.tolist()
+        if code:
+            error, location = self._entries[code - 1]
+            error = error.error(value) if isinstance(error, Finding) else copy.copy(error)
+            error.add_note(f"raised in the graph at {format_location(*location)}")
+            raise error
