@@ -113,7 +113,7 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
         flat_args = [numbers[index] if index in numbers else next(remaining) for index in range(count)]
         outs = iter(eval_jaxpr(jaxpr, program.jaxpr.consts, *weights, *flat_args))
         return tuple(
-            [next(outs) if constant is None else jax.numpy.asarray(constant[0]) for constant in program.static]
+            [next(outs) if constant is None else jax.numpy.asarray(constant[0]) for constant in program.results.static]
         )
 
     fn.__name__ = fn.__qualname__ = program.name if program.name.isidentifier() else "main"

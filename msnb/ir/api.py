@@ -60,7 +60,7 @@ def of_program(program: "Program", name: str | None = None, expand: bool = False
     graph = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs, operator_of, expand)
     graph.written = len(program.written)
     traced = iter(graph.outputs)  # a result that is constant while tracing is not an output of the jaxpr
-    constants = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.static]
+    constants = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.results.static]
     rest = list(traced)
     if getattr(program, "errors", None):  # the first output holds the flags of failed checks: it is not a result
         del rest[0]

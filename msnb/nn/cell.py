@@ -102,7 +102,7 @@ class Cell(CallMixin, StateDictMixin):
             _create_time=next(_ids),
         )
         if trace_state.thread.frame is not None:
-            trace_state.thread.frame.root().created_cells.add(self)
+            trace_state.thread.frame.trace.cell_changes.created.add(self)
         if flags:
             self.add_flags(**flags)
         if _asked.made:

@@ -263,9 +263,17 @@ def test_verdicts_are_kept_in_bounds(slow):
 
 
 def test_operators_without_checks_run_as_before():
-    assert type(P.Add.operator).__name__ == "Operator"
+    assert not P.Add.operator.checks and not P.OneHot.operator.checks
     assert P.Add.operator.functional(Tensor(1.0), Tensor(2.0)).asnumpy() == 3
-    assert not isinstance(P.OneHot.operator, value_checks.CheckMixin)
+
+
+@pytest.mark.parametrize("mode", [context.PYNATIVE_MODE, context.GRAPH_MODE], ids=["PYNATIVE", "GRAPH"])
+def test_an_operator_that_is_recomputed_is_still_checked(mode):
+    context.set_context(mode=mode)
+    look_up = P.Gather().recompute()
+    assert look_up(Tensor(np.float32([1, 2])), i32(1), 0).asnumpy() == 2
+    with pytest.raises(RuntimeError, match="but got 5"):
+        look_up(Tensor(np.float32([1, 2])), i32(5), 0).asnumpy()
 
 
 # ---------------------------------------------------------------------- ranges

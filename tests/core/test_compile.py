@@ -403,6 +403,35 @@ def test_an_observer_can_run_the_program_again_on_the_inputs_of_a_run(watched):
     assert [a.tolist() for a in again] == [o.tolist() for o in kept.outputs] and 2.0 in [o.tolist() for o in again]
 
 
+class ResultSums:
+    """An observer that adds the sum of the first result."""
+
+    def __init__(self):
+        self.seen = []
+
+    def rewrite(self, program):
+        graph = program.jaxpr
+
+        def with_sum(*args):
+            outs = jax.core.eval_jaxpr(graph.jaxpr, graph.consts, *args)
+            return (*outs, jnp.sum(outs[0]))
+
+        return jax.make_jaxpr(with_sum)(*graph.in_avals)
+
+    def receive(self, program, run):
+        self.seen += [float(e) for e in run.extras]
+
+
+def test_an_observer_follows_the_changed_weights_of_a_frozen_network(watched):
+    net = nn.Dense(2, 2, weight_init="ones")
+    predict = ms.frozen(net)
+    observer, sums = watched(ResultSums()), []
+    for factor in (1, 3):
+        net.weight.set_data(net.weight * factor)
+        sums.append(float(predict(X.reshape(1, 2)).asnumpy().sum()))
+    assert observer.seen == sums and sums[1] == 3 * sums[0]
+
+
 def test_an_observer_that_comes_and_goes_leaves_the_compiled_program_as_it_was():
     net = Scale()
     net(X)

@@ -170,15 +170,15 @@ def test_a_program_stopped_while_it_compiles_keeps_its_parameters_and_is_as_fast
     net = Adds()
     net.compile(X)
     program = next(e.program for entries in net._programs.table.values() for e in entries)
-    flat, calls = program._flat, []
+    forms, calls = program._forms, []
 
     def stopped(*args):
         calls.append(1)
         if len(calls) == 1:
             raise KeyboardInterrupt
-        return flat(*args)
+        return forms._flat(*args)
 
-    program.run = program._own_run = program._jitted(stopped, donate=True)
+    forms.current = forms.own = forms._compile_call(stopped, donate=True)
     with pytest.raises(KeyboardInterrupt):
         net(X)
     assert net.w.asnumpy().tolist() == [1, 1]

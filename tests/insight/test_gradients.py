@@ -193,7 +193,7 @@ def test_a_program_without_gradients_is_left_alone():
     with GradientMonitor() as monitor:
         net(x)
         program = program_of(net, x)
-        assert not program._observed
+        assert not program._forms.receivers
     assert monitor.recording.rows() == [] and monitor.findings() == []
 
 

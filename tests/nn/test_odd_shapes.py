@@ -66,7 +66,7 @@ def test_a_layer_takes_any_rank_or_says_what_it_takes(cls, shapes):
 
     def run(*arrays):
         with trace_state.TraceFrame() as frame:
-            frame.number = 0
+            frame.trace.number = 0
             return _arrays(net._run(tuple(map(box, arrays)), {}))
 
     for shape in shapes:
@@ -104,7 +104,7 @@ def call(op, array):
     x = box(array)
     inputs = [(x, x) if i.many else x if i.kind is None else i.kind.example for i in op.inputs if i.default is _ABSENT]
     with trace_state.TraceFrame() as frame:
-        frame.number = 0
+        frame.trace.number = 0
         return _arrays(op.primitive(**attributes)(*inputs))
 
 

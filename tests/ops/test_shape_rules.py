@@ -78,7 +78,7 @@ def traced(row, inputs):
 
     def run(*given):
         with trace_state.TraceFrame() as frame:
-            frame.number = 0
+            frame.trace.number = 0
             out = row.call()(*[make(given) for make in makers])
             return [v._array for v in (out if isinstance(out, tuple) else (out,)) if isinstance(v, Tensor)]
 

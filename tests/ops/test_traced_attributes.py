@@ -282,7 +282,7 @@ def both(name, which, dtype):
     layout, statics, arrays = structure(op, inputs)
     if op.random:
         arrays = [jax.random.key(0), *arrays]
-    names, opened = op.open_attributes(prim._attributes, graph=False)
+    names, opened = op.traced.open(op, prim._attributes, is_graph=False)
     assert set(names) == set(EXAMPLES[name][1])
     rest = {key: prim._attributes[key] for key in opened.attributes}
     more = layout if layout is None else (*layout, *[1] * len(names))

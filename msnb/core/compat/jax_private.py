@@ -358,6 +358,11 @@ def is_tracer(value):
     return isinstance(value, jax.core.Tracer)
 
 
+def is_deleted(array: object) -> bool:
+    """Return True if a compiled step has donated an array."""
+    return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()
+
+
 def is_differentiated(value):
     """Return True if `value` is a tracer of a differentiated function and depends on its inputs."""
     return is_tracer(value) and hasattr(value, "tangent")

@@ -24,7 +24,7 @@ def begin() -> None:
     """Clear the status and start checking."""
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
-    (_thread if frame is None else frame.root()).checking = True
+    (_thread if frame is None else frame.trace).checking = True
     # Vital: a training skips its step if an overflow is detected.
     if frame is None and _state.listener is None:
         _state.listener = events.listen(pulled=_note_cotangents, name="float status", here=True, vital=True)
@@ -34,7 +34,7 @@ def begin() -> None:
 def end() -> jax.Array:
     """Stop checking; returns the status, a bool array that is True after an overflow."""
     frame = _thread.frame
-    (_thread if frame is None else frame.root()).checking = False
+    (_thread if frame is None else frame.trace).checking = False
     if frame is None and _state.listener is not None:
         _state.listener = _state.listener.close()
     trace_state.update_results_observed()
@@ -45,7 +45,7 @@ def end() -> jax.Array:
 def note(arrays: Sequence[jax.Array]) -> None:
     """Update the status from `arrays` if checking is on."""
     frame = _thread.frame
-    if not (_thread if frame is None else frame.root()).checking:
+    if not (_thread if frame is None else frame.trace).checking:
         return
     arrays = [a for a in arrays if a is not None and is_inexact(a.dtype)]
     if not arrays:

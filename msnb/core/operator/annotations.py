@@ -48,8 +48,8 @@ def _copy_with_marks(op, marks):
     marked.marks = marks
     marked.kernels = LruCache()
     marked.__dict__.pop("_marked", None)
-    if "_open_operators" in marked.__dict__:
-        marked._open_operators = {}
+    if marked.traced is not None:
+        marked.traced = marked.traced.renew()
     return marked
 
 

@@ -28,6 +28,10 @@ def register_cell_tensor(value: Any) -> None:
         _cell_tensors[value] = True
 
 
+class OuterTensors(dict[int, Tensor]):
+    """id -> plain Tensor that a traced function reads from an enclosing scope."""
+
+
 def is_constant(value: Any) -> bool:
     """Return True if an operator casts `value` to the precision of its Cell.
 
@@ -38,7 +42,8 @@ def is_constant(value: Any) -> bool:
         return True
     if not isinstance(value, Tensor):
         return False
-    return value in _cell_tensors or thread.frame is not None and id(value) in thread.frame.root().named
+    frame = thread.frame
+    return value in _cell_tensors or frame is not None and id(value) in frame.trace.state_of(OuterTensors)
 
 
 def cast_kernel(dtype: Any) -> Kernel:

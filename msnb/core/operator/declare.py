@@ -22,7 +22,7 @@ from msnb.common.kinds import hashable, readable, readable_parameter
 from msnb.core.operator.dispatch import call_of
 from msnb.core.operator.operator_types import FUNCTIONAL, REGISTRY
 from msnb.core.operator.primitive import DeclaredPrimitive
-from msnb.core.operator.traced_attributes import TracedOperator, make_operator
+from msnb.core.operator.traced_attributes import make_operator
 from msnb.core.operator.ufunc import Ufunc, as_given, form_of
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.operands import other_operand
@@ -198,7 +198,7 @@ def operator(
         random (bool): True if the function takes a JAX key as its first argument.
         checks (Sequence[Check]): Checks of indices and labels among the inputs.
         rows (Callable): Maps the static inputs to the sparse gradient of the first input, a table; see
-            `core.operator.row_gradients.LookupMixin`.
+            `core.operator.row_gradients`.
         real (Callable): Maps the static inputs to the function that is differentiated if the results are integers, None
             for this function; see `core.eager.integer_gradients`.
         refuses (Callable): Takes the dict of attributes; raises if one excludes another.
@@ -341,7 +341,7 @@ def _make_function(op, name, shown_names) -> Callable:
         def function(*args, **kwargs):
             return call(prim, *args, **kwargs)
     else:
-        cache, key_of = LruCache(), _exact_key if isinstance(op, TracedOperator) else _cache_key
+        cache, key_of = LruCache(), _cache_key if op.traced is None else _exact_key
         names = list(op.attributes)
 
         def function(*args, **kwargs):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.common import dtype as mstype
 from msnb.core.operator.operator_types import in_precision, operand
-from msnb.core.operator.traced_attributes import TracedOperator, traced_call
-from msnb.core.operator.value_checks import CheckMixin
+from msnb.core.operator.traced_attributes import traced_call
 from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.tensor import Tensor
@@ -33,8 +32,8 @@ _BOX, _MANY, _STATIC = object(), object(), object()
 def call_of(op: "Operator") -> Callable[..., Any] | None:
     """Return the `__call__` for the class of operator `op`; None for the inherited one."""
     if op.plain:
-        return traced_call(op) if isinstance(op, TracedOperator) else _plain_call(op)
-    if op.written or op.random or isinstance(op, CheckMixin) or op.rows is not None:
+        return _plain_call(op) if op.traced is None else traced_call(op)
+    if op.written or op.random or op.checks or op.rows is not None:
         return None
     return _static_call(op)
 
@@ -51,7 +50,7 @@ def _plain_call(op):
         arrays = [operand(a, name, n) for a, n in zip(args, names)]
         return op.run(self._kernel, args, arrays)
 
-    if isinstance(op, CheckMixin):
+    if op.checks:
 
         def call(self, *args, **kwargs):
             return general(self, args, kwargs)
@@ -108,7 +107,7 @@ def _static_call(op):
     """
     input_kinds = tuple([_MANY if i.many else _BOX if i.kind is None else _STATIC for i in op.inputs])
     defaults, required = op.defaults, len(op.inputs) - len(op.defaults)
-    count, traced, returns_integers = len(op.inputs), isinstance(op, TracedOperator), op.real is not None
+    count, traced, returns_integers = len(op.inputs), op.traced is not None, op.real is not None
 
     def call(self, *args, **kwargs):
         n_args = len(args)

@@ -1,8 +1,9 @@
 """`Operator`: one declaration, from which the class, the functions and the Tensor methods are built.
 
 Parameters of the declared function: one without annotation is a Tensor input, one with a `Kind` is a static input of
-the call, a keyword-only one with a `Kind` is an attribute of the class. `core.operator.traced_attributes` has
-attributes that are inputs of the program. docs/architecture.md shows how to add an operator.
+the call, a keyword-only one with a `Kind` is an attribute of the class. An `Operator` is composed of checks of input
+values (`value_checks`), a sparse gradient (`row_gradients`) and attributes that are inputs of the program
+(`traced_attributes`); most operators have none of the three. docs/architecture.md shows how to add an operator.
 """
 
 import inspect
@@ -15,13 +16,14 @@ import numpy as np
 
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of, readable_parameter
-from msnb.core.compat.jax_private import copy_array, is_tracer
+from msnb.core.compat.jax_private import copy_array, is_deleted, is_tracer
 from msnb.core.eager import float_status, integer_gradients, remat_policy, tape
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import describe, explain_kernel_error
 from msnb.core.jaxpr import partial_trace
 from msnb.core.jaxpr.op_names import attributes_of as attributes_of  # re-exported
 from msnb.core.jaxpr.op_names import graph_name
+from msnb.core.operator import row_gradients, value_checks
 from msnb.core.operator.autocast import cast_tensor, is_constant
 from msnb.core.state import random_stream, trace_state
 from msnb.core.support.lru_cache import LruCache
@@ -31,6 +33,8 @@ from msnb.core.tensor.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.jaxpr.op_names import GraphName
+    from msnb.core.operator.traced_attributes import TracedAttributes
+    from msnb.core.operator.value_checks import Check
 
 REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
 # name -> Operator or class that a user declared, while it is alive; the last one of each name
@@ -60,10 +64,23 @@ class Input:
 
 
 class Operator:
-    """A declared operator, created by `declare.operator`, which describes the arguments."""
+    """A declared operator, created by `declare.operator`, which describes the arguments.
+
+    Attributes:
+        checks (tuple[Check]): Checks of input values. Each kernel stores the positions of the checked inputs.
+        rows (Union[Callable, None]): Sparse gradient of the first input, see `row_gradients`.
+        traced (Union[TracedAttributes, None]): Attributes that are inputs of the program.
+    """
 
     def __init__(
-        self, fn: Callable[..., Any], name: str, writes: tuple[str, ...], returns: str, random_key: bool
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        writes: tuple[str, ...],
+        returns: str,
+        random_key: bool,
+        checks: "Sequence[Check]" = (),
+        rows: Callable[..., Any] | None = None,
     ) -> None:
         self.fn = fn
         self.name = name
@@ -94,7 +111,9 @@ class Operator:
         self.marks: Any = None  # annotations of a Primitive beyond its attributes, see msnb.core.operator.annotations
         self.kernels: LruCache = LruCache()
         self.variant: Any = None  # (another Operator, condition on the attributes), see declare.variant
-        self.rows: Any = None  # sparse gradient of a look-up, see core.operator.row_gradients
+        self.checks: tuple[Check, ...] = tuple(checks)
+        self.rows: Callable[..., Any] | None = rows
+        self.traced: TracedAttributes | None = None
         self.real: Any = None  # function to differentiate if results are integers, see core.eager.integer_gradients
         self.collective: bool = False  # True if its kernels communicate with other devices
         self.refuses: Any = None  # takes the attributes; raises if one excludes another
@@ -164,8 +183,16 @@ class Operator:
         return kernel
 
     def plain_kernel(self, attributes: dict[str, Any]) -> Kernel | None:
-        """Return the kernel of calls with plain inputs."""
-        return self.kernel(attributes)
+        """Return the kernel of calls with plain inputs, which takes traced attributes as scalars after them.
+
+        Returns None if such an attribute is a Tensor.
+        """
+        if self.traced is None:
+            return self.kernel(attributes)
+        names, opened = self.traced.open(self, attributes, is_graph=False)
+        if any(isinstance(attributes[name], Tensor) for name in names):
+            return None
+        return opened.kernel({name: attributes[name] for name in opened.attributes})
 
     def select_variant(self, attributes: dict[str, Any]) -> "Operator":
         """Return the operator that runs for these attributes: this one, or its variant."""
@@ -175,8 +202,16 @@ class Operator:
 
     def prepare_call(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
         """Return (kernel, arguments after the arrays) for a call with these inputs; None if calls cannot be cached."""
+        op, scalars = self, ()
+        if self.traced is not None:
+            names, op = self.traced.open(self, attributes, is_graph=False)
+            if any(isinstance(attributes[name], Tensor) for name in names):
+                return None
+            scalars = self.traced.device_scalars(attributes, names)
+            attributes = {name: attributes[name] for name in op.attributes}
+            args = (*args, *[box(n) if isinstance(n, jax.Array) else n for n in scalars])
         layout, statics = [], []
-        for inp, arg in zip(self.inputs, args):
+        for inp, arg in zip(op.inputs, args):
             if inp.kind is not None:
                 layout.append(-1)
                 statics.append(inp.kind(arg, inp.name, self.name))
@@ -187,11 +222,15 @@ class Operator:
             else:
                 operand(arg, self.name, inp.name)
                 layout.append(1)
-        return self.kernel(attributes, tuple(layout), tuple(statics)), ()
+        return op.kernel(attributes, tuple(layout), tuple(statics)), scalars
 
     def _make_kernel(self, attributes, layout, statics):
-        """Create a kernel that follows `Primitive.recompute` in a gradient."""
+        """Create a kernel with its checks and sparse gradient, which follows `Primitive.recompute` in a gradient."""
         kernel = self._build(attributes, layout, statics)
+        if self.checks:
+            kernel.checked = value_checks.locate_inputs(self, attributes, layout, statics)
+        if self.rows is not None and (rows := self.rows(*statics)) is not None:
+            kernel.rows = Kernel(kernel.name.gradient, rows)
         is_recomputed = self.marks and self.marks.get("recompute")
         if type(is_recomputed) is not bool:
             return kernel
@@ -201,7 +240,7 @@ class Operator:
             if is_recomputed
             else remat_policy.save_in_gradient(kernel.fn),
         )
-        wrapped.rows = kernel.rows
+        wrapped.rows, wrapped.checked = kernel.rows, kernel.checked
         return wrapped
 
     def _build(self, attributes, layout, statics):
@@ -246,7 +285,15 @@ class Operator:
         inputs = self.inputs
         if kwargs or len(args) != len(inputs):
             args = self._bind(args, kwargs or {})
+        traced = self.traced
+        if traced is not None and traced.constants:
+            names, opened = traced.open(self, attributes, is_graph=_thread.frame is not None)
+            if names:
+                args = (*args, *traced.device_scalars(attributes, names))
+                return opened({name: attributes[name] for name in opened.attributes}, args)
         if _thread.compute_dtype is not None:
+            if self.rows is not None and is_constant(args[0]):
+                return self._look_up_in_precision(attributes, args)
             args = in_precision(args, self.written)
         arrays, boxes, layout, statics = [], [], [], []
         for inp, arg in zip(inputs, args):
@@ -271,6 +318,15 @@ class Operator:
             arrays.insert(0, random_stream.next_key())
             boxes.insert(0, None)
         return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
+
+    def _look_up_in_precision(self, attributes, args):
+        """Call in the precision of `Cell.to_float`: the rows are cast and not the table."""
+        dtype, _thread.compute_dtype = _thread.compute_dtype, None
+        try:
+            out = self(attributes, args)
+        finally:
+            _thread.compute_dtype = dtype
+        return cast_tensor(out, dtype)
 
     def call_again(self, settings: dict[str, Any], layout: tuple[Any, ...] | None, tensors: Iterable[Any]) -> Any:
         """Repeat a call that a graph has with these settings and this layout, see `GraphName`.
@@ -298,7 +354,11 @@ class Operator:
         return self.select_variant(attributes)(attributes, args)
 
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
-        """Run `kernel` on `arrays`, box and record the results, and rebind the `targets`."""
+        """Check the inputs, run `kernel` on `arrays`, box and record the results, and rebind the `targets`."""
+        if self.checks:
+            value_checks.check_inputs(self, kernel, arrays)
+        if kernel.rows is not None and _thread.frame is not None:
+            kernel = row_gradients.collecting_kernel(kernel, boxes[0], arrays[0])
         try:
             out = kernel.run(*arrays) if _thread.spread is None else _thread.spread.run(kernel, arrays)
         except BaseException as error:
@@ -369,6 +429,8 @@ class Operator:
         If a training step of another thread donated the array of a Parameter meanwhile, run the kernel again.
         """
         kernel.recover(error)
+        if self.traced is not None:  # the message shows scalars as numbers
+            boxes = [b.item() if isinstance(b, jax.Array) and not b.ndim and not is_tracer(b) else b for b in boxes]
         if any(isinstance(b, Parameter) and is_deleted(a) for b, a in zip(boxes, arrays)):
             trace_state.donation_lock.contend()
             with trace_state.donation_lock.lock:
@@ -454,8 +516,3 @@ def copy_if_aliased(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
         if array is source:
             return copy_array(array)
     return array
-
-
-def is_deleted(array: object) -> bool:
-    """Return True if a compiled step has donated an array."""
-    return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()

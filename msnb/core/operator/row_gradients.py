@@ -1,12 +1,14 @@
 """Sparse gradients of embedding tables: a table that is only read by look-ups gets a RowTensor.
 
-An operator whose declaration has `rows=` has a sparse gradient in both modes. On the tape its node returns the rows. In
+An operator whose declaration has `rows=` has a sparse gradient in both modes: a function that maps the static inputs to
+None for a dense gradient, else to a function of (table, indices, cotangent) that returns (indices, values), one index
+and one slice for each row. The table is the first input. On the tape its node returns the rows. In
 a graph a custom gradient stores the rows in the `LookupTables` of the innermost gradient. The gradient is dense if
 another operator reads the table, and for look-ups inside a loop, a branch or another part of a graph that JAX
 differentiates separately.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -15,9 +17,6 @@ import jax.numpy as jnp
 from msnb import log
 from msnb.core.compat.jax_private import current_trace
 from msnb.core.eager.kernel import Kernel
-from msnb.core.operator.autocast import cast_tensor, is_constant
-from msnb.core.operator.operator_types import Operator
-from msnb.core.operator.value_checks import CheckMixin
 from msnb.core.state import trace_state
 from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.sparse import RowTensor, add_rows
@@ -76,47 +75,15 @@ def _tables_of(param: Any, array: Any) -> "LookupTables | None":
     return None
 
 
-class LookupMixin:
-    """Mixin of an operator with a sparse gradient; precedes the operator class in the bases.
-
-    The first input is the table.
-
-    Attributes:
-        rows (Callable): Maps the static inputs to None for a dense gradient, else to a function of (table, indices,
-            cotangent) that returns (indices, values), one index and one slice for each row.
+def collecting_kernel(kernel: Kernel, table: Any, array: Any) -> Any:
+    """Return the kernel of a look-up in a graph: one that collects rows if `table` (with `array`) is a Parameter whose
+    gradient can be sparse, else `kernel`.
     """
-
-    rows: Any = None
-
-    def _build(self, attributes: Any, layout: Any, statics: Any) -> Kernel:
-        kernel = super()._build(attributes, layout, statics)
-        rows = self.rows(*statics)
-        if rows is not None:
-            kernel.rows = Kernel(kernel.name.gradient, rows)
+    tables = _tables_of(table, array) if isinstance(table, Parameter) else None
+    if tables is None:
         return kernel
-
-    def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
-        """See `Operator.__call__`; in a lower precision, the rows are cast and not the table."""
-        dtype = _thread.compute_dtype
-        if dtype is None or not (args and is_constant(args[0])):
-            return super().__call__(attributes, args, kwargs)
-        _thread.compute_dtype = None
-        try:
-            out = super().__call__(attributes, args, kwargs)
-        finally:
-            _thread.compute_dtype = dtype
-        return cast_tensor(out, dtype)
-
-    def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
-        """See `Operator.run`; in a graph the gradient is collected as rows if possible."""
-        table = boxes[0]
-        if _thread.frame is None or kernel.rows is None or not isinstance(table, Parameter):
-            return super().run(kernel, boxes, arrays, targets)
-        tables = _tables_of(table, arrays[0])
-        if tables is None:
-            return super().run(kernel, boxes, arrays, targets)
-        tables.reads[id(table)] -= 1  # the read that created `arrays`
-        return super().run(_RowCollectingKernel(kernel, tables, table), boxes, arrays, targets)
+    tables.reads[id(table)] -= 1  # the read that created `array`
+    return _RowCollectingKernel(kernel, tables, table)
 
 
 class _RowCollectingKernel:
@@ -125,7 +92,7 @@ class _RowCollectingKernel:
     def __init__(self, kernel, tables, param):
         self.kernel, self.tables, self.param = kernel, tables, param
         self.name, self.checked = kernel.name, kernel.checked
-        self.call, self.pullback, self.real = kernel.call, kernel.pullback, kernel.real
+        self.call, self.pullback, self.real, self.rows = kernel.call, kernel.pullback, kernel.real, None
 
     def recover(self, error):
         self.kernel.recover(error)
@@ -144,20 +111,3 @@ class _RowCollectingKernel:
         look_up = jax.custom_vjp(kernel.run)
         look_up.defvjp(lambda *arrays: (kernel.run(*arrays), arrays), back)
         return look_up(*arrays)
-
-
-class LookupOperator(LookupMixin, Operator):
-    """An `Operator` with a sparse gradient."""
-
-
-class CheckedLookupOperator(CheckMixin, LookupMixin, Operator):
-    """A `LookupOperator` with checks."""
-
-
-def lookup_operator(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any], rows: Callable[..., Any]) -> Operator:
-    """Return the `Operator` that `fn` declares, with its checks and rows; other arguments as for `Operator`."""
-    op = (CheckedLookupOperator if checks else LookupOperator)(fn, *rest)
-    op.rows = rows
-    if isinstance(op, CheckMixin):
-        op.checks = tuple(checks)
-    return op

@@ -6,23 +6,15 @@ view shows. A Tensor is an input in both.
 """
 
 import copy
-import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import jax
-
-from msnb.common.kinds import hashable, kind_of
-from msnb.core.compat.jax_private import from_float, is_tracer, weak_scalar
+from msnb.common.kinds import hashable
+from msnb.core.compat.jax_private import from_float, weak_scalar
 from msnb.core.operator.operator_types import Input, Operator, copy_if_aliased, operand
-from msnb.core.operator.row_gradients import lookup_operator
-from msnb.core.operator.value_checks import CheckedOperator, CheckMixin
 from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import LruCache
 from msnb.core.tensor.tensor import Tensor, box
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.eager.kernel import Kernel
 
 _thread = trace_state.thread
 _new = object.__new__
@@ -30,15 +22,11 @@ _device_scalars = LruCache(1024)  # number -> its array
 
 
 def make_operator(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = (), rows: Any = None) -> Operator:
-    """Return the `Operator` that `fn` declares, with its checks and rows; other arguments as for `Operator`."""
-    if rows is not None:
-        return lookup_operator(fn, *rest, checks=checks, rows=rows)
-    parameters = inspect.signature(fn).parameters.values()
-    traced = any(p.kind is p.KEYWORD_ONLY and getattr(kind_of(p.annotation), "traced", False) for p in parameters)
-    if not checks:
-        return (TracedOperator if traced else Operator)(fn, *rest)
-    op = (CheckedTracedOperator if traced else CheckedOperator)(fn, *rest)
-    op.checks = tuple(checks)
+    """Return the `Operator` that `fn` declares; arguments as for `Operator`."""
+    op = Operator(fn, *rest, checks=checks, rows=rows)
+    constants = {name: kind.constants for name, (kind, _) in op.attributes.items() if getattr(kind, "traced", False)}
+    if constants:
+        op.traced = TracedAttributes(constants)
     return op
 
 
@@ -58,97 +46,66 @@ def device_scalar(number: float) -> Any:
     return array
 
 
-class TracedOperator(Operator):
-    """An operator with traced attributes. See `Operator` for the arguments."""
+class TracedAttributes:
+    """The attributes of an operator that are inputs of the program.
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self.traced: dict[str, tuple[float, ...]] = {
-            name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced
-        }
-        self._open_operators = {}
+    Args:
+        constants (dict): Name of the attribute -> its values that stay constants of the kernel.
+    """
 
-    def open_attributes(self, attributes: dict[str, Any], graph: bool) -> Any:
-        """Return (names, operator): attributes that are inputs now, and the operator that takes them as its last
-        inputs.
+    __slots__ = ("constants", "_opened")
+
+    def __init__(self, constants: dict[str, tuple[float, ...]]) -> None:
+        self.constants = constants
+        self._opened: dict[tuple[str, ...], Operator] = {}
+
+    def open(self, op: Operator, attributes: dict[str, Any], is_graph: bool) -> tuple[tuple[str, ...], Operator]:
+        """Return (names, operator): attributes of `op` that are inputs now, and the operator that takes them as its
+        last inputs.
         """
         names = tuple(
             [
                 name
-                for name, constants in self.traced.items()
-                if isinstance(attributes[name], Tensor) or not graph and attributes[name] not in constants
+                for name, constants in self.constants.items()
+                if isinstance(attributes[name], Tensor) or not is_graph and attributes[name] not in constants
             ]
         )
-        op = self._open_operators.get(names)
-        if op is None:
-            op = self._open_operators[names] = self._append_inputs(names) if names else self
-        return names, op
+        if not names:
+            return names, op
+        opened = self._opened.get(names)
+        if opened is None:
+            opened = self._opened[names] = _append_inputs(op, names)
+        return names, opened
 
-    def _append_inputs(self, names):
-        fn, count = self.fn, len(names)
+    def device_scalars(self, attributes: dict[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
+        """Return the scalars for the attributes `names`, which follow the inputs of the opened operator."""
+        return tuple([device_scalar(attributes[name]) for name in names])
 
-        def call_opened(*args, **attributes):
-            return fn(*args[:-count], **attributes, **dict(zip(names, map(weak_scalar, args[-count:]))))
-
-        opened_operator = copy.copy(self)
-        opened_operator.fn = call_opened
-        opened_operator.inputs = self.inputs + [Input(name, None, None) for name in names]
-        opened_operator.attributes = {name: entry for name, entry in self.attributes.items() if name not in names}
-        opened_operator.kernels = LruCache()
-        return opened_operator
-
-    def plain_kernel(self, attributes: dict[str, Any]) -> "Kernel | None":
-        """Return the kernel of PYNATIVE calls with plain inputs followed by its scalars; None if an attribute is a
-        Tensor.
-        """
-        names, opened = self.open_attributes(attributes, graph=False)
-        if any(isinstance(attributes[name], Tensor) for name in names):
-            return None
-        return Operator.kernel(opened, {name: attributes[name] for name in opened.attributes})
-
-    def device_scalars(self, attributes: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the scalars that follow the inputs of that kernel."""
-        return tuple([device_scalar(attributes[name]) for name in self.open_attributes(attributes, graph=False)[0]])
-
-    def prepare_call(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
-        """See `Operator.prepared`."""
-        names, opened = self.open_attributes(attributes, graph=False)
-        if any(isinstance(attributes[name], Tensor) for name in names):
-            return None
-        numbers = tuple([device_scalar(attributes[name]) for name in names])
-        rest = {name: attributes[name] for name in opened.attributes}
-        kernel, _ = Operator.prepare_call(
-            opened, rest, (*args, *[box(n) if isinstance(n, jax.Array) else n for n in numbers])
-        )
-        return kernel, numbers
-
-    def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
-        if kwargs or len(args) != len(self.inputs):
-            args = self._bind(args, kwargs or {})
-        names, opened = self.open_attributes(attributes, graph=_thread.frame is not None)
-        if names:
-            args = (*args, *[device_scalar(attributes[name]) for name in names])
-            attributes = {name: attributes[name] for name in opened.attributes}
-        return Operator.__call__(opened, attributes, args)
-
-    def handle_error(
-        self,
-        error: BaseException,
-        kernel: "Kernel",
-        boxes: Sequence[Any],
-        arrays: Sequence[Any],
-        targets: Sequence[Any] = (),
-    ) -> Any:
-        """See `Operator.handle_error`; the message shows scalars as numbers."""
-        boxes = [b.item() if isinstance(b, jax.Array) and not b.ndim and not is_tracer(b) else b for b in boxes]
-        return super().handle_error(error, kernel, boxes, arrays, targets)
+    def renew(self) -> "TracedAttributes":
+        """Return the same attributes for a copy of the operator."""
+        return TracedAttributes(self.constants)
 
 
-class CheckedTracedOperator(CheckMixin, TracedOperator):
-    """A `TracedOperator` with checks."""
+_NONE = TracedAttributes({})
 
 
-def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
+def _append_inputs(op, names):
+    """Return a copy of `op` whose attributes `names` are its last inputs."""
+    fn, count = op.fn, len(names)
+
+    def call_opened(*args, **attributes):
+        return fn(*args[:-count], **attributes, **dict(zip(names, map(weak_scalar, args[-count:]))))
+
+    opened = copy.copy(op)
+    opened.fn = call_opened
+    opened.inputs = op.inputs + [Input(name, None, None) for name in names]
+    opened.attributes = {name: entry for name, entry in op.attributes.items() if name not in names}
+    opened.kernels = LruCache()
+    opened.traced = _NONE
+    return opened
+
+
+def traced_call(op: Operator) -> Callable[..., Any] | None:
     """Return the `__call__` of a class with traced attributes and plain Tensor inputs: dispatch with its scalars."""
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 
@@ -164,13 +121,14 @@ def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
             return self._operator(self._attributes, args, kwargs)
         numbers = self._numbers
         if numbers is None:
-            numbers = op.device_scalars(self._attributes)
+            attributes = self._attributes
+            numbers = op.traced.device_scalars(attributes, op.traced.open(op, attributes, is_graph=False)[0])
             if float not in map(type, numbers):  # cached only if no value stayed a Python float, as in a trace of JAX
                 self._numbers = numbers
         arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]
         return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
 
-    if count != 1 or type(op).run is not Operator.run:
+    if count != 1 or op.checks:
 
         def call(self, *args, **kwargs):
             return general(self, args, kwargs)

@@ -13,20 +13,22 @@ wrong
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from msnb import context
-from msnb.core.compat.jax_private import is_available, is_tracer
+from msnb.core.compat.jax_private import is_available, is_deleted, is_tracer
 from msnb.core.eager.kernel import Kernel
 from msnb.core.errors.messages import format_location as format_location
 from msnb.core.errors.messages import hide_directory, raise_at, user_location
-from msnb.core.operator.operator_types import Operator, is_deleted
 from msnb.core.state import deferred_errors, trace_state
 from msnb.core.support.unknown_shape import UnknownShape
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.operator.operator_types import Operator
 
 _thread = trace_state.thread
 _state = context._state
@@ -251,9 +253,9 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
 
 
 def _check_in_graph(frame, op, check, bounds):
-    errors = frame.root().errors
-    errors.append((Finding(op, check, bounds, not _state.check_indices), user_location()))
-    frame.error = _check_kernels[check.what].run(*_check_arguments(bounds, len(errors), frame.current_error()))
+    finding = Finding(op, check, bounds, not _state.check_indices)
+    code = frame.trace.errors.add(finding, user_location())
+    frame.error = _check_kernels[check.what].run(*_check_arguments(bounds, code, frame.current_error()))
 
 
 class _DeferredReport:
@@ -274,47 +276,38 @@ class _DeferredReport:
 
 
 # ---------------------------------------------------------------------- operators with checks
-class CheckMixin:
-    """Mixin of an operator with checks; precedes the operator class in the bases.
+def locate_inputs(
+    op: "Operator", attributes: dict[str, Any], layout: tuple[Any, ...] | None, statics: Sequence[Any]
+) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+    """Return ({name: value} of attributes and static inputs, [(name, index or slice)] of Tensors among the arrays).
 
-    Attributes:
-        checks (tuple): The checks. Each kernel stores the positions of the checked inputs among its arrays.
+    The arguments are those of `Operator.kernel`.
     """
-
-    checks: tuple[Any, ...] = ()
-
-    def _build(self, attributes, layout, statics):
-        kernel = super()._build(attributes, layout, statics)
-        statics_by_name, positions, rest, position = dict(attributes), [], iter(statics), int(self.random)
-        for inp, entry in zip(self.inputs, layout or [1] * len(self.inputs)):
-            if entry == -1:
-                statics_by_name[inp.name] = next(rest)
-            elif entry == 0:
-                statics_by_name[inp.name] = None
-            else:
-                width = entry[0] if isinstance(entry, tuple) else 1
-                positions.append((inp.name, position if entry == 1 else slice(position, position + width)))
-                position += width
-        kernel.checked = statics_by_name, positions
-        return kernel
-
-    def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
-        """Check, then run `kernel`; see `Operator.run`."""
-        statics_by_name, positions = kernel.checked
-        args = {**statics_by_name, **{name: arrays[spot] for name, spot in positions}}
-        try:
-            for check in self.checks:
-                for bounds in check.ranges(args):
-                    if getattr(bounds.values, "dtype", _INT_DTYPE).kind in "iu":  # the kernel reports other dtypes
-                        check_range(self.name, check, bounds)
-        except TypeError:
-            if not any(isinstance(array, UnknownShape) for array in arrays):  # an unknown shape raises TypeError, too
-                raise
-        return super().run(kernel, boxes, arrays, targets)
+    statics_by_name, positions, rest, position = dict(attributes), [], iter(statics), int(op.random)
+    for inp, entry in zip(op.inputs, layout or [1] * len(op.inputs)):
+        if entry == -1:
+            statics_by_name[inp.name] = next(rest)
+        elif entry == 0:
+            statics_by_name[inp.name] = None
+        else:
+            width = entry[0] if isinstance(entry, tuple) else 1
+            positions.append((inp.name, position if entry == 1 else slice(position, position + width)))
+            position += width
+    return statics_by_name, positions
 
 
-class CheckedOperator(CheckMixin, Operator):
-    """An `Operator` with checks."""
+def check_inputs(op: "Operator", kernel: Kernel, arrays: Sequence[Any]) -> None:
+    """Do the checks of `op` on the inputs of `kernel`; see `check_range` for the errors."""
+    statics_by_name, positions = kernel.checked
+    args = {**statics_by_name, **{name: arrays[spot] for name, spot in positions}}
+    try:
+        for check in op.checks:
+            for bounds in check.ranges(args):
+                if getattr(bounds.values, "dtype", _INT_DTYPE).kind in "iu":  # the kernel reports other dtypes
+                    check_range(op.name, check, bounds)
+    except TypeError:
+        if not any(isinstance(array, UnknownShape) for array in arrays):  # an unknown shape raises TypeError, too
+            raise
 
 
 _INT_DTYPE = np.dtype(int)  # dtype of Python ints

@@ -4,29 +4,23 @@ Written Parameters are a donated input list and a new output list. Parameters th
 list. A call passes these lists without looking at any Parameter, and rebinds the written ones.
 """
 
-import copy
-import functools
-import itertools
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import numpy as np
 
 from msnb import context, log
 from msnb._util import gc_pause
 from msnb.core.compat.jax_private import argument_signature, clear_compiled, clear_effect_tokens, remove_debug_callbacks
 from msnb.core.eager import tape
 from msnb.core.eager.kernel import Kernel
-from msnb.core.errors.messages import format_location as format_location
-from msnb.core.errors.messages import raise_at
 from msnb.core.jaxpr import sown_values
 from msnb.core.operator.operator_types import copy_if_aliased
-from msnb.core.operator.value_checks import Finding
-from msnb.core.program import background_compile, extra_outputs, persistent_cache
-from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
+from msnb.core.program import background_compile, persistent_cache
+from msnb.core.program.executable import to_identifier
+from msnb.core.program.placement import Placement
+from msnb.core.program.program_forms import ProgramForms
 from msnb.core.program.staging import Staged
 from msnb.core.state import deferred_errors, events, random_stream, trace_state
 from msnb.core.support import interrupts
@@ -45,23 +39,12 @@ context.on_change("mode", lambda _: _storage_epoch.bump() if trace_state.donatio
 _GRAPH = context.GRAPH_MODE
 
 
-_BATCH_BYTES = 256 << 20  # bytes of Parameters that are moved to their devices at once
-
-
-def _count_in_batch(params):
-    """Return how many of the first Parameters are moved at once: at least one."""
-    sizes = itertools.accumulate(p.size * p.itemsize for p in params)
-    return max(1, sum(size <= _BATCH_BYTES for size in sizes))
-
-
 class Program(Staged):
     """A function staged for one signature, ready to run.
 
     Attributes:
         reason (str): Reason of the compilation.
         calls (int): Number of runs.
-        frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
-            are arguments, the default.
         seconds (dict): "trace" and "compile" time; "observed" is the compile time of a form with extra outputs.
     """
 
@@ -79,11 +62,15 @@ class Program(Staged):
         self.seconds: dict[Any, Any] = {}
         self.reason = "first call"
         self.calls: int = 0
-        self.frozen: list[Any] | None = [] if getattr(root, "_freezes", False) else None
         started = time.perf_counter()
         super().__init__(name, fn, args, kwargs, params, constants)
         self.seconds["trace"] = time.perf_counter() - started
-        self._prepare()
+        self._must_finish = bool(self.errors) or self.prints
+        self._stores = ParameterArrays(self.written, self.read)
+        self._placement = Placement(self)
+        frozen = [p._stored() for p in self.read] if getattr(root, "_freezes", False) else None
+        self._forms = ProgramForms(self, frozen, self._placement.shardings)
+        self._kernel: Kernel | None = None  # the form that runs as one node of the tape
 
     @property
     def title(self) -> str:
@@ -91,110 +78,10 @@ class Program(Staged):
         get_title = getattr(type(self.root()), "_title", None)
         return self.name if get_title is None else get_title(self.root())
 
-    # ------------------------------------------------------------------ preparation
-    def _prepare(self):
-        self._stores, self._storage_epoch = ParameterArrays(self.written, self.read), -1
-        self._must_finish = bool(self.errors) or self.prints
-        from_written = {id(p): i for i, p in enumerate(self.written)}
-        from_read = {id(p): i for i, p in enumerate(self.read)}
-        plan = [(0, from_written[id(p)]) if id(p) in from_written else (1, from_read[id(p)]) for p in self.params]
-        if self.frozen is not None:
-            self.frozen = [p._stored() for p in self.read]
-        self._shardings, self._sharding_error = self._find_shardings()
-        self._jitted = functools.partial(
-            jit_call, to_identifier(self.name), plan, self.random, self.frozen, self._shardings
-        )
-        self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
-        position = {id(p): i for i, p in enumerate(self.params)}
-        self._rollback = (
-            [position[id(p)] for p in self.written] if self.errors else []
-        )  # indices of inputs that a failed call restores
-        self._flat = self._form_of([self.returning])
-        self.run = self._own_run = self._donating_run()
-        self._undonated_run = None  # the form without donation, compiled once threads contend for Parameters
-        self._ready = None  # `run` of the last call, which is compiled
-        self._last_compiled = None  # (form, its arguments) of the last call that compiled
-        self._observers = ()  # weak, because recordings are large; `extra_outputs` holds the current ones
-        self._observed = ()  # (observer, number of its arrays) while this program runs in a form with extra outputs
-        self._form = (), [], self._own_run, ()  # (observers, their graphs, `run`, `_observed`) of the last time
-        self._kernel = None
-
-    def _donating_run(self):
-        return self._jitted(self._flat, donate=bool(self.written), undonated=undonated_indices(self.written))
-
-    def _find_shardings(self):
-        """Return (shardings of the arrays, error). The error is raised by the first run: a program for other devices
-        can be viewed.
-        """
-        no_error: Any = None
-        try:
-            return None if self.spread is None else self.spread.places(self), no_error
-        except RuntimeError as error:
-            return None, error
-
-    def _place_parameters(self):
-        """Move the Parameters to their shardings."""
-        shardings = self._shardings
-        if shardings is None:
-            if self._sharding_error is not None:
-                raise copy.copy(self._sharding_error)
-            return
-        if shardings.bring is None:
-            return
-        pairs = list(zip([*self.written, *self.read], [*shardings.written, *shardings.read], strict=True))
-        while pairs:
-            # Bounds the memory of unsharded copies.
-            count = _count_in_batch([p for p, _ in pairs])
-            misplaced = [(p, sharding) for p, sharding in pairs[:count] if p._stored().sharding != sharding]
-            if misplaced:
-                moved = shardings.bring([p._stored() for p, _ in misplaced], [sharding for _, sharding in misplaced])
-                for (p, _), array in zip(misplaced, moved, strict=True):
-                    p._assign(array)
-            del pairs[:count]
-
-    def _form_of(self, graphs):
-        """Return the call of one or several graphs; outputs beyond the program's own are extra outputs."""
-        n_own = len(self.jaxpr.jaxpr.outvars)
-        return flatten_call(graphs, self.n_results, self.copied, self._rollback, n_own)
-
-    def _adopt_observers(self, observers):
-        """Select the form that `observers` ask for, or the program's own form."""
-        self._observers = tuple(map(weakref.ref, observers))
-        if not observers:
-            self._observed = ()
-            return
-        last_observers, graphs, self.run, self._observed = self._form
-        if last_observers == self._observers:  # an observer that returns is not asked again
-            return
-        rewritten = [(o, extra_outputs.rewrite_program(o, self)) for o in observers]
-        rewritten = [(o, graph) for o, graph in rewritten if graph is not None]
-        n_own = len(self.jaxpr.jaxpr.outvars)
-        self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - n_own) for o, graph in rewritten)
-        if not are_identical(
-            graphs, [graph for _, graph in rewritten]
-        ):  # observers that ask for equal graphs share one compiled form
-            graphs = [graph for _, graph in rewritten]
-            sown_form = [self.returning] if self.sown else []
-            self.run = self._own_run if not graphs else self._jitted(self._form_of([*graphs, *sown_form]))
-        self._form = self._observers, graphs, self.run, self._observed
-
-    def _unobserved_run(self):
-        """Return the program's own form, or the one without donation if threads contend for Parameters."""
-        if not (self.written and trace_state.donation_lock.contended and _state.mode != _GRAPH):
-            return self._own_run
-        self._undonated_run = self._undonated_run or self._jitted(self._flat)
-        return self._undonated_run
-
-    def _send_to_observers(self, inputs, new, outs):
-        """Send a run to the observers; returns the program's own results."""
-        offset = self.n_results
-        for observer, count in self._observed:
-            live_observer = observer()
-            if live_observer is not None:
-                run = extra_outputs.Run(inputs, [*outs[: self.n_results], *new], outs[offset : offset + count])
-                extra_outputs.send_run(live_observer, self, run)
-            offset += count
-        return (*outs[: self.n_results], *outs[offset:])
+    @property
+    def run(self) -> Callable[..., Any]:
+        """Return the compiled form that the next call runs."""
+        return self._forms.current
 
     # ------------------------------------------------------------------ running
     def __call__(self, arrays: list[Any]) -> Any:
@@ -202,62 +89,64 @@ class Program(Staged):
         if _thread.pending_verdicts:
             deferred_errors.poll()
         start = _clock() if _listeners.ran else None
+        forms, shardings = self._forms, self._placement.shardings
         rest = [(random_stream.next_number(),)] if self.random else []
-        if self._shardings is not None and self._shardings.calling is None:
+        if shardings is not None and shardings.calling is None:
             arrays = [
-                jax.device_put(a, sharding)
-                for a, sharding in zip(arrays, self._shardings.rest[len(rest) :], strict=True)
+                jax.device_put(a, sharding) for a, sharding in zip(arrays, shardings.rest[len(rest) :], strict=True)
             ]
         rest += [(a,) for a in arrays]
-        if self.frozen is not None:
+        if forms.frozen is not None:
             self._refresh_constants()
-        if self.run is not self._ready or self._storage_epoch != _storage_epoch.value:
+        if forms.current is not forms.ready or self._stores.epoch != _storage_epoch.value:
             self._make_ready()
         with _lock:
-            if self._storage_epoch != _storage_epoch.value:
+            if self._stores.epoch != _storage_epoch.value:
                 self._refresh_storage()
-            read = self._stores.arrays_read() if self.frozen is None else []
-            before = [p._stored() for p in self.written] if self._observed else None
+            read = self._stores.arrays_read() if forms.frozen is None else []
+            before = [p._stored() for p in self.written] if forms.receivers else None
             is_first = not self.calls
-            is_ready = self.run is self._ready
             outs = (
                 self._run_step(read, rest)
-                if is_ready
+                if forms.current is forms.ready
                 else interrupts.uninterruptible(lambda: self._run_first_step(read, rest))
             )
             self.calls += 1
             if before is not None:
-                inputs, after = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
+                inputs = forms.inputs_of(before, read, [r[0] for r in rest])
+                after = [p._stored() for p in self.written]
+        results = self.results
         if start is not None:
-            events.notify("ran", self, arrays, outs[: self.n_results], start, _clock())
+            events.notify("ran", self, arrays, outs[: results.count], start, _clock())
         if is_first:
             events.notify("compiled", self)
         if before is not None:
-            outs = self._send_to_observers(inputs, after, outs)
+            outs = forms.send_to_observers(self, inputs, after, outs)
         if self.sown:
-            sown_values.deliver(self.sown, outs[self.n_results :])
+            sown_values.deliver(self.sown, outs[results.count :])
         if self._must_finish:
             self._finish_run(outs, self.prints)
-        return box(outs[0]) if self.single else self._box_results(outs)
+        return box(outs[0]) if results.is_single else results.build(map(box, outs))
 
     def _run_step(self, read, rest):
         """Run, and rebind the written Parameters; returns the results and extra outputs."""
+        run = self._forms.current
         if not self.written:
-            return self.run([], read, *[r[0] for r in rest])[1]
+            return run([], read, *[r[0] for r in rest])[1]
         # `extend` stores the result of the call in C: a Stop leaves either the old arrays or the new ones.
         store = self._stores.shared
         if store is not None:
             results = store.results
             arrays = results[-1][0]
-            if _state.mode != _GRAPH and self.run is self._own_run:
+            if _state.mode != _GRAPH and run is self._forms.own:
                 arrays = copy_shared(arrays)
-            results.extend(map(self.run, (arrays,), (read,), *rest))
+            results.extend(map(run, (arrays,), (read,), *rest))
             outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
         arrays, outcome = copy_shared([p._stored() for p in self.written], 1), []
         try:
-            outcome.extend(map(self.run, (arrays,), (read,), *rest))
+            outcome.extend(map(run, (arrays,), (read,), *rest))
         finally:
             for new, _ in outcome:
                 self._stores.replace(new)
@@ -266,48 +155,46 @@ class Program(Staged):
     def _refresh_constants(self):
         """Update the Parameters that are constants; if one has changed, XLA compiles again, which is logged."""
         arrays = [p._stored() for p in self.read]
-        if self.frozen is not None and not are_identical(arrays, self.frozen):
-            self.frozen[:] = arrays
-            self.run = self._own_run = self._donating_run()
-            self._ready = self._last_compiled = None
+        if not are_identical(arrays, self._forms.frozen):
+            self._forms.freeze(arrays)
+            self._stores.epoch = -1
             log.once(f"{self.title} is frozen, and its weights have changed: it is compiled anew each time they do.")
 
     def _make_ready(self):
         """Select the form that observers and threads need now, and compile it if it has not run yet."""
         with _lock:
-            if self._storage_epoch != _storage_epoch.value:
+            if self._stores.epoch != _storage_epoch.value:
                 self._refresh_storage()
-        if self.run is not self._ready:
+        if self._forms.current is not self._forms.ready:
             self._compile_form()
 
     def _compile_form(self):
         """Compile the current form for its current arguments."""
         started = time.perf_counter()
-        form = self.run
+        form = self._forms.current
         try:
             background_compile.compile_ahead(self, form, self._current_arguments())
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt):
                 clear_compiled(form, error)
             raise
-        is_observed = bool(self._observed) and form is not self._own_run
+        is_observed = bool(self._forms.receivers) and form is not self._forms.own
         self.seconds.setdefault("observed" if is_observed else "compile", time.perf_counter() - started)
 
     @gc_pause.without_gc
     def _run_first_step(self, read, rest):
         """Run the step that compiles. If it fails, discard the compiled function."""
-        form, arguments = self.run, self._current_arguments()
+        form, arguments = self._forms.current, self._current_arguments()
         try:
             with persistent_cache.compiling(self.jaxpr.jaxpr):
                 outs = self._run_step(read, rest)
         except BaseException as error:
-            clear_compiled(self.run, error)
+            clear_compiled(self._forms.current, error)
             raise
-        self._last_compiled = form, arguments
-        if (
-            self._current_arguments() == arguments
-        ):  # else XLA has moved Parameters, and the next call compiles for their shardings
-            self._ready = form
+        self._forms.compiled = form, arguments
+        # If XLA has moved Parameters, the next call compiles for their shardings.
+        if self._current_arguments() == arguments:
+            self._forms.ready = form
         return outs
 
     def _finish_run(self, outs, prints):
@@ -319,53 +206,23 @@ class Program(Staged):
                 clear_effect_tokens()
                 raise
         if self.errors:
-            self._report_error(outs[self.n_results - 1])
-
-    def _report_error(self, verdict):
-        """Raise the error of the run, if any, now or at a later poll."""
-        if self.waits:
-            self._raise_error(np.asarray(verdict))
-        else:
-            deferred_errors.defer(verdict, self._raise_error)
-
-    def _raise_error(self, verdict):
-        code, value = verdict.tolist()
-        if code:
-            error, location = self.errors[code - 1]
-            error = error.error(value) if isinstance(error, Finding) else copy.copy(error)
-            if location is None:
-                raise error
-            file, line, function = location
-            where = format_location(file, line)
-            if self.first_line is not None and (file, line) == self.first_line[:2]:
-                # only msnb's own Cells are in the graph, so no line of the user's code is that of the operator
-                error.add_note(f"raised in the graph of {self.title}, first called at {where}")
-                raise error
-            error.add_note(f"raised in the graph at {where}")
-            raise_at(error, file, line, function.rpartition(" ")[2].strip("'"))  # of "function 'f'", too
-
-    def _box_results(self, outs):
-        outs = iter(outs)
-        return self.rebuild([box(next(outs)) if s is None else s[0] for s in self.static])
+            self.errors.report(outs[self.results.count - 1])
 
     def _refresh_storage(self):
         """Select the form that observers and threads need now, and look up the arrays of Parameters."""
-        if [observer() for observer in self._observers] != list(extra_outputs.observers):
-            self._adopt_observers(extra_outputs.observers)
-        if not self._observers:
-            self.run = self._unobserved_run()
+        self._forms.select(self)
         self._stores.find()
         if self.spread is not None:
-            self._place_parameters()
-        self._storage_epoch = _storage_epoch.value
+            self._placement.place_parameters(self.written, self.read)
+        self._stores.epoch = _storage_epoch.value
 
     def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:
         """Run as one node of the tape: PYNATIVE mode under a gradient. `boxes` hold the `arrays`."""
         if self._kernel is None:
-            self._kernel = self._as_kernel(self._form_of([self.calling]))
+            self._kernel = self._as_kernel(self._forms.flatten([self.calling]))
             if self.calling.effects:
                 quiet = self.calling.replace(jaxpr=remove_debug_callbacks(self.calling.jaxpr))
-                self._kernel.quiet = self._as_kernel(self._form_of([quiet]))
+                self._kernel.quiet = self._as_kernel(self._forms.flatten([quiet]))
         number = [random_stream.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
         with _lock:
@@ -373,13 +230,12 @@ class Program(Staged):
             outs = [box(copy_if_aliased(o, values)) for o in self._kernel.call(*values)]
         self.calls += 1
         tape.record(self._kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], values, outs)
-        for p, new in zip(self.written, outs[self.n_results :]):
+        for p, new in zip(self.written, outs[self.results.count :]):
             p._assign(new._array)
             p._node = new._node
         if self._must_finish or self.sown:
             self._finish_run([out._array for out in outs], bool(self.calling.effects))
-        results = iter(outs[: self.n_results])
-        return self.rebuild([next(results) if s is None else s[0] for s in self.static])
+        return self.results.build(outs)
 
     def _as_kernel(self, form):
         """Return `form` as a kernel of the Parameters, the random number and the arguments."""
@@ -392,7 +248,8 @@ class Program(Staged):
             return tuple(outs) + tuple(new)
 
         kernel = Kernel(to_identifier(self.name), fn)
-        if self._shardings is not None and self._shardings.bring is None:
+        shardings = self._placement.shardings
+        if shardings is not None and shardings.bring is None:
             kernel.join()
         return kernel
 
@@ -410,13 +267,14 @@ class Program(Staged):
     def _inspected_form(self):
         """Return (form, its arguments) of the last run, or of the first call if it has not run."""
         # Once compiled, arguments are described as they are now: Parameters may have been moved to other devices.
-        if self._ready is not None:
-            return self._ready, self._current_arguments()
-        return self._last_compiled or (self._own_run, self._current_arguments())
+        forms = self._forms
+        if forms.ready is not None:
+            return forms.ready, self._current_arguments()
+        return forms.compiled or (forms.own, self._current_arguments())
 
     def _current_arguments(self):
         """Return shapes, dtypes and shardings of the arguments that a call passes now."""
-        passed = self.read if self.frozen is None else []
+        passed = self.read if self._forms.frozen is None else []
         written, read = ([p._like() for p in params] for params in (self.written, passed))
         number = [argument_signature(0)] if self.random else []
         return written, read, *number, *self._arguments

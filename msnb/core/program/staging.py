@@ -8,7 +8,7 @@ attributes of Cells that the function sets in Python, are stored with the jaxpr.
 import inspect
 import sys
 from collections.abc import Callable, Iterable, MappingView, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.extend
@@ -26,8 +26,8 @@ from msnb.core.errors.messages import remove_jax_note, user_line
 from msnb.core.jaxpr import partial_trace, sown_values
 from msnb.core.jaxpr.inline_calls import inline_calls
 from msnb.core.jaxpr.op_names import number_names
-from msnb.core.operator.value_checks import Finding
 from msnb.core.program.argument_names import argument_name
+from msnb.core.program.error_report import ErrorReport
 from msnb.core.script.undefined import Undefined
 from msnb.core.sharding import partitioner
 from msnb.core.state import trace_state as trace
@@ -60,6 +60,29 @@ def _holds_new_state(values, new_cells, first_key):
     )
 
 
+class ResultTree(NamedTuple):
+    """The results of a traced function, and how they are rebuilt from the outputs of the graph.
+
+    Attributes:
+        count (int): Number of outputs that are results, including the error code.
+        rebuild (Callable): Restores the structure of the results from their leaves.
+        static (list): Per leaf None for a Tensor, else (the value,).
+        is_single (bool): True if the result is one Tensor.
+        copied (set): Indices of outputs that have to be copies, because another object holds the array.
+    """
+
+    count: int
+    rebuild: Callable[[list[Any]], Any]
+    static: list[Any]
+    is_single: bool
+    copied: set[int]
+
+    def build(self, boxes: Iterable[Tensor]) -> Any:
+        """Return the results of a call whose first outputs are `boxes`."""
+        boxes = iter(boxes)
+        return self.rebuild([next(boxes) if s is None else s[0] for s in self.static])
+
+
 class Staged:
     """One traced function for one signature.
 
@@ -83,9 +106,9 @@ class Staged:
         returning (ClosedJaxpr): `jaxpr` with the sown values as last outputs; `jaxpr` itself if there are none.
         calling (ClosedJaxpr): The form that can be differentiated and passes sown values to Python; else `jaxpr`.
         settings (list): (Cell, name, value) of attributes that construct sets; each call sets them after its run.
-        errors (list): (error, location) of possible run-time errors; the last result is the error code.
-        n_results (int): Number of results, including the error code.
-        copied (set): Indices of outputs that have to be copies, because another object holds the array.
+        errors (Union[ErrorReport, None]): Possible run-time errors, with which the last result is the error code; None
+            if there are none.
+        results (ResultTree): Number and structure of the results.
         first_line (Union[tuple, None]): (file, line, text) of the user's line that caused the trace.
         device (jax.Device): Device of the trace, None for JAX's default.
         spread (Union[Partitioner, None]): Partitioner for several devices; None for one device.
@@ -116,6 +139,11 @@ class Staged:
         """Select from `values`, one per leaf of the arguments, those whose leaves are inputs of the graph."""
         candidates = [value for value, leaf in zip(values, leaves, strict=True) if is_dynamic(leaf)]
         return [value for index, value in enumerate(candidates) if index not in self.constants]
+
+    @property
+    def n_results(self) -> int:
+        """Return the number of results, including the error code."""
+        return self.results.count
 
     @property
     def outputs(self) -> list[tuple[str, Any]]:
@@ -179,13 +207,13 @@ class Staged:
                 full[i] = box(weak_float32(array) if isinstance(leaves[i], float) else array)
             call_args, call_kwargs = rebuild(full)
             frame = trace.TraceFrame(params, param_arrays, None)
-            frame.number = number
+            frame.trace.number = number
             note["frame"] = frame
             with frame, tape.paused():
                 out = fn(*call_args, **call_kwargs)
                 results, note["rebuild"] = flatten(tuple(out) if type(out) is list else _as_tuples(out))
-                if frame.refused is not None:
-                    raise frame.refused
+                if frame.trace.errors.refusal is not None:
+                    raise frame.trace.errors.refusal
                 for result in results:
                     if isinstance(result, Undefined):
                         result.complain()
@@ -212,33 +240,33 @@ class Staged:
         def describe_trace():
             inputs = [("param", p.name, p.requires_grad) for p in params]
             inputs += [("random", "number"), *(("arg", n) for n in arg_names)]
-            return self.name, inputs, list(note["frame"].missing.values())
+            return self.name, inputs, list(note["frame"].trace.missing.values())
 
         try:
             staged = partial_trace.store_on_error(traced, describe_trace)
             closed = jax.make_jaxpr(staged, axis_env=partitioner.axes if partitioner else None)(avals, 0, local_values)
         finally:
-            self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
+            self.settings: list[Any] = note["frame"].trace.cell_changes.take_settings() if "frame" in note else []
         frame = note["frame"]
-        missing = list(frame.missing.values())
+        changes = frame.trace.cell_changes
+        missing = list(frame.trace.missing.values())
         if existing(missing):
             return missing
         if missing and _holds_new_state(
-            [frame.new_attributes, [value for _, _, value in self.settings]], frame.created_cells, first_key
+            [changes.new_members, [value for _, _, value in self.settings]], changes.created, first_key
         ):
             raise RuntimeError(
                 f"{self.name} makes a Parameter and keeps it, so that each of its graphs would have another one. "
                 f"Make it once, outside of the graph, as in the __init__ of the Cell that holds it."
             )
-        if frame.repeats is not None and frame.repeats.called:
+        if frame.trace.has_shared_calls:
             closed = inline_calls(closed)
         self.cells: list[Any] = list(frame.cells.values())
-        self.errors: list[Any] = frame.errors if frame.error is not None else []
-        self.waits = not all(
-            isinstance(e, Finding) and e.is_deferred for e, _ in self.errors
-        )  # True if a call must wait for its error code
+        title = getattr(self, "title", self.name)
+        entries = frame.trace.errors.entries
+        self.errors = ErrorReport(entries, title, self.first_line) if frame.error is not None else None
         self._arguments = [argument_signature(value) for value in values]
-        self._sort_inputs(closed, params, note, arg_names, frame.key_used)
+        self._sort_inputs(closed, params, note, arg_names, frame.trace.key_used)
         return []
 
     def _sort_inputs(self, closed, params, note, arg_names, random_used):
@@ -279,19 +307,18 @@ class Staged:
             + ([("random", "number")] if random_used else [])
             + [("arg", n) for n in arg_names]
         )
-        self.n_results = n_results
-        self.rebuild: Callable[[list[Any]], Any] = note["rebuild"]
-        self.static: list[Any] = note["static"]
-        self.single: bool = self.static == [None] and structure(self.rebuild([0])) == 0
+        rebuild, static = note["rebuild"], note["static"]
+        is_single = static == [None] and structure(rebuild([0])) == 0
         computed = {v for eqn in jaxpr.eqns for v in eqn.outvars}
-        returned, self.copied = set(), set()
+        returned, copied = set(), set()
         for position, var in enumerate(outvars):
             is_literal = not isinstance(var, jax.extend.core.Var)
             is_fresh = not is_literal and var in computed and var not in returned
             if not is_fresh and (position >= n_results or is_literal or var not in arg_vars):
-                self.copied.add(position)  # a returned array must not be one that a Parameter holds
+                copied.add(position)  # a returned array must not be one that a Parameter holds
             if not is_literal:
                 returned.add(var)
+        self.results = ResultTree(n_results, rebuild, static, is_single, copied)
 
 
 def is_dynamic(leaf: Any) -> bool:

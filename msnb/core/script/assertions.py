@@ -19,33 +19,32 @@ def raising(error: Any, location: tuple[Any, ...]) -> Any:
     frame = thread.frame
     if frame is None or frame.parent is None or not frame.conditional():
         return error() if isinstance(error, type) and issubclass(error, BaseException) else error
-    _refuse_open_handlers(frame.root(), "raise", location)
-    errors = frame.root().errors
-    errors.append((error() if isinstance(error, type) else error, location))
-    frame.fail(len(errors))
+    errors = frame.trace.errors
+    _refuse_open_handlers(errors, "raise", location)
+    frame.fail(errors.add(error() if isinstance(error, type) else error, location))
     return Raised()
 
 
 @contextlib.contextmanager
 def trying(location):
     """Context for the body of a `try` statement with handlers."""
-    root = thread.frame.root() if thread.frame is not None else None
-    if root is None:
+    if thread.frame is None:
         yield
         return
-    root.handlers.append(location)
+    handlers = thread.frame.trace.errors.handlers
+    handlers.append(location)
     try:
         yield
     finally:
-        root.handlers.pop()
+        handlers.pop()
 
 
-def _refuse_open_handlers(root, what, location):
+def _refuse_open_handlers(errors, what, location):
     """Refuse a run-time error inside `try`: a graph raises after its run, when every handler has been left."""
-    if root.handlers and root.refused is None:
-        root.refused = TypeError(
+    if errors.handlers and errors.refusal is None:
+        errors.refusal = TypeError(
             f"{format_location(*location)}: whether this {what} happens depends on a Tensor, and the 'try' at "
-            f"{format_location(*root.handlers[-1])} cannot catch it: a graph raises after it has run. "
+            f"{format_location(*errors.handlers[-1])} cannot catch it: a graph raises after it has run. "
             f"Write what the handler does in an 'if', or catch the error around the call of the graph."
         )
 
@@ -63,7 +62,6 @@ def assert_(condition: Any, message: Any, location: tuple[Any, ...]) -> None:
 def check(condition: Any, error: Any, location: tuple[Any, ...]) -> None:
     """Raise `error` after the run of the graph if `condition` (a traced Tensor) is false."""
     frame = thread.frame
-    _refuse_open_handlers(frame.root(), type(error).__name__, location)
-    errors = frame.root().errors
-    errors.append((error, location))
-    frame.fail(len(errors), ~boolean(condition, location))
+    errors = frame.trace.errors
+    _refuse_open_handlers(errors, type(error).__name__, location)
+    frame.fail(errors.add(error, location), ~boolean(condition, location))

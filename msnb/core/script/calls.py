@@ -3,6 +3,7 @@
 import functools
 import inspect
 import types
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,19 @@ def call(fn: Callable[..., Any]) -> Any:
     return fn
 
 
+class _CallCounts(Counter):
+    """(id of Cell, name) -> number of calls of a function by that Cell in one trace."""
+
+    def snapshot(self) -> dict[tuple[int, str], int]:
+        """Return the counts for `restore`."""
+        return dict(self)
+
+    def restore(self, snapshot: dict[tuple[int, str], int]) -> None:
+        """Set the counts back to those of `snapshot`."""
+        self.clear()
+        self.update(snapshot)
+
+
 def scoped_call(fn: Callable[..., Any]) -> Any:
     """Return the callable like `call`, with a name scope for converted functions of the user.
 
@@ -73,9 +87,10 @@ def scoped_call(fn: Callable[..., Any]) -> Any:
 
     def scoped(*args, **kwargs):
         thread = trace_state.thread
-        counts = thread.frame.root().calls if thread.frame is not None else {}
+        counts = thread.frame.trace.state_of(_CallCounts) if thread.frame is not None else _CallCounts()
         key = id(thread.cell), name  # the trace keeps the Cell alive
-        counts[key] = count = counts.get(key, 0) + 1
+        counts[key] += 1
+        count = counts[key]
         with jax.named_scope(f"{name}()" if count == 1 else f"{name}() {count}"):
             return converted(*args, **kwargs)
 

@@ -22,6 +22,7 @@ from msnb import log
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.errors.converted_code import is_converted
 from msnb.core.operator.annotations import changes
+from msnb.core.operator.autocast import OuterTensors
 from msnb.core.script.convert_function import is_library_module
 from msnb.core.state import trace_state
 from msnb.core.support.weak_identity import WeakIdentityDict, weakly
@@ -62,8 +63,8 @@ def note(fn: Any, instance: Any = None) -> None:
     if reads is not None:
         reads.add(fn, instance)
     if trace_state.thread.compute_dtype is not None and trace_state.thread.frame is not None:
-        named = trace_state.thread.frame.root().named
-        named.update((id(value), value) for value in _outer_values(fn) if isinstance(value, Tensor))
+        outer_tensors = trace_state.thread.frame.trace.state_of(OuterTensors)
+        outer_tensors.update((id(value), value) for value in _outer_values(fn) if isinstance(value, Tensor))
 
 
 def _outer_values(fn):

@@ -130,6 +130,10 @@ def _for_range(bounds, assign, body, going, read, write, names, location):
     while_(test, advance, read_all, write_all, ("the loop counter", *names), location)
 
 
+class _LoopHints(dict):
+    """(location, kind, name) -> types and Parameters of a loop, from an earlier trace of its body."""
+
+
 class _GraphLoop:
     """One loop of the graph."""
 
@@ -137,7 +141,7 @@ class _GraphLoop:
         self.test, self.body, self.read, self.write = test, body, read, write
         self.names, self.place = names, location
         self.outer = _thread.frame
-        self.hints = self.outer.root().hints
+        self.hints = self.outer.trace.state_of(_LoopHints)
         self.before = read()
         self.at = format_location(*location)
 

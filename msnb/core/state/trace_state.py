@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.compat.jax_private import run_in_trace_of
+from msnb.core.state.cell_changes import ABSENT as ABSENT
+from msnb.core.state.program_trace import ProgramTrace
 from msnb.core.support.weak_identity import WeakIdentityDict
 
 
@@ -36,98 +37,61 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
-ABSENT = object()  # the value of an attribute that does not exist
 
 
 class TraceFrame:
-    """The functional view of all boxes during one trace.
+    """The functional view of all boxes during a part of a trace.
 
     Args:
         params (Iterable): Parameters with initial arrays.
         arrays (Iterable): Their arrays.
         parent (TraceFrame): Frame for Parameters that this one does not have; None for the root frame of a program.
+
+    Attributes:
+        trace (ProgramTrace): State that it shares with the other frames of the program.
+        values (dict): id -> current array of a Parameter.
+        written (dict): id -> Parameter that was written, in the order of first writing.
+        cells (dict): id -> Cell called in this trace.
+        branch (bool): True if the code traced here may not run.
+        key (Any): Random stream, once a random operator was traced here.
+        error (Any): int32 (code, offending value) of runtime errors, once a check was traced.
+        status (Any): bool: overflow so far, while the float status is watched; see `core.eager.float_status`.
+        tables (Any): `LookupTables` of a gradient, see `core.operator.row_gradients`.
+        looked_up (bool): True if rows were looked up here for an outer gradient.
     """
 
     __slots__ = (
-        "values",
         "parent",
+        "trace",
+        "values",
         "written",
-        "missing",
-        "tensors",
         "cells",
-        "key",
-        "key_used",
-        "number",
-        "error",
-        "errors",
-        "hints",
-        "calls",
-        "handlers",
-        "refused",
         "branch",
-        "settings",
-        "repeats",
-        "created_cells",
-        "new_attributes",
-        "names",
-        "named",
+        "key",
+        "error",
         "status",
-        "checking",
         "tables",
         "looked_up",
+        "_tensors",
         "_outer",
     )
 
     def __init__(
         self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "TraceFrame | None" = None
     ) -> None:
-        self.parent: TraceFrame | None = parent
         params = list(params)
+        self.parent: TraceFrame | None = parent
+        self.trace: ProgramTrace = ProgramTrace(params) if parent is None else parent.trace
         self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
-        self.written: dict[Any, Any] = {}
-        self.tensors: dict[Any, Any] = {}
-        # For a gradient: counts of Parameters that are read by row only.
-        self.tables: Any = None
-        # True if rows were looked up here for an outer gradient.
-        self.looked_up: bool = False
-        # True if the code traced here may not run.
+        self.written: dict[int, Any] = {}
+        self.cells: dict[int, Any] = {} if parent is None else parent.cells
         self.branch: bool = False
-        # Random stream, once a random operator was traced here.
         self.key: Any = None
-        # int32 (code, offending value) of runtime errors, once a check was traced.
         self.error: Any = None
-        # bool: overflow so far, while the float status is watched; see float_status.
         self.status: Any = None
-        if parent is None:
-            self.names: dict[int, str] = {id(p): p.name for p in params}
-            self.missing: dict[Any, Any] = {}
-            self.cells: dict[Any, Any] = {}  # Cells called in this trace
-            # Cells constructed in this trace: they have no earlier state to restore.
-            self.created_cells: set[Any] = set()
-            # Parameters and Cells assigned to attributes of Cells from before the trace.
-            self.new_attributes: list[Any] = []
-            # id -> plain Tensor that a function reads from an enclosing scope
-            self.named: dict[int, Any] = {}
-            self.checking: bool = False  # True while results of traced operators enter the status
-            self.number: Any = None  # of the seed stream
-            self.key_used: bool = False
-            self.errors: list[Any] = []  # (exception or value_checks.Finding, location) per code, from 1
-            self.calls: dict[Any, Any] = {}  # name of a function -> number of calls
-            self.handlers: list[Any] = []  # locations of the enclosing `try` statements
-            self.refused: Any = None  # error that this trace has to end with
-            self.hints: dict[Any, Any] = {}  # results of an earlier trace of a loop
-            self.repeats: Any = None  # Cells that were traced before, see nn._cell.deduplication
-            # (id of Cell, name) -> (Cell, name of the attribute, its value before or ABSENT)
-            self.settings: dict[Any, Any] = {}
-        else:
-            self.cells = parent.cells
-
-    def root(self) -> "TraceFrame":
-        """Return the root frame of the program."""
-        frame = self
-        while frame.parent is not None:
-            frame = frame.parent
-        return frame
+        self.tables: Any = None
+        self.looked_up: bool = False
+        self._tensors: dict[int, Any] = {}  # id -> (plain Tensor that was rebound, its array before)
 
     def conditional(self) -> bool:
         """Return True inside a branch or loop body of the graph."""
@@ -150,7 +114,7 @@ class TraceFrame:
                     frame.tables.reads[ident] = frame.tables.reads.get(ident, 0) + 1
                 return array
             if frame.parent is None:
-                frame.missing[ident] = param
+                self.trace.missing[ident] = param
                 return param._stored()
             frame = frame.parent
 
@@ -159,14 +123,17 @@ class TraceFrame:
         ident = id(param)
         if ident not in self.written:
             if ident not in self.values and self.parent is None:
-                self.missing[ident] = param
+                self.trace.missing[ident] = param
             self.written[ident] = param
         self.values[ident] = array
 
     def remember(self, tensor: Any) -> None:
         """Record the array of a plain Tensor before it is rebound; the end of the trace restores it."""
-        if id(tensor) not in self.tensors:
-            self.tensors[id(tensor)] = (tensor, tensor._array)
+        self._tensors.setdefault(id(tensor), (tensor, tensor._array))
+
+    def rebinds_tensors(self) -> bool:
+        """Return True if plain Tensors were rebound here."""
+        return bool(self._tensors)
 
     def writes(self) -> list[tuple[Any, Any]]:
         """[(Parameter, new array)] in the order of first writing."""
@@ -183,8 +150,7 @@ class TraceFrame:
         frame = self
         while frame.key is None:
             if frame.parent is None:
-                frame.key_used = True
-                frame.key = run_in_trace_of(frame.number, jax.random.key)  # the first draw may be in the body of a loop
+                frame.key = frame.trace.first_key()
                 break
             frame = frame.parent
         return frame.key
@@ -244,49 +210,6 @@ class TraceFrame:
                 array = jax.random.wrap_key_data(array)
             setattr(self, name, array)
 
-    # ---------------------------------------------------------------- undo side effects of a trace
-    def state(self) -> tuple[Any, ...]:
-        """Return a snapshot of the side effects of the root frame, for `same` and `back_to`."""
-        now = {key: cell.__dict__.get(name, ABSENT) for key, (cell, name, _) in self.settings.items()}
-        return dict(self.calls), len(self.errors), now, self.refused
-
-    def same(self, state: tuple[Any, ...]) -> bool:
-        """Return True if the trace had no side effects since the snapshot `state` but for counted function calls."""
-        _, errors, settings, refused = state
-        _, errors_now, settings_now, refused_now = self.state()
-        equal_settings = settings.keys() == settings_now.keys() and all(
-            settings[k] is v for k, v in settings_now.items()
-        )
-        return equal_settings and errors == errors_now and refused is refused_now
-
-    def back_to(self, state: tuple[Any, ...]) -> None:
-        """Undo the side effects since the snapshot `state`."""
-        self.calls, errors, settings, self.refused = dict(state[0]), *state[1:]
-        del self.errors[errors:]
-        for key, (cell, name, before) in list(self.settings.items()):
-            value = settings.get(key, before)
-            if value is ABSENT:
-                cell.__dict__.pop(name, None)
-            else:
-                cell.__dict__[name] = value
-            if key not in settings:
-                del self.settings[key]
-
-    def take_settings(self) -> Any:
-        """Restore the attributes of Cells that this trace has set; return (Cell, name, new value) of each.
-
-        Each call of the program sets these values again.
-        """
-        assigned = []
-        for cell, name, before in self.settings.values():
-            assigned.append((cell, name, cell.__dict__.get(name, ABSENT)))
-            if before is ABSENT:
-                cell.__dict__.pop(name, None)
-            else:
-                cell.__dict__[name] = before
-        self.settings.clear()
-        return assigned
-
     def __enter__(self) -> Self:
         self._outer = thread.frame
         thread.frame = self
@@ -294,9 +217,9 @@ class TraceFrame:
 
     def __exit__(self, *exc: Any) -> Literal[False]:
         thread.frame = self._outer
-        if self.parent is None and self.checking:  # its value was computed for this trace
+        if self.parent is None and self.trace.checking:  # its value was computed for this trace
             update_results_observed()
-        for tensor, array in self.tensors.values():
+        for tensor, array in self._tensors.values():
             tensor._array = array
         return False
 
@@ -360,7 +283,7 @@ def update_results_observed() -> None:
     It is True while a gradient is recorded, integers carry gradients through a graph, the float status is watched, or
     traced operators are partitioned over devices.
     """
-    watched = thread if thread.frame is None else thread.frame.root()
+    watched = thread if thread.frame is None else thread.frame.trace
     carries = thread.carriers is not None and thread.carriers.active
     thread.results_observed = bool(thread.recording) or carries or watched.checking or thread.spread is not None
 

@@ -27,13 +27,15 @@ class ParameterArrays:
 
     Attributes:
         shared (Union[Store, None]): Store of exactly the written Parameters; None if there is no such store.
+        epoch (int): The storage epoch for which the stores were looked up; -1 before.
     """
 
-    __slots__ = ("written", "read", "shared", "_read_from")
+    __slots__ = ("written", "read", "shared", "epoch", "_read_from")
 
     def __init__(self, written: list[Parameter], read: list[Parameter]) -> None:
         self.written, self.read = written, read
         self.shared: Store | None = None
+        self.epoch: int = -1
         self._read_from = None  # (store, itemgetter of the arrays) if one store has all that are read
 
     def find(self) -> None:

@@ -34,19 +34,22 @@ _NOT_SHARED = object()  # entry of `parts` for a Cell whose trace has effects
 
 
 class _RepeatedCells:
-    """Counts and shared functions of one trace, stored in its root frame."""
+    """Counts and shared functions of one trace, see `ProgramTrace.state_of`."""
 
-    __slots__ = ("classes", "few", "parts", "likes", "busy", "called")
+    __slots__ = ("classes", "few", "parts", "likes", "busy")
 
-    def __init__(self, outermost):
-        self.classes = {}  # class -> its Cells in the network
-        for _, cell in outermost.cells_and_names() if outermost is not None else ():
-            self.classes.setdefault(type(cell), []).append(cell)
+    def __init__(self):
+        self.classes = None  # class -> its Cells in the network, once `find_classes` was called
         self.few = {}  # class and signature -> the Cells of the first calls
         self.parts = {}  # structure key and signature -> number of calls, _NOT_SHARED or a _TracedCell
         self.likes = WeakIdentityDict()  # Cell -> (epoch, structure key)
         self.busy: bool = False  # True while a shared function is traced
-        self.called: bool = False  # True if the graph calls a shared function
+
+    def find_classes(self, outermost):
+        """Sort the Cells of a network by class; `outermost` may be None."""
+        self.classes = {}
+        for _, cell in outermost.cells_and_names() if outermost is not None else ():
+            self.classes.setdefault(type(cell), []).append(cell)
 
 
 def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -57,19 +60,18 @@ def call(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     )  # a Cell without sub-Cells is cheap to trace
     if part is None:
         return cell._run(args, kwargs)
-    root = frame.root()
-    root.repeats.called = True
-    return part(_cached_structure_key(cell, root)[1], args, frame)
+    frame.trace.has_shared_calls = True
+    return part(_cached_structure_key(cell, frame.trace)[1], args, frame)
 
 
 def _select_part(cell, args, frame):
     """Return the `_TracedCell` for a call, or None if the call is to be traced."""
-    root = frame.root()
-    if root.repeats is None:
-        root.repeats = _RepeatedCells(next(iter(root.cells.values()), None))
-    repeats = root.repeats
+    trace = frame.trace
+    repeats = trace.state_of(_RepeatedCells)
+    if repeats.classes is None:
+        repeats.find_classes(next(iter(frame.cells.values()), None))
     carries = _thread.carriers is not None and _thread.carriers.active
-    is_excluded = repeats.busy or root.checking or _asked.entered or carries or _thread.pipeline is not None
+    is_excluded = repeats.busy or trace.checking or _asked.entered or carries or _thread.pipeline is not None
     signature = None if is_excluded else _signature_of(args)
     if signature is None:
         return None
@@ -79,16 +81,16 @@ def _select_part(cell, args, frame):
     if len(first_calls) < _MIN_REPEATS and len(peers) <= _MIN_REPEATS:  # the structure key is not needed yet
         first_calls.append(cell)
         return None
-    structure, members = _cached_structure_key(cell, root)
+    structure, members = _cached_structure_key(cell, trace)
     if structure is None:
         return None
     key = structure, signature
     part = repeats.parts.get(key)
     if part is None:
-        if sum(_cached_structure_key(peer, root)[0] == structure for peer in peers) > _MIN_REPEATS:
+        if sum(_cached_structure_key(peer, trace)[0] == structure for peer in peers) > _MIN_REPEATS:
             part = _MIN_REPEATS
         else:
-            part = sum(_cached_structure_key(each, root)[0] == structure for each in first_calls)
+            part = sum(_cached_structure_key(each, trace)[0] == structure for each in first_calls)
     if type(part) is int:
         if part < _MIN_REPEATS:
             repeats.parts[key] = part + 1
@@ -127,10 +129,10 @@ def _signature_of(args):
     return tuple(signature)
 
 
-def _cached_structure_key(cell, root):
+def _cached_structure_key(cell, trace):
     """Return `structure_key`, cached until the epoch changes; (None, None) for a `UniqueCell`."""
-    likes = root.repeats.likes
-    now = trace_state.epoch.value, len(root.settings)
+    likes = trace.state_of(_RepeatedCells).likes
+    now = trace_state.epoch.value, len(trace.cell_changes)
     cached = likes.get(cell)
     if cached is None or cached[0] != now:
         try:
@@ -262,8 +264,8 @@ def _trace_part(cell, args, members, frame):
             arrays = [r._array for r in results if isinstance(r, Tensor)] + [a for _, a in inner.writes()]
             return [*arrays, inner.key]
 
-    root = frame.root()
-    state = root.state()
+    trace = frame.trace
+    snapshot = trace.snapshot()
     example_args = (
         [argument_signature(p._kind) for p in params],
         _key_type(),
@@ -272,14 +274,14 @@ def _trace_part(cell, args, members, frame):
     try:
         graph = jax.make_jaxpr(traced)(*example_args)
     except Exception:  # the direct trace raises the same error, with a better location
-        root.back_to(state)
+        trace.undo(snapshot)
         return _NOT_SHARED
     inner, indices = captured["frame"], {id(m): i for i, m in enumerate(members)}
-    is_pure = not (graph.effects or inner.error is not None or inner.status is not None or inner.tensors)
+    is_pure = not (graph.effects or inner.error is not None or inner.status is not None or inner.rebinds_tensors())
     is_pure = is_pure and not inner.looked_up  # a shared function would have a dense gradient
     has_only_members = all(id(m) in indices for m in [*inner.cells.values(), *captured["written"]])
-    if not (is_pure and has_only_members and root.same(state)) or any(map(is_tracer, graph.consts)):
-        root.back_to(state)
+    if not (is_pure and has_only_members and trace.is_unchanged(snapshot)) or any(map(is_tracer, graph.consts)):
+        trace.undo(snapshot)
         return _NOT_SHARED
     graph, used = _drop_unused_inputs(graph, len(params), captured["draws"])
     reads, writes = ([indices[id(p)] for p in some] for some in ([params[i] for i in used], captured["written"]))

@@ -49,8 +49,8 @@ class CellTree:
                 raise AttributeError(
                     f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
                 )
-            if _thread.frame is not None and self not in _thread.frame.root().created_cells:
-                _thread.frame.root().new_attributes.append(value)
+            if _thread.frame is not None and self not in _thread.frame.trace.cell_changes.created:
+                _thread.frame.trace.cell_changes.new_members.append(value)
         if params is None or name in INTERNAL:
             _set(self, name, value)
             return
@@ -82,7 +82,7 @@ class CellTree:
                 cells[name] = None
             elif type(values.get(name)) is CellState and _assign_cell_state(self, values[name], value):
                 return
-            elif _thread.frame is not None and self not in _thread.frame.root().created_cells:
+            elif _thread.frame is not None and self not in _thread.frame.trace.cell_changes.created:
                 _set_while_traced(self, name, value)
             register_cell_tensor(value)
             _set(self, name, value)
@@ -357,7 +357,7 @@ def _set_while_traced(cell, name, value):
             f"'{name}' of {type(cell).__name__} is set under a condition or in a loop that only the "
             f"graph knows, where a Python value cannot change. Make it a Parameter."
         )
-    _thread.frame.root().settings.setdefault((id(cell), name), (cell, name, before))
+    _thread.frame.trace.cell_changes.record(cell, name, before)
 
 
 def _remove_attribute(cell, name):

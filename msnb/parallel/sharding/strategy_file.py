@@ -54,8 +54,10 @@ class StrategyFile:
         frame = trace_state.thread.frame
         while frame is not None:
             for ident, value in frame.values.items():
-                if value is array and ident in trace_state.thread.frame.root().names:
-                    return trace_state.thread.frame.root().names[ident]
+                if value is array:
+                    name = next((p.name for p in frame.trace.params if id(p) == ident), None)
+                    if name is not None:
+                        return name
             frame = frame.parent
         return next((name for result, name in self._casts if result is array), None)
 

@@ -1,0 +1,62 @@
+"""The devices of a program's arrays, for programs over several devices."""
+
+import copy
+import itertools
+from typing import Any
+
+from msnb.core.sharding.partitioner import ArrayShardings
+
+_BATCH_BYTES = 256 << 20  # bytes of Parameters that are moved to their devices at once
+
+
+class Placement:
+    """The shardings of a program's arrays.
+
+    Args:
+        program (Staged): The traced function; its partitioner says which shardings.
+
+    Attributes:
+        shardings (Union[ArrayShardings, None]): The shardings; None for one device.
+    """
+
+    __slots__ = ("shardings", "_error")
+
+    def __init__(self, program: Any) -> None:
+        self.shardings: ArrayShardings | None = None
+        # Raised by the first run: a program for other devices can be viewed.
+        self._error: RuntimeError | None = None
+        try:
+            if program.spread is not None:
+                self.shardings = program.spread.places(program)
+        except RuntimeError as error:
+            self._error = error
+
+    def place_parameters(self, written: list[Any], read: list[Any]) -> None:
+        """Move Parameters to their shardings.
+
+        Raises:
+            RuntimeError: If the program is for devices that this process does not have.
+        """
+        shardings = self.shardings
+        if shardings is None:
+            if self._error is not None:
+                raise copy.copy(self._error)
+            return
+        if shardings.bring is None:
+            return
+        pairs = list(zip([*written, *read], [*shardings.written, *shardings.read], strict=True))
+        while pairs:
+            # Bounds the memory of unsharded copies.
+            count = _count_in_batch([p for p, _ in pairs])
+            misplaced = [(p, sharding) for p, sharding in pairs[:count] if p._stored().sharding != sharding]
+            if misplaced:
+                moved = shardings.bring([p._stored() for p, _ in misplaced], [sharding for _, sharding in misplaced])
+                for (p, _), array in zip(misplaced, moved, strict=True):
+                    p._assign(array)
+            del pairs[:count]
+
+
+def _count_in_batch(params):
+    """Return how many of the first Parameters are moved at once: at least one."""
+    sizes = itertools.accumulate(p.size * p.itemsize for p in params)
+    return max(1, sum(size <= _BATCH_BYTES for size in sizes))

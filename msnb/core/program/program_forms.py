@@ -1,0 +1,173 @@
+"""The compiled forms of one program, and the selection of the form that the next call runs.
+
+A program has up to four forms: its own, which donates the arrays of written Parameters; one without donation, for
+threads that contend for Parameters; one with extra outputs for observers; and one as a kernel of the tape, which
+`Program` makes itself.
+"""
+
+import functools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from msnb import context
+from msnb.core.program import extra_outputs
+from msnb.core.program.executable import flatten_call, jit_call, to_identifier, undonated_indices
+from msnb.core.program.staging import Staged
+from msnb.core.sharding.partitioner import ArrayShardings
+from msnb.core.state import trace_state
+from msnb.core.tensor.parameter_store import are_identical
+
+_state = context._state
+_GRAPH = context.GRAPH_MODE
+
+
+class _ObservedForm(NamedTuple):
+    """The form that some observers ask for."""
+
+    observers: tuple[Any, ...]  # weak, because recordings are large; `extra_outputs` holds the current ones
+    graphs: list[Any]
+    form: Callable[..., Any]
+    receivers: tuple[tuple[Any, int], ...]  # (weak observer, number of its extra outputs)
+
+
+class ProgramForms:
+    """The forms of one program. It holds no reference to the program.
+
+    Args:
+        program (Staged): The traced function.
+        frozen (Union[list, None]): See below.
+        shardings (Union[ArrayShardings, None]): Shardings of its arrays; None for one device.
+
+    Attributes:
+        own (Callable): The program's own form.
+        current (Callable): The form that the next call runs.
+        ready (Union[Callable, None]): The form of the last call, which is compiled.
+        compiled (Union[tuple, None]): (form, its arguments) of the last call that compiled.
+        receivers (tuple): (weak observer, number of its extra outputs) while `current` has extra outputs.
+        frozen (Union[list, None]): Arrays of read-only Parameters if they are constants of the program; None if they
+            are arguments, the default.
+    """
+
+    __slots__ = (
+        "own",
+        "current",
+        "ready",
+        "compiled",
+        "receivers",
+        "frozen",
+        "_plan",
+        "_observers",
+        "_observed_form",
+        "_undonated_form",
+        "_flatten",
+        "_compile_call",
+        "_flat",
+        "_written",
+    )
+
+    def __init__(self, program: Staged, frozen: list[Any] | None, shardings: ArrayShardings | None) -> None:
+        # For each Parameter among the inputs (0, index among the written ones) or (1, index among the read ones).
+        from_written = {id(p): (0, i) for i, p in enumerate(program.written)}
+        from_read = {id(p): (1, i) for i, p in enumerate(program.read)}
+        self._plan: list[tuple[int, int]] = [from_written.get(id(p)) or from_read[id(p)] for p in program.params]
+        self.frozen: list[Any] | None = frozen
+        self._written: Sequence[Any] = program.written
+        position = {id(p): i for i, p in enumerate(program.params)}
+        self._flatten = functools.partial(
+            flatten_call,
+            n_results=program.results.count,
+            copied=program.results.copied,
+            # inputs that a failed call restores
+            rollback=[position[id(p)] for p in program.written] if program.errors else [],
+            n_own=len(program.jaxpr.jaxpr.outvars),
+        )
+        self._compile_call = functools.partial(
+            jit_call, to_identifier(program.name), self._plan, program.random, frozen, shardings
+        )
+        self._flat = self.flatten([program.returning])
+        self.own: Callable[..., Any] = self._donating_form()
+        self.current: Callable[..., Any] = self.own
+        self.ready: Callable[..., Any] | None = None
+        self.compiled: tuple[Any, Any] | None = None
+        self.receivers: tuple[tuple[Any, int], ...] = ()
+        self._observers: tuple[Any, ...] = ()
+        self._observed_form = _ObservedForm((), [], self.own, ())  # of the last observers
+        self._undonated_form: Callable[..., Any] | None = None  # compiled once threads contend for Parameters
+
+    def flatten(self, graphs: list[Any]) -> Callable[..., Any]:
+        """Return one or several graphs as a function, see `executable.flatten_call`."""
+        return self._flatten(graphs)
+
+    def _donating_form(self):
+        return self._compile_call(self._flat, donate=bool(self._written), undonated=undonated_indices(self._written))
+
+    def freeze(self, arrays: list[Any]) -> None:
+        """Make `arrays` the constants of the program, which then compiles again."""
+        assert self.frozen is not None
+        self.frozen[:] = arrays
+        self.current = self.own = self._donating_form()
+        self.ready = self.compiled = None
+        self._observers = self.receivers = ()  # `select` asks the observers again
+        self._observed_form = _ObservedForm((), [], self.own, ())
+
+    def select(self, program: Any) -> None:
+        """Select the form of `program` that observers and threads need now."""
+        if [observer() for observer in self._observers] != list(extra_outputs.observers):
+            self._adopt_observers(program, extra_outputs.observers)
+        if not self._observers:
+            self.current = self._unobserved_form()
+
+    def _unobserved_form(self):
+        """Return the program's own form, or the one without donation if threads contend for Parameters."""
+        if not (self._written and trace_state.donation_lock.contended and _state.mode != _GRAPH):
+            return self.own
+        self._undonated_form = self._undonated_form or self._compile_call(self._flat)
+        return self._undonated_form
+
+    def _adopt_observers(self, program, observers):
+        """Select the form that `observers` ask for, or the program's own form."""
+        self._observers = tuple(map(weakref.ref, observers))
+        if not observers:
+            self.receivers = ()
+            return
+        last = self._observed_form
+        if last.observers != self._observers:  # an observer that returns is not asked again
+            self._observed_form = self._form_for(program, observers, last)
+        self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
+
+    def _form_for(self, program, observers, last):
+        """Return the form that `observers` ask for; `last` is the one of the observers before."""
+        rewritten = [(o, extra_outputs.rewrite_program(o, program)) for o in observers]
+        rewritten = [(o, graph) for o, graph in rewritten if graph is not None]
+        n_own = len(program.jaxpr.jaxpr.outvars)
+        receivers = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - n_own) for o, graph in rewritten)
+        graphs, form = [graph for _, graph in rewritten], last.form
+        if not graphs:
+            form = self.own
+        elif not are_identical(last.graphs, graphs):  # observers that ask for equal graphs share one compiled form
+            sown_graph = [program.returning] if program.sown else []
+            form = self._compile_call(self.flatten([*graphs, *sown_graph]))
+        return _ObservedForm(self._observers, graphs, form, receivers)
+
+    def inputs_of(self, written: list[Any], read: list[Any], rest: list[Any]) -> list[Any]:
+        """Return the arrays of Parameters and the other inputs in the order of the graph.
+
+        Args:
+            written (list): Arrays of written Parameters.
+            read (list): Arrays of read Parameters that were passed.
+            rest (list): The random number, if there is one, and the arguments.
+        """
+        lists = (written, read if self.frozen is None else self.frozen)
+        return [lists[which][i] for which, i in self._plan] + rest
+
+    def send_to_observers(self, program: Any, inputs: list[Any], new: list[Any], outs: tuple[Any, ...]) -> Any:
+        """Send a run to the observers; return the program's own results."""
+        offset = n_results = program.results.count
+        for observer, count in self.receivers:
+            live_observer = observer()
+            if live_observer is not None:
+                run = extra_outputs.Run(inputs, [*outs[:n_results], *new], outs[offset : offset + count])
+                extra_outputs.send_run(live_observer, program, run)
+            offset += count
+        return (*outs[:n_results], *outs[offset:])
