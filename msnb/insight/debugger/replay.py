@@ -18,8 +18,11 @@ import numpy as np
 
 from msnb.core.compat.jax_private import eval_jaxpr, remove_debug_callbacks
 from msnb.core.jaxpr.instrument import Measure
+from msnb.core.program.program_cache import find
+from msnb.core.state import trace_state
 from msnb.core.support.lru_cache import LruCache
-from msnb.insight.gradients import rows, summary
+from msnb.core.transforms.jit import ms_function
+from msnb.insight.gradients import host, rows, summary
 from msnb.insight.instrument import instrument
 from msnb.ir.anf import CNode, ParameterNode
 
@@ -130,14 +133,34 @@ class Replay:
         return rows.cotangents(self.graph)
 
     # ------------------------------------------------------------------ statistics
-    def statistics(self) -> dict[int, np.ndarray]:
-        """Return {number of a node: `summary.COLUMNS` of its first result} for nodes with real values, float32."""
-        numbers, ids = self._forms.statistics()
-        return dict(zip(ids, np.asarray(numbers(*self.inputs)), strict=True))
+    def statistics(self) -> dict[int, dict[str, float]]:
+        """Return {number of a node: statistics of its first result} for nodes with real values.
+
+        The statistics are ``mean``, ``std``, ``min``, ``max``, ``zeros`` (share), ``nan`` and ``inf`` (counts), and
+        ``abs_mean``. They are computed by numpy where all values fit in memory, else inside the program.
+        """
+        if self._forms.nbytes <= _ALL_AT_ONCE:
+            self._compute(self._window(None))
+            ids = [ident for ident, slot in self._values if not slot and self._is_measured(ident)]
+            arrays = [np.asarray(self._values[ident, 0]) for ident in ids]
+            moments = host.summarised(arrays)[0] if arrays else []
+            means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays]
+        else:
+            form, ids = self._forms.statistics()
+            table = np.asarray(form(*self.inputs))
+            moments, means = table[:, :-1], table[:, -1]
+        return {
+            ident: {**dict(zip(summary.COLUMNS, map(float, row), strict=True)), "abs_mean": float(mean)}
+            for ident, row, mean in zip(ids, moments, means, strict=True)
+        }
+
+    def _is_measured(self, ident):
+        array = self._values[ident, 0]
+        return rows.is_real(array.dtype) and array.size > 0
 
     # ------------------------------------------------------------------ windows
     def _window(self, node):
-        """Return the nodes to compute together with `node`."""
+        """Return the numbers of the nodes to compute together with `node`: all of them if they fit in memory."""
         if self._forms.nbytes <= _ALL_AT_ONCE:
             return tuple(self._nodes)
         ordered = sorted(self._nodes)
@@ -179,6 +202,22 @@ class Replay:
         if any(kind.dtype == "Key" for kind in node.types):
             return f"{node.fullname} is a random key, which has no numbers to show."
         return f"The value of {node.fullname} can't be read: it is computed in the condition of a loop."
+
+
+def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[Any]]":
+    """Return (program, its inputs) of a call of a Cell or function, without running it.
+
+    The inputs are the current Parameters, a random number and the arrays of the arguments.
+
+    Raises:
+        TypeError: If `net` is neither a Cell nor a function.
+    """
+    root = net if hasattr(net, "_graph_call") else ms_function(net)
+    program, arrays, _ = find(root, *root._graph_call(args, kwargs), for_inspection=True)
+    number = [0] if program.random else []
+    with trace_state.donation_lock.lock:  # a training on another thread replaces the arrays
+        stored = [jnp.copy(p._stored()) for p in program.params]
+    return program, [*stored, *number, *arrays]
 
 
 def as_inputs(program: "Program", inputs: Sequence[Any]) -> list[Any]:
@@ -297,17 +336,21 @@ class _Capture(Measure):
 
 
 class _Statistics(Measure):
-    """Return moments of each value, in one array."""
+    """Return moments and the mean magnitude of each value, in one array."""
 
     def measure(self, point: Any, array: Any) -> Any:
-        return summary.moments(array)
+        return summary.moments(array), jnp.mean(jnp.abs(array.astype(jnp.float32)))
 
     def empty(self, point: Any) -> Any:
-        return summary.nothing()
+        return summary.nothing(), jnp.float32(0)
 
     def merge(self, point: Any, first: Any, second: Any) -> Any:
-        return summary.merged(first, second)
+        counts = first[0][0], second[0][0]
+        mean = (counts[0] * first[1] + counts[1] * second[1]) / jnp.maximum(counts[0] + counts[1], 1)
+        return summary.merged(first[0], second[0]), mean
 
     def finish(self, points: list[Any], measurements: list[Any], inputs: list[Any], outputs: list[Any]) -> Any:
-        return [jnp.stack(measurements) if measurements else jnp.zeros((0, len(summary.COLUMNS)), jnp.float32)]
+        if not measurements:
+            return [jnp.zeros((0, len(summary.COLUMNS) + 1), jnp.float32)]
+        return [jnp.stack([jnp.append(moments, mean) for moments, mean in measurements])]
 
