@@ -3,4 +3,3 @@
 from .replay import Replay as Replay
 from .selection import select_nodes as select_nodes
 from .timeline import Timeline as Timeline
-from .timeline import timeline as timeline

@@ -133,14 +133,20 @@ class Replay:
         return rows.cotangents(self.graph)
 
     # ------------------------------------------------------------------ statistics
+    @property
+    def has_statistics(self) -> bool:
+        """True if `statistics` does not have to compile a form of its own: all values fit in memory."""
+        return self._forms.nbytes <= _ALL_AT_ONCE
+
     def statistics(self) -> dict[int, dict[str, float]]:
         """Return {number of a node: statistics of its first result} for nodes with real values.
 
         The statistics are ``mean``, ``std``, ``min``, ``max``, ``zeros`` (share), ``nan`` and ``inf`` (counts), and
         ``abs_mean``. They are computed by numpy where all values fit in memory, else inside the program.
         """
-        if self._forms.nbytes <= _ALL_AT_ONCE:
-            self._compute(self._window(None))
+        if self.has_statistics:
+            if not self._values:
+                self._compute(tuple(self._nodes))
             ids = [ident for ident, slot in self._values if not slot and self._is_measured(ident)]
             arrays = [np.asarray(self._values[ident, 0]) for ident in ids]
             moments = host.summarised(arrays)[0] if arrays else []
@@ -161,7 +167,7 @@ class Replay:
     # ------------------------------------------------------------------ windows
     def _window(self, node):
         """Return the numbers of the nodes to compute together with `node`: all of them if they fit in memory."""
-        if self._forms.nbytes <= _ALL_AT_ONCE:
+        if self.has_statistics:
             return tuple(self._nodes)
         ordered = sorted(self._nodes)
         at, nbytes, window = ordered.index(node.id), 0, []
@@ -254,6 +260,7 @@ class _Forms:
     def statistics(self):
         """Return (function of the inputs, node numbers): it returns one row of statistics per node."""
         if "statistics" not in self._cache:
+
             def choose(points):
                 return [p for p in points if p.slot == 0 and rows.is_real(p.dtype) and 0 not in p.shape]
 
@@ -353,4 +360,3 @@ class _Statistics(Measure):
         if not measurements:
             return [jnp.zeros((0, len(summary.COLUMNS) + 1), jnp.float32)]
         return [jnp.stack([jnp.append(moments, mean) for moments, mean in measurements])]
-

@@ -117,5 +117,3 @@ def _explain_no_match(nodes, query, words):
     lines = sorted({node.source[1] for node in nodes if node.source is not None})
     at = f" Its lines are {lines[0]} to {lines[-1]}." if lines and any(w.startswith("line:") for w in words) else ""
     return f"No node of the graph matches {query!r}. {kind}: {', '.join(listed)}.{at}"
-
-

@@ -51,7 +51,7 @@ class _Step:
 
 
 class Timeline:
-    """The recorded steps of a training; see `timeline`.
+    """The recorded steps of a training; see `msnb.timeline`.
 
     Attributes:
         steps (list[int]): numbers of the steps whose values can be computed, from 1.
@@ -66,7 +66,7 @@ class Timeline:
         self._records: dict[int, _Step] = {}
         self._sizes: dict[int, tuple[Any, int, int]] = {}  # id of an array -> array, bytes, steps that have it
         self._nbytes = self._count = 0
-        self._graphs: "weakref.WeakKeyDictionary[Any, Any]" = weakref.WeakKeyDictionary()
+        self._graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._replays: dict[int, Replay] = {}
         self._listener: Any = None
         self._calls: list[Any] = []  # (call, stored Parameters or None) of the running calls
@@ -221,6 +221,10 @@ class Timeline:
             self._graphs[program] = of_program(program, program.name)
         return self._graphs[program]
 
+    def program_of(self, step: int) -> "Program":
+        """Return the program of a recorded step."""
+        return self._records[step].program
+
     def replay(self, step: int | None = None) -> Replay:
         """Return the replay of a step.
 
@@ -235,7 +239,11 @@ class Timeline:
         step = self.steps[-1] if step is None else step
         if step not in self._records:
             first, last = self.steps[0], self.steps[-1]
-            hint = f" {self.n_dropped} earlier ones were dropped; `memory=` or `disk=` keeps more." if self.n_dropped else ""
+            hint = (
+                f" {self.n_dropped} earlier ones were dropped; `memory=` or `disk=` keeps more."
+                if self.n_dropped
+                else ""
+            )
             raise ValueError(f"Step {step} is not in the timeline, which has steps {first} to {last}.{hint}")
         if step not in self._replays:
             record = self._records[step]
@@ -282,42 +290,16 @@ class Timeline:
         return f"Timeline({name_of(self._net)}: steps {self.steps[0]} to {self.steps[-1]}, {where})"
 
 
-def timeline(net: Any, every: int = 1, memory: str | int = "256MB", disk: str | Path | None = None) -> Timeline:
-    """Record the steps of a training: a context manager around any training loop or `Model.train`.
-
-    Args:
-        net (Cell): the network that is trained, or its training step.
-        every (int): record every n-th step. Default: 1.
-        memory (Union[str, int]): bytes for the inputs of steps, such as ``"256MB"``. The oldest steps are dropped.
-            Default: "256MB".
-        disk (Union[str, Path]): folder for the batch of each step and the Parameters of every 50th; then all steps
-            remain. Default: None, memory only.
-
-    Returns:
-        Timeline.
-
-    Raises:
-        TypeError: If `net` is no Cell.
-        ValueError: If `every` or `memory` is out of range.
-
-    Examples:
-        >>> with msnb.timeline(net) as t:
-        ...     model.train(1, dataset)
-        >>> t.value("op:ReLU line:12", step=3)
-    """
-    if not isinstance(net, Cell):
-        raise TypeError(f"For 'timeline', 'net' should be a Cell, but got {type(net).__name__}.")
-    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-        raise ValueError(f"For 'timeline', 'every' should be an int of at least 1, but got {every!r}.")
-    return Timeline(net, every, _parse_size(memory), Path(disk) if disk is not None else None)
-
-
 def _takes_gradient(program):
     return any("transpose(" in str(eqn.source_info.name_stack) for eqn in program.jaxpr.jaxpr.eqns)
 
 
-def _parse_size(size):
-    """Return bytes from an int or a text such as ``"256MB"``."""
+def parse_size(size: str | int) -> int:
+    """Return bytes from an int or a text such as ``"256MB"``.
+
+    Raises:
+        ValueError: If it is neither.
+    """
     if isinstance(size, int) and not isinstance(size, bool) and size > 0:
         return size
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?B?)\s*", size.upper()) if isinstance(size, str) else None

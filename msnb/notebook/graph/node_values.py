@@ -9,6 +9,7 @@ import numpy as np
 
 from msnb.insight.debugger.replay import Replay, program_inputs
 from msnb.ir.api import of_program
+from msnb.notebook.display.html import number
 from msnb.notebook.graph.value_data import value_data
 
 _SAVED = 2 << 20  # bytes of previews in a saved notebook
@@ -41,6 +42,7 @@ class Caller:
         return of_program(program, self._name)
 
 
+_ALWAYS = ("abs_mean", "mean", "std", "min", "max")
 STATISTICS = ("abs_mean", "mean", "std", "min", "max", "zeros", "nan", "inf")
 
 
@@ -142,11 +144,25 @@ class NodeValues:
         return {**reply, "values": values}
 
     def saved(self) -> dict[str, Any]:
-        """Return {node: values} of the nodes that were looked at last, within `_SAVED` bytes."""
+        """Return {node: values} for a saved view: all values of the nodes that were looked at last, within `_SAVED`
+        bytes, and the statistics of the others.
+        """
         previews, nbytes = {}, 0
+        replay = self.replay
+        if self._saves and replay.has_statistics:
+            nodes = {node.id: node for node in replay.graph.all_nodes()}
+            for ident, row in replay.statistics().items():
+                rows = [
+                    [name.replace("_", " "), number(row[name])] for name in STATISTICS if row[name] or name in _ALWAYS
+                ]
+                kind = nodes[ident].types[0].short()
+                previews[str(ident)] = {"sample": 0, "values": [{"title": "output", "type": kind, "stats": rows}]}
+        seen = set()
         for (ident, sample), values in reversed(list(self._previews.items()) if self._saves else []):
             nbytes += len(json.dumps(values))
             if nbytes > _SAVED:
                 break
-            previews.setdefault(str(ident), {"sample": sample, "values": values})
+            if ident not in seen:
+                previews[str(ident)] = {"sample": sample, "values": values}
+                seen.add(ident)
         return previews

@@ -256,8 +256,10 @@ class GraphView(Renewed):
             return box(replay.output(selected, slot, round))
         gradient = replay.gradient(selected)
         if gradient is None:
-            raise ValueError(f"The graph has no gradient of {selected.fullname}. Run a training step, such as a view of "
-                             "TrainOneStepCell; the gradient of a node that several operators read is not a node itself.")
+            raise ValueError(
+                f"The graph has no gradient of {selected.fullname}. Run a training step, such as a view of "
+                "TrainOneStepCell; the gradient of a node that several operators read is not a node itself."
+            )
         return box(gradient)
 
     def values(self, stat: str = "abs_mean") -> None:
@@ -372,6 +374,8 @@ class GraphView(Renewed):
             widget.send({"kind": "weight", "name": name, "html": self._format_weight(name)})
         elif kind == "value" and self._values is not None:
             widget.send(self._values.answer(self._nodes_by_id(), content))
+            self._payload = self._saved = None  # the saved form has the values that were looked at
+            cell_views.changed(self)
         elif kind == "cancel":
             self._stage_builder.give_up()
 
