@@ -33,9 +33,7 @@ LIVE = """async ({source, state}) => {
 
 def search(page, query):
     """Select the first node that a search finds."""
-    page.fill(".find input", "")
     page.fill(".find input", query)
-    until(page, lambda: query.removeprefix("op:") in page.inner_text(".find .results"))
     page.press(".find input", "Enter")
     until(page, lambda: page.inner_text(".panel h3") == query.removeprefix("op:"))
     frames(page)

@@ -110,11 +110,13 @@ export class Values {
     if (problem) return `<p class="bad">${escape(problem)}</p>`;
     if (!values.length) return `<p class="kind">This node has no values.</p>`;
     const kind = (title) => title.split(" ")[0],
-      shown = values.find((v) => v.title === this.tab) || values.find((v) => kind(v.title) === kind(this.tab)) || values[0];
+      shown =
+        values.find((v) => v.title === this.tab) || values.find((v) => kind(v.title) === kind(this.tab)) || values[0];
     const tabs = values
       .map(
         (v) =>
-          `<button class="tab" data-value="${escape(v.title)}" aria-pressed="${v === shown}">${escape(v.title)}</button>`,
+          `<button class="tab" data-value="${escape(v.title)}" aria-pressed="${v === shown}">` +
+          `${escape(v.title)}</button>`,
       )
       .join("");
     return `<div class="tabs">${tabs}</div>${this.one(shown)}`;
@@ -139,7 +141,9 @@ export class Values {
 }
 
 const statistics = (rows) =>
-  rows?.length ? `<table>${rows.map(([k, v]) => `<tr><td>${escape(k)}</td><td>${escape(v)}</td></tr>`).join("")}</table>` : "";
+  rows?.length
+    ? `<table>${rows.map(([k, v]) => `<tr><td>${escape(k)}</td><td>${escape(v)}</td></tr>`).join("")}</table>`
+    : "";
 
 const source = (text) => `data:image/png;base64,${BASE64.test(text) ? text : ""}`;
 
@@ -181,7 +185,8 @@ function histogram(shown) {
     step = WIDTH / shown.counts.length;
   const bars = shown.counts.map((count, i) => {
     const tall = count ? Math.max(1, (HEIGHT * count) / top) : 0;
-    return `<rect x="${(i * step).toFixed(1)}" y="${(HEIGHT - tall).toFixed(1)}" width="${(step - 0.6).toFixed(1)}" height="${tall.toFixed(1)}"/>`;
+    const [x, y, wide, high] = [i * step, HEIGHT - tall, step - 0.6, tall].map((size) => size.toFixed(1));
+    return `<rect x="${x}" y="${y}" width="${wide}" height="${high}"/>`;
   });
   return (
     `<svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="histogram">${bars.join("")}</svg>` +
@@ -200,8 +205,8 @@ function table(shown) {
         `${wider ? "<td>…</td>" : ""}</tr>`,
     );
   return (
-    `<details><summary>numbers${lead ? ` [${"0, ".repeat(lead)}:, :]` : ""}</summary><div class="numbers" tabindex="0"><table>` +
-    `<tr>${flat ? "" : "<th></th>"}${head}</tr>${lines.join("")}` +
+    `<details><summary>numbers${lead ? ` [${"0, ".repeat(lead)}:, :]` : ""}</summary>` +
+    `<div class="numbers" tabindex="0"><table><tr>${flat ? "" : "<th></th>"}${head}</tr>${lines.join("")}` +
     `${rows > cells.length ? `<tr><td>…</td></tr>` : ""}</table></div></details>`
   );
 }
