@@ -103,6 +103,16 @@ def test_values_inside_a_loop_are_read_by_round():
         shown.value(node, round=3)
 
 
+def test_values_belong_to_the_complete_program_where_its_forward_part_is_shown_first():
+    _, step = training_step()
+    x, y = batches(1)[0]
+    shown = view(step, x, y, stages=("traced", "differentiated"), values=True)
+    assert shown._values.stage == "differentiated"
+    assert shown.value("op:ReLU").shape == (4, 5) and shown.value("op:ReLU", kind="gradient").shape == (4, 5)
+    shown.values()
+    assert ("differentiated", "value abs_mean") in shown._columns
+
+
 def test_statistics_colour_the_graph():
     net = Small()
     shown = view(net, Tensor(X)).run()

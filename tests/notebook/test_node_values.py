@@ -60,7 +60,7 @@ class Live:
         requests = [m for m in self.page.evaluate("live.sent.splice(0)") if m["kind"] == "value"]
         for request in requests:
             self.view._values.select_step(self.page.evaluate("live.state.step"))
-            self.page.evaluate("live.hear", self.view._values.answer(self.view._nodes_by_id(), request))
+            self.page.evaluate("live.hear", self.view._values.answer(request))
         frames(self.page)
         return requests
 
@@ -166,7 +166,7 @@ def test_texts_of_a_saved_value_are_no_html(window, shown, tmp_path):
 def test_a_switch_saves_no_values(shown):
     shown.run(saves=False)
     node = select_nodes(shown.graph, "op:Conv2D")[0]
-    shown._values.answer(shown._nodes_by_id(), {"node": node.id})
+    shown._values.answer({"node": node.id})
     assert shown._values.saved() == {}
     shown.run()
 

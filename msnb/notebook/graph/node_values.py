@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from msnb.insight.debugger.replay import Replay, program_inputs
-from msnb.ir.api import of_program
+from msnb.ir.stages import Stages
 from msnb.notebook.display.html import number
 from msnb.notebook.graph.value_data import value_data
 
@@ -36,10 +36,9 @@ class Caller:
             self._inputs = inputs, kwargs
         return program_inputs(self._net, *self._inputs[0], **self._inputs[1])
 
-    def adopt(self, program: Any) -> Any:
-        """Show another program from now on; return its graph."""
-        self.program = program
-        return of_program(program, self._name)
+    def stages(self, program: Any) -> Stages:
+        """Return the stages of a program of this network."""
+        return Stages(program, self._name)
 
 
 _ALWAYS = ("abs_mean", "mean", "std", "min", "max")
@@ -67,6 +66,7 @@ class NodeValues:
 
     Args:
         replay_of (Callable): returns the Replay of a step from its number.
+        stage (str): name of the graph in the view, the complete program in MindSpore's operators.
         steps (Sequence[int]): numbers of the steps. Default: (0,), a single run.
         labels (list[str]): tokens for the axes of attention. Default: None.
         saves (bool): True if previews of the nodes that were looked at are saved with the notebook. Default: True.
@@ -75,10 +75,12 @@ class NodeValues:
     def __init__(
         self,
         replay_of: Callable[[int], Replay],
+        stage: str,
         steps: Sequence[int] = (0,),
         labels: list[str] | None = None,
         saves: bool = True,
     ) -> None:
+        self.stage = stage
         self.steps = list(steps)
         self.step: int = self.steps[-1]
         self._replay_of, self._labels, self._saves = replay_of, labels, saves
@@ -129,8 +131,9 @@ class NodeValues:
                     entries.append(value_data(f"update of {name}", np.asarray(new) - np.asarray(array), None))
             return entries
 
-    def answer(self, nodes: dict[int, Any], content: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, content: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a request of the page for the values of a node."""
+        nodes = {node.id: node for node in self.replay.graph.all_nodes()}
         ident, sample = int(content.get("node", -1)), int(content.get("sample", 0))
         reply = {"kind": "value", "node": ident, "step": self.step, "sample": sample}
         if ident not in nodes:

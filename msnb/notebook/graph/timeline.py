@@ -29,7 +29,7 @@ class ViewedTimeline(Timeline):
         program = self.replay().program
         steps = [step for step in self.steps if self.program_of(step) is program]
         graph_view = of_program(program, program.name, height=height)
-        graph_view.show_values(NodeValues(self.replay, steps, labels))
+        graph_view.show_values(NodeValues(self.replay, next(iter(graph_view.graphs)), steps, labels))
         return graph_view
 
     def _ipython_display_(self):

@@ -204,11 +204,14 @@ class GraphView(Renewed):
                 "Call msnb.view with a Cell or a function, such as msnb.view(net, x).run(x)."
             )
         program, arrays = self._caller.call(inputs, kwargs)
+        stages = self._caller.stages(program)
         if program is not self._caller.program:
-            graph = self._caller.adopt(program)
-            self.update(graph, weights=program.params)
-        replay = Replay(program, self.graph, arrays)
-        self.show_values(NodeValues(lambda step: replay, labels=labels, saves=saves))
+            self._caller.program = program
+            self.update(
+                stages[stages.main], stages.main, stages.__getitem__, stages.offered, stages.wait, program.params
+            )
+        replay = Replay(program, self.graphs.get(stages.main) or stages[stages.main], arrays)
+        self.show_values(NodeValues(lambda step: replay, stages.main, labels=labels, saves=saves))
         return self
 
     def attach(self, caller: Caller) -> None:
@@ -216,7 +219,7 @@ class GraphView(Renewed):
         self._caller = caller
 
     def show_values(self, values: "NodeValues") -> None:
-        """Show the values of the nodes of the first graph."""
+        """Show the values of the nodes of one graph."""
         self._values = values
         self._payload = self._saved = None
         if self._widget is not None:
@@ -228,7 +231,7 @@ class GraphView(Renewed):
         values = self._values
         if values is None:
             return {"valued": "", "steps": [], "step": 0}
-        return {"valued": next(iter(self.graphs)), "steps": values.steps, "step": values.step}
+        return {"valued": values.stage, "steps": values.steps, "step": values.step}
 
     def value(self, node: Any, slot: int = 0, round: int | None = None, kind: str = "output") -> Tensor:
         """Return a value of the last `run`.
@@ -251,7 +254,7 @@ class GraphView(Renewed):
         if kind not in ("output", "gradient"):
             raise ValueError(f"For 'value', 'kind' should be 'output' or 'gradient', but got {kind!r}.")
         replay = self._values.replay
-        selected = select_nodes(self.graph, node)[0]
+        selected = select_nodes(replay.graph, node)[0]
         if kind == "output":
             return box(replay.output(selected, slot, round))
         gradient = replay.gradient(selected)
@@ -274,7 +277,12 @@ class GraphView(Renewed):
         """
         if self._values is None:
             raise ValueError("The view has no values yet: call its run(...) first.")
-        self.set_column(f"value {stat}", statistic_column(self._values.replay, self.graph, stat))
+        replay, stage = self._values.replay, self._values.stage
+        if stage not in self.graphs:
+            raise ValueError(
+                f"The values belong to the stage {stage!r}, which the view does not show: select it first."
+            )
+        self.set_column(f"value {stat}", statistic_column(replay, replay.graph, stat), stage=stage)
 
     # ------------------------------------------------------------------ data for the page
     def _packed_columns(self):
@@ -338,6 +346,7 @@ class GraphView(Renewed):
             beside=list(self.graphs)[1] if len(graphs) > 1 else "",
             folded=int(folded),
             previews=self._values.saved() if self._values is not None else {},
+            valued=self._values.stage if self._values is not None else "",
         )
 
     @staticmethod
@@ -373,21 +382,18 @@ class GraphView(Renewed):
             name = content.get("name")
             widget.send({"kind": "weight", "name": name, "html": self._format_weight(name)})
         elif kind == "value" and self._values is not None:
-            widget.send(self._values.answer(self._nodes_by_id(), content))
+            widget.send(self._values.answer(content))
             self._payload = self._saved = None  # the saved form has the values that were looked at
             cell_views.changed(self)
         elif kind == "cancel":
             self._stage_builder.give_up()
-
-    def _nodes_by_id(self):
-        return {node.id: node for node in self.graph.all_nodes()}
 
     def _on_step_selected(self, change):
         """Show the values of the step that the reader has selected."""
         if self._values is not None and change["new"] in self._values.steps:
             self._values.select_step(change["new"])
             for stage, key in list(self._columns):
-                if key.startswith("value ") and stage == next(iter(self.graphs)):
+                if key.startswith("value ") and stage == self._values.stage:
                     self.values(key.removeprefix("value "))
 
     def _format_weight(self, name):

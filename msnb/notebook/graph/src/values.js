@@ -93,7 +93,7 @@ export class Values {
       { panel, stage } = app,
       id = app.active?.selected ?? -1;
     panel.querySelector(".values")?.remove();
-    const valued = app.host.live ? app.host.get("valued") : app.data?.stages[0]?.name;
+    const valued = app.host.live ? app.host.get("valued") : app.data?.valued;
     if (id < 0 || !stage || stage.isArgument(id) || stage.isScope(id) || valued !== stage.name) return;
     const answer = this.dataOf(stage.ids ? stage.ids[id] : id);
     if (answer === undefined) return;
