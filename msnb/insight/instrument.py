@@ -30,6 +30,7 @@ class Point:
         shape (tuple), dtype (numpy.dtype): of the value.
         label (str): its label from `checkpoint_name`, "" for other values.
         nested (bool): True inside a loop or a branch.
+        loops (int): number of loops around it.
     """
 
     node: CNode | None
@@ -38,6 +39,7 @@ class Point:
     dtype: np.dtype
     label: str = ""
     nested: bool = False
+    loops: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,9 +92,11 @@ def instrument(
     def visit(node, eqn, path):
         label = eqn.params["name"] if node is None else ""
         key = (*path, id(eqn))
-        nested = any(kinds[number] not in TRANSPARENT for number, _ in path)
+        around = [kinds[number] for number, _ in path]
+        nested = any(kind not in TRANSPARENT for kind in around)
+        loops = sum(kind in ("while", "scan") for kind in around)
         points_of_equation = [
-            Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested)
+            Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested, loops)
             for slot, var in enumerate(eqn.outvars)
             if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")
         ]

@@ -4,9 +4,10 @@ from msnb.notebook.kernel import cell_names, cell_views
 
 from . import live, rebuild_network
 from .api import diff, view
+from .timeline import timeline
 from .view import GraphView
 
-__all__ = ["GraphView", "diff", "view"]
+__all__ = ["GraphView", "diff", "timeline", "view"]
 
 cell_names.install()
 cell_views.install()

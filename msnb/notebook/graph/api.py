@@ -9,6 +9,7 @@ from jax.extend.core import ClosedJaxpr
 
 from msnb.core.errors.messages import describe
 from msnb.core.program.program_cache import program_of
+from msnb.core.transforms.jit import ms_function
 from msnb.exchange.open_file import graph_in, holds_weights, weights_in
 from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
@@ -18,6 +19,7 @@ from msnb.ir.stages import Stages
 from msnb.notebook.display.checkpoint_diff import Changes
 from msnb.notebook.display.checkpoint_table import Contents, contents
 from msnb.notebook.graph import live
+from msnb.notebook.graph.node_values import Caller
 from msnb.notebook.graph.view import HEIGHT, GraphView
 from msnb.notebook.kernel import cell_names
 
@@ -31,6 +33,7 @@ def view(
     *inputs: Any,
     stages: tuple[str, ...] | None = None,
     height: int = HEIGHT,
+    values: bool = False,
 ) -> GraphView | Contents:
     """Return an interactive graph of a Cell or a function.
 
@@ -51,6 +54,8 @@ def view(
             notebook the other stages are computed on demand. Default: None, the whole program in MindSpore's
             operators.
         height (int): height in pixels. Default: 560.
+        values (bool): run the network on `inputs` and show the value of every node, see `GraphView.run`. Default:
+            False.
 
     Returns:
         GraphView, or Contents of a file that has no graph.
@@ -76,14 +81,19 @@ def view(
     traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
     if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):
         return GraphView(graph(net, *inputs), height=height)
+    root = net if traced or hasattr(net, "_graph_call") else ms_function(net)
     try:
-        program = net if traced else program_of(net, *inputs)
+        program = net if traced else program_of(root, *inputs)
     except Exception as error:
         show_before(error, net, inputs, {}, height)
         raise
     graph_view = of_program(program, net.name if traced else name_of(net), stages, height)
-    if not traced and cell_names.shell() is not None:
-        live.follow(graph_view, net, inputs, {})
+    if not traced:
+        graph_view.attach(Caller(root, program, inputs, name_of(net)))
+        if cell_names.shell() is not None:
+            live.follow(graph_view, net, inputs, {})
+    if values:
+        graph_view.run()
     return graph_view
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import jax
 
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.insight.debugger.replay import Replay
+from msnb.insight.debugger.selection import select_nodes
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, text
 from msnb.ir.compare import compare
@@ -17,6 +20,7 @@ from msnb.ir.table import of_cells, of_nodes
 from msnb.notebook.display import page
 from msnb.notebook.display.tensor_html import tensor_html
 from msnb.notebook.graph.background_stages import StageBuilder
+from msnb.notebook.graph.node_values import Caller, NodeValues, statistic_column
 from msnb.notebook.graph.widget import HEIGHT, MODULE, widget_class
 from msnb.notebook.kernel import cell_names, cell_views
 from msnb.notebook.view import Renewed, checked_height
@@ -78,6 +82,8 @@ class GraphView(Renewed):
         self._colour = colour
         self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
+        self._caller: Caller | None = None
+        self._values: NodeValues | None = None
 
     @property
     def graph(self) -> FuncGraph:
@@ -173,6 +179,112 @@ class GraphView(Renewed):
                 if choice is not None:
                     self._widget.colour = choice
 
+    # ------------------------------------------------------------------ values
+    def run(self, *inputs: Any, labels: list[str] | None = None, saves: bool = True, **kwargs: Any) -> Self:
+        """Compute the value of every node for these inputs; a click on a node then shows its values.
+
+        The program of the view is run once more with the current Parameters. Nothing is written: a training step that
+        is viewed does not train. With other shapes than before, the view shows the graph of these.
+
+        Args:
+            inputs (Tensor): arguments of the call, as for `view`. Default: those of the last run.
+            labels (list[str]): tokens for the axes of attention. Default: None.
+            saves (bool): save the values of the nodes that were looked at with the notebook, up to 2 MB. Default: True.
+            kwargs: keyword arguments of the call.
+
+        Returns:
+            GraphView, this view.
+
+        Raises:
+            ValueError: If the view shows a file or a graph, which have no network to run.
+        """
+        if self._caller is None:
+            raise ValueError(
+                "This view has no network to run: it shows a file, a graph or a difference. "
+                "Call msnb.view with a Cell or a function, such as msnb.view(net, x).run(x)."
+            )
+        program, arrays = self._caller.call(inputs, kwargs)
+        stages = self._caller.stages(program)
+        if program is not self._caller.program:
+            self._caller.program = program
+            self.update(
+                stages[stages.main], stages.main, stages.__getitem__, stages.offered, stages.wait, program.params
+            )
+        replay = Replay(program, self.graphs.get(stages.main) or stages[stages.main], arrays)
+        self.show_values(NodeValues(lambda step: replay, stages.main, labels=labels, saves=saves))
+        return self
+
+    def attach(self, caller: Caller) -> None:
+        """Set the network that `run` calls."""
+        self._caller = caller
+
+    def show_values(self, values: "NodeValues") -> None:
+        """Show the values of the nodes of one graph."""
+        self._values = values
+        self._payload = self._saved = None
+        if self._widget is not None:
+            with self._widget.hold_sync():
+                for name, state in self._value_state().items():
+                    setattr(self._widget, name, state)
+
+    def _value_state(self):
+        values = self._values
+        if values is None:
+            return {"valued": "", "steps": [], "step": 0}
+        return {"valued": values.stage, "steps": values.steps, "step": values.step}
+
+    def value(self, node: Any, slot: int = 0, round: int | None = None, kind: str = "output") -> Tensor:
+        """Return a value of the last `run`.
+
+        Args:
+            node (Union[str, int, CNode]): a query as in the search of the view, such as ``"op:ReLU line:12"``; the
+                first node that it selects. An int is the number of a node.
+            slot (int): index of the result. Default: 0.
+            round (int): iteration of the loop around the node. Default: None, the last one.
+            kind (str): ``"output"``, or ``"gradient"`` with respect to the first output. Default: "output".
+
+        Returns:
+            Tensor.
+
+        Raises:
+            ValueError: If nothing has run, no node matches, or the value can't be read.
+        """
+        if self._values is None:
+            raise ValueError("The view has no values yet: call its run(...) first.")
+        if kind not in ("output", "gradient"):
+            raise ValueError(f"For 'value', 'kind' should be 'output' or 'gradient', but got {kind!r}.")
+        replay = self._values.replay
+        selected = select_nodes(replay.graph, node)[0]
+        if kind == "output":
+            return box(replay.output(selected, slot, round))
+        gradient = replay.gradient(selected)
+        if gradient is None:
+            raise ValueError(
+                f"The graph has no gradient of {selected.fullname}. Run a training step, such as a view of "
+                "TrainOneStepCell; the gradient of a node that several operators read is not a node itself."
+            )
+        return box(gradient)
+
+    def values(self, stat: str = "abs_mean") -> None:
+        """Colour the nodes by a statistic of their first output.
+
+        Args:
+            stat (str): ``"abs_mean"``, ``"mean"``, ``"std"``, ``"min"``, ``"max"``, ``"zeros"`` (share), ``"nan"`` or
+                ``"inf"`` (counts). Default: "abs_mean".
+
+        Raises:
+            ValueError: If nothing has run, or there is no such statistic.
+        """
+        if self._values is None:
+            raise ValueError("The view has no values yet: call its run(...) first.")
+        replay, stage = self._values.replay, self._values.stage
+        if stage not in self.graphs:
+            raise ValueError(
+                f"The values belong to the stage {stage!r}, which the view does not show: select it first."
+            )
+        self.set_column(f"value {stat}", statistic_column(replay, replay.graph, stat), stage=stage)
+
+    # ------------------------------------------------------------------ data for the page
     def _packed_columns(self):
         """Return {"stage/key": bytes} for the widget, which already has the graph."""
         return {
@@ -233,6 +345,8 @@ class GraphView(Renewed):
             files=listings(graphs[:1]),
             beside=list(self.graphs)[1] if len(graphs) > 1 else "",
             folded=int(folded),
+            previews=self._values.saved() if self._values is not None else {},
+            valued=self._values.stage if self._values is not None else "",
         )
 
     @staticmethod
@@ -247,11 +361,13 @@ class GraphView(Renewed):
             "height": self.height,
             "cells": cell_names.ids(),
             "waits": self._stage_builder.waits(),
+            **self._value_state(),
         }
 
     def _start_widget(self, widget):
         self.is_closed = False
         widget.observe(self._on_stage_selected, "wanted")
+        widget.observe(self._on_step_selected, "step")
         widget.on_msg(self._on_message)
 
     def _on_message(self, widget, content, buffers):
@@ -265,8 +381,20 @@ class GraphView(Renewed):
         elif kind == "weight":
             name = content.get("name")
             widget.send({"kind": "weight", "name": name, "html": self._format_weight(name)})
+        elif kind == "value" and self._values is not None:
+            widget.send(self._values.answer(content))
+            self._payload = self._saved = None  # the saved form has the values that were looked at
+            cell_views.changed(self)
         elif kind == "cancel":
             self._stage_builder.give_up()
+
+    def _on_step_selected(self, change):
+        """Show the values of the step that the reader has selected."""
+        if self._values is not None and change["new"] in self._values.steps:
+            self._values.select_step(change["new"])
+            for stage, key in list(self._columns):
+                if key.startswith("value ") and stage == self._values.stage:
+                    self.values(key.removeprefix("value "))
 
     def _format_weight(self, name):
         """Return the current values of a Parameter as HTML."""
@@ -315,6 +443,7 @@ class GraphView(Renewed):
         self._stage_builder.give_up()
         self._stage_builder = StageBuilder(make, offered, wait)
         self._weights = {parameter.name: parameter for parameter in weights}
+        self._values = None  # they belong to the earlier graph
         self._measured = {
             (stage or first, key): measurement for (where, key), measurement in self._measured.items() if where == first
         }
@@ -328,6 +457,8 @@ class GraphView(Renewed):
                 self._widget.stale = ""
                 self._widget.columns = self._packed_columns()
                 self._widget.waits = self._stage_builder.waits()
+                for name, state in self._value_state().items():
+                    setattr(self._widget, name, state)
                 self._widget.payload = self.saved_payload
 
     def note(self, why: str, stale: bool = True) -> None:

@@ -20,5 +20,8 @@ widget_class = widget_kind(
         "waits": t.Dict(),
         "height": t.Int(HEIGHT),
         "cells": t.Dict(),
+        "valued": t.Unicode(""),  # name of the stage whose nodes have values
+        "steps": t.List(),
+        "step": t.Int(0),
     },
 )

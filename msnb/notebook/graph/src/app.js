@@ -12,6 +12,7 @@ import { copyLink } from "./links.js";
 import { Strip } from "./strip.js";
 import { Source } from "./source.js";
 import { GraphExport } from "./export.js";
+import { Values } from "./values.js";
 import { Weights } from "./weights.js";
 import { findCounterpart } from "./correspondence.js";
 import { between, differencePanel, firstDifferent } from "./difference.js";
@@ -45,6 +46,7 @@ export class App {
     this.source = new Source(this);
     this.taking = new GraphExport(this);
     this.weights = new Weights(this);
+    this.values = new Values(this);
     this.wire();
     this.width = new ResizeObserver(() => this.sized());
     this.width.observe(root);
@@ -265,6 +267,7 @@ export class App {
           : stage.isScope(id)
             ? scopePanel(stage, id, all)
             : nodePanel(stage, id, all, this.host.live) + this.beside(id);
+    this.values.draw();
     this.root.classList.toggle("keyed", id < 0 && !this.panel.hidden);
     this.links();
     if (!stay) this.panel.scrollTop = 0;

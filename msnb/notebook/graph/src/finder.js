@@ -25,7 +25,10 @@ export class Finder {
     });
     on(this.input, "input", () => {
       clearTimeout(this.typing);
-      this.typing = setTimeout(() => this.lookUp(), 90);
+      this.typing = setTimeout(() => {
+        this.typing = 0;
+        this.lookUp();
+      }, 90);
     });
     on(this.input, "keydown", (e) => this.key(e));
     on(this.input, "focus", () => {
@@ -154,7 +157,7 @@ export class Finder {
       if (e.key === "Enter" && this.typing) {
         clearTimeout(this.typing);
         this.typing = 0;
-        if (this.matches === undefined || this.at < 0) this.lookUp();
+        this.lookUp();
       }
       const count = Math.min(LISTED, this.matches?.length || 0);
       if (!count) return;

@@ -1,0 +1,119 @@
+"""Select nodes of a graph by the query language of the graph view.
+
+Words must all occur in the operator, its scope or its Parameters. Some words look in one place: ``op:Conv2D``,
+``scope:layer1.0``, ``dtype:Float16``, ``param:weight``, ``line:12`` and ``source:relu``. ``node:7`` is the node of that
+number.
+"""
+
+import difflib
+import linecache
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msnb.ir.anf import CNode, ParameterNode
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
+
+
+def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
+    """Return the nodes that a query selects, in the order of execution.
+
+    Args:
+        graph (FuncGraph): the graph.
+        query (Union[str, int, CNode]): words, as in the search of the graph view; the number of a node; or a node.
+
+    Returns:
+        list[CNode], at least one.
+
+    Raises:
+        ValueError: If no node matches; the message lists similar names.
+        TypeError: If `query` is something else.
+
+    Examples:
+        >>> from msnb import Tensor, ir, nn
+        >>> graph = ir.graph(nn.Dense(3, 4), Tensor([[1.0, 2.0, 3.0]]))
+        >>> [node.op for node in select_nodes(graph, "op:MatMul")]
+        ['MatMul']
+    """
+    nodes = list(graph.all_nodes())
+    if isinstance(query, CNode):
+        query = query.id
+    if isinstance(query, bool) or not isinstance(query, (str, int)):
+        raise TypeError(f"A node should be a query such as 'op:ReLU line:12' or a number, but got {query!r}.")
+    if isinstance(query, int):
+        query = f"node:{query}"
+    words = query.lower().split()
+    tests = [_word_test(word) for word in words]
+    matches = [node for node in nodes if all(test(node) for test in tests)] if tests else []
+    if not matches:
+        raise ValueError(_explain_no_match(nodes, query, words))
+    return matches
+
+
+def _word_test(word) -> Callable[[CNode], bool]:
+    field, _, value = word.partition(":")
+    if not value or field not in _FIELDS:
+        return lambda node: any(word in name for name in _names(node))
+    return lambda node: _FIELDS[field](node, value)
+
+
+def _names(node):
+    return [node.op.lower(), node.scope.lower(), _attribute_path(node).lower(), *_parameters(node)]
+
+
+def _attribute_path(node):
+    """Return the attribute path of the Cell of a node, such as ``network.layer1.0.conv``."""
+    steps = [step.rpartition("-")[0] or step for step in node.scope.split("/")]
+    return ".".join(steps[1:] if steps[:1] == ["Default"] else steps)
+
+
+def _parameters(node):
+    return [source.name.lower() for source in node.inputs if isinstance(source, ParameterNode)]
+
+
+def _in_scope(node, value):
+    wanted = f".{value.replace('/', '.')}."
+    classes = ".".join(step.rpartition("-")[2] for step in node.scope.split("/"))
+    paths = (_attribute_path(node), node.scope.replace("/", "."), classes)
+    return any(wanted in f".{path}.".lower() for path in paths)
+
+
+def _on_line(node, value):
+    if not value.isdigit():
+        return _in_source(node, value)
+    return node.source is not None and node.source[1] == int(value)
+
+
+def _in_source(node, value):
+    if node.source is None:
+        return False
+    file, line, function = node.source[:3]
+    return value in f"{file}:{line} {function} {linecache.getline(file, line)}".lower()
+
+
+_FIELDS: dict[str, Callable[[CNode, str], bool]] = {
+    "op": lambda node, value: value in (node.op.lower(), node.op.lower().removeprefix("grad")),
+    "scope": _in_scope,
+    "dtype": lambda node, value: any(kind.dtype.lower() == value for kind in node.types),
+    "param": lambda node, value: any(value in name for name in _parameters(node)),
+    "line": _on_line,
+    "source": _in_source,
+    "node": lambda node, value: str(node.id) == value,
+    "lane": lambda node, value: node.direction == value,
+}
+
+
+def _explain_no_match(nodes, query, words):
+    operators = list(dict.fromkeys(node.op for node in nodes))
+    by_lower = {name.lower(): name for name in operators}
+    similar = [
+        by_lower[match]
+        for word in words
+        for match in difflib.get_close_matches(word.rpartition(":")[2], by_lower, n=3, cutoff=0.5)
+    ]
+    listed = similar or operators[:12]
+    kind = "Similar operators" if similar else "Its operators"
+    lines = sorted({node.source[1] for node in nodes if node.source is not None})
+    at = f" Its lines are {lines[0]} to {lines[-1]}." if lines and any(w.startswith("line:") for w in words) else ""
+    return f"No node of the graph matches {query!r}. {kind}: {', '.join(listed)}.{at}"

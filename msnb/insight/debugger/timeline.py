@@ -1,0 +1,317 @@
+"""Record the inputs of the steps of a training, so that the values of any step can be computed later.
+
+A step is recorded as the inputs of its program: Parameters, batch and random number. Arrays that several steps share
+are stored once. A value is computed when it is requested, by replay of that step.
+
+In memory the last steps remain. On disk all steps remain: the batch of each, and the Parameters of every n-th. The
+others are computed from the nearest earlier ones, by the same program on the same inputs.
+"""
+
+import dataclasses
+import re
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import jax
+import numpy as np
+
+from msnb import context, log
+from msnb.core.program import extra_outputs
+from msnb.core.program.program_cache import find
+from msnb.core.state import events
+from msnb.core.tensor.tensor import Tensor, box
+from msnb.formats import safetensors
+from msnb.insight.debugger.replay import Replay, as_inputs
+from msnb.insight.debugger.selection import select_nodes
+from msnb.ir.api import name_of, of_program
+from msnb.nn.cell import Cell
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program.program import Program
+
+_UNITS = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+_CHECKPOINT_EVERY = 50  # steps between Parameters on disk
+
+
+@dataclasses.dataclass
+class _Step:
+    """One recorded step.
+
+    Attributes:
+        number (int): number of the step, from 1.
+        program (Program): the program that ran.
+        inputs (Union[list, None]): its inputs; None for a step whose inputs are on disk.
+    """
+
+    number: int
+    program: Any
+    inputs: list[Any] | None
+
+
+class Timeline:
+    """The recorded steps of a training; see `msnb.timeline`.
+
+    Attributes:
+        steps (list[int]): numbers of the steps whose values can be computed, from 1.
+        n_dropped (int): number of recorded steps that were dropped because `memory` is full.
+        problem (str): the reason why the recording has ended early; "" if it has not.
+    """
+
+    def __init__(self, net: Any, every: int, memory: int, disk: Path | None) -> None:
+        self.n_dropped: int = 0
+        self._net, self._every, self._memory, self._disk = net, every, memory, disk
+        self._own = {id(p) for p in net.get_parameters()}
+        self._records: dict[int, _Step] = {}
+        self._sizes: dict[int, tuple[Any, int, int]] = {}  # id of an array -> array, bytes, steps that have it
+        self._nbytes = self._count = 0
+        self._graphs: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._replays: dict[int, Replay] = {}
+        self._listener: Any = None
+        self._calls: list[Any] = []  # (call, stored Parameters or None) of the running calls
+        self._pending: Any = None  # (program, inputs) of a gradient whose update has not run yet
+        self.problem: str = ""
+
+    # ------------------------------------------------------------------ recording
+    def __enter__(self) -> Self:
+        if self._disk is not None:
+            self._disk.mkdir(parents=True, exist_ok=True)
+        extra_outputs.add(self)
+        self._listener = events.listen(entered=self._begin_call, left=self._end_call, name="timeline", here=True)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        extra_outputs.remove(self)
+        self._listener.close()
+        if not self._count and not any(error):
+            log.warning("%s", f"timeline: no step of {name_of(self._net)} has run; nothing was recorded.")
+
+    def rewrite(self, program: "Program") -> Any:
+        """Return the program as it is, if it trains the network; observed programs keep their inputs."""
+        reads = any(id(p) in self._own for p in program.params)
+        return program.jaxpr if reads and (self._updates(program) or _takes_gradient(program)) else None
+
+    def _updates(self, program):
+        return any(id(p) in self._own for p in program.written)
+
+    def receive(self, program: "Program", run: extra_outputs.Run) -> None:
+        """Record the inputs of one run.
+
+        A step ends with an update. In a loop with separate programs for gradient and optimizer, the step shows the
+        first.
+        """
+        if self._calls and self._calls[0][1] is not None:
+            return  # a compiled part of a step in PYNATIVE mode, which is recorded as one call
+        if not self._updates(program):
+            self._pending = program, run.inputs
+            return
+        pending, self._pending = self._pending, None
+        if pending is not None and not _takes_gradient(program):
+            self._record(*pending)
+        else:
+            self._record(program, run.inputs)
+
+    def dropped(self, why: str) -> None:
+        """Store the reason why the recording has ended."""
+        self.problem = why
+
+    def _begin_call(self, call):
+        """Record the Parameters before an outermost call in PYNATIVE mode."""
+        if call.around is None and not call.traced and isinstance(call.net, Cell):
+            self._calls.append((call, self._snapshot(call.net)))
+
+    def _snapshot(self, net):
+        if context.get_context("mode") != context.PYNATIVE_MODE:
+            return None
+        parameters = list(net.get_parameters())
+        if not any(id(p) in self._own for p in parameters):
+            return None
+        return {id(p): p._stored() for p in parameters}
+
+    def _end_call(self, call):
+        if not self._calls or self._calls[-1][0] is not call:
+            return
+        _, before = self._calls.pop()
+        if before is None or call.error is not None:
+            return
+        changed = any(p._stored() is not before[id(p)] for p in call.net.get_parameters() if id(p) in self._own)
+        if changed:
+            self._record_call(call, before)
+
+    def _record_call(self, call, before):
+        """Record a step that ran in PYNATIVE mode; its values are those of the same step in GRAPH mode."""
+        graph_call = call.net._graph_call(call.args, call.kwargs)
+        program, arrays, _ = find(call.net, *graph_call, for_inspection=True)
+        number = [0] if program.random else []
+        stored = [before[id(p)] if id(p) in before else p._stored() for p in program.params]
+        self._record(program, [*stored, *number, *arrays])
+
+    def _record(self, program, inputs):
+        self._count += 1
+        number = self._count
+        if self._disk is not None:
+            self._write(number, program, inputs)
+            return
+        if (number - 1) % self._every:
+            return
+        inputs = as_inputs(program, inputs)
+        self._records[number] = _Step(number, program, inputs)
+        for array in inputs:
+            _, nbytes, users = self._sizes.get(id(array), (array, array.nbytes, 0))
+            self._nbytes += nbytes if not users else 0
+            self._sizes[id(array)] = array, nbytes, users + 1
+        while self._nbytes > self._memory and len(self._records) > 1:
+            self._drop_oldest()
+
+    def _drop_oldest(self):
+        number = next(iter(self._records))
+        for array in self._records.pop(number).inputs or ():
+            kept, nbytes, users = self._sizes[id(array)]
+            if users == 1:
+                del self._sizes[id(array)]
+                self._nbytes -= nbytes
+            else:
+                self._sizes[id(array)] = kept, nbytes, users - 1
+        self._replays.pop(number, None)
+        self.n_dropped += 1
+
+    # ------------------------------------------------------------------ on disk
+    def _write(self, number, program, inputs):
+        """Write the batch of a step, and the Parameters of every n-th."""
+        n_params = len(program.params)
+        inputs = as_inputs(program, inputs)
+        rest = {str(index): np.asarray(array) for index, array in enumerate(inputs[n_params:])}
+        safetensors.write(self._disk / f"step-{number:06}.safetensors", rest)
+        is_alone = self._updates(program)  # else another program updates the Parameters, and each step stores them
+        if (number - 1) % _CHECKPOINT_EVERY == 0 or not is_alone or self._program_before(number) is not program:
+            stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
+            safetensors.write(self._disk / f"parameters-{number:06}.safetensors", stored)
+        self._records[number] = _Step(number, program, None)
+
+    def _program_before(self, number):
+        before = self._records.get(number - 1)
+        return None if before is None else before.program
+
+    def _read(self, number):
+        """Return the inputs of a step: Parameters from the nearest file, moved on by the steps since."""
+        start = max(at for at in map(_number, self._disk.glob("parameters-*.safetensors")) if at <= number)
+        program = self._records[start].program
+        params = _arrays_of(self._disk / f"parameters-{start:06}.safetensors")
+        position = {id(p): index for index, p in enumerate(program.params)}
+        for step in range(start, number):
+            inputs = [*params, *_arrays_of(self._disk / f"step-{step:06}.safetensors")]
+            new = Replay(program, self.graph(program), inputs).updates()
+            for parameter, array in zip(program.written, new, strict=True):
+                if id(parameter) in position:
+                    params[position[id(parameter)]] = array
+        return [*params, *_arrays_of(self._disk / f"step-{number:06}.safetensors")]
+
+    # ------------------------------------------------------------------ reading
+    @property
+    def steps(self) -> list[int]:
+        """Numbers of the steps whose values can be computed."""
+        numbers = list(self._records)
+        return numbers if self._disk is None else numbers[:: self._every]
+
+    def graph(self, program: "Program | None" = None) -> Any:
+        """Return the graph of a program of the training. Default: that of the last step."""
+        program = program or self._records[self.steps[-1]].program
+        if program not in self._graphs:
+            self._graphs[program] = of_program(program, program.name)
+        return self._graphs[program]
+
+    def program_of(self, step: int) -> "Program":
+        """Return the program of a recorded step."""
+        return self._records[step].program
+
+    def replay(self, step: int | None = None) -> Replay:
+        """Return the replay of a step.
+
+        Args:
+            step (int): its number, from 1. Default: None, the last one.
+
+        Raises:
+            ValueError: If the step was not recorded, or was dropped.
+        """
+        if not self._records:
+            raise ValueError("The timeline is empty: no training step has run inside its `with` block.")
+        step = self.steps[-1] if step is None else step
+        if step not in self._records:
+            first, last = self.steps[0], self.steps[-1]
+            hint = (
+                f" {self.n_dropped} earlier ones were dropped; `memory=` or `disk=` keeps more."
+                if self.n_dropped
+                else ""
+            )
+            raise ValueError(f"Step {step} is not in the timeline, which has steps {first} to {last}.{hint}")
+        if step not in self._replays:
+            record = self._records[step]
+            inputs = record.inputs if record.inputs is not None else self._read(step)
+            if len(self._replays) >= 8:
+                self._replays.pop(next(iter(self._replays)))
+            self._replays[step] = Replay(record.program, self.graph(record.program), inputs)
+        return self._replays[step]
+
+    def value(self, node: Any, step: int | None = None, round: int | None = None) -> Tensor:
+        """Return the first result of a node in one step.
+
+        Args:
+            node (Union[str, int, CNode]): a query that selects one node, such as ``"op:ReLU line:12"``.
+            step (int): number of the step. Default: None, the last one.
+            round (int): iteration of the loop around the node. Default: None, the last one.
+
+        Returns:
+            Tensor.
+        """
+        replayed = self.replay(step)
+        return box(replayed.output(select_nodes(replayed.graph, node)[0], round=round))
+
+    def losses(self) -> dict[int, float]:
+        """Return {number of a step: its first result}, for steps whose first result is a scalar."""
+        return {
+            step: float(results[0])
+            for step in self.steps
+            if (results := self.replay(step).results) and results[0].ndim == 0
+        }
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays in memory."""
+        return self._nbytes
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __repr__(self) -> str:
+        if not self._records:
+            return f"Timeline({name_of(self._net)}: no steps)"
+        where = f"in {self._disk}" if self._disk is not None else f"{self._nbytes / 2**20:.1f} MiB"
+        return f"Timeline({name_of(self._net)}: steps {self.steps[0]} to {self.steps[-1]}, {where})"
+
+
+def _takes_gradient(program):
+    return any("transpose(" in str(eqn.source_info.name_stack) for eqn in program.jaxpr.jaxpr.eqns)
+
+
+def parse_size(size: str | int) -> int:
+    """Return bytes from an int or a text such as ``"256MB"``.
+
+    Raises:
+        ValueError: If it is neither.
+    """
+    if isinstance(size, int) and not isinstance(size, bool) and size > 0:
+        return size
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMG]?B?)\s*", size.upper()) if isinstance(size, str) else None
+    if match is None or match[2] not in _UNITS or not float(match[1]):
+        raise ValueError(f"For 'timeline', 'memory' should be a size such as '256MB' or 1 << 28, but got {size!r}.")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def _number(path):
+    return int(re.findall(r"\d+", path.name)[-1])
+
+
+def _arrays_of(path):
+    file: Mapping[str, Any] = safetensors.read(path)
+    return [jax.numpy.asarray(file[str(index)]) for index in range(len(file))]

@@ -1,0 +1,69 @@
+"""`msnb.timeline`: record the steps of a training, and look at the values of any node in any step."""
+
+from pathlib import Path
+from typing import Any
+
+from msnb.insight.debugger.timeline import Timeline, parse_size
+from msnb.nn.cell import Cell
+from msnb.notebook.graph.api import of_program
+from msnb.notebook.graph.node_values import NodeValues
+from msnb.notebook.graph.view import HEIGHT, GraphView
+
+
+class ViewedTimeline(Timeline):
+    """A timeline that a notebook shows as a graph with a slider over the steps."""
+
+    def view(self, labels: list[str] | None = None, height: int = HEIGHT) -> GraphView:
+        """Return a view of the steps. A click on a node shows its values in the selected step.
+
+        Args:
+            labels (list[str]): tokens for the axes of attention. Default: None.
+            height (int): height in pixels. Default: 560.
+
+        Returns:
+            GraphView.
+
+        Raises:
+            ValueError: If no step was recorded.
+        """
+        program = self.replay().program
+        steps = [step for step in self.steps if self.program_of(step) is program]
+        graph_view = of_program(program, program.name, height=height)
+        graph_view.show_values(NodeValues(self.replay, next(iter(graph_view.graphs)), steps, labels))
+        return graph_view
+
+    def _ipython_display_(self):
+        if len(self):
+            self.view()._ipython_display_()
+        else:
+            print(repr(self))
+
+
+def timeline(net: Any, every: int = 1, memory: str | int = "256MB", disk: str | Path | None = None) -> ViewedTimeline:
+    """Record the steps of a training: a context manager around any training loop or `Model.train`.
+
+    Args:
+        net (Cell): the network that is trained, or its training step.
+        every (int): record every n-th step. Default: 1.
+        memory (Union[str, int]): bytes for the inputs of steps, such as ``"256MB"``. The oldest steps are dropped.
+            Default: "256MB".
+        disk (Union[str, Path]): folder for the batch of each step and the Parameters of every 50th; then all steps
+            remain. Default: None, memory only.
+
+    Returns:
+        ViewedTimeline.
+
+    Raises:
+        TypeError: If `net` is no Cell.
+        ValueError: If `every` or `memory` is out of range.
+
+    Examples:
+        >>> with msnb.timeline(net) as t:
+        ...     model.train(1, dataset)
+        >>> t.value("op:ReLU line:12", step=3)
+    """
+    if not isinstance(net, Cell):
+        raise TypeError(f"For 'timeline', 'net' should be a Cell, but got {type(net).__name__}.")
+    if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+        raise ValueError(f"For 'timeline', 'every' should be an int of at least 1, but got {every!r}.")
+    return ViewedTimeline(net, every, parse_size(memory), Path(disk) if disk is not None else None)
