@@ -44,7 +44,7 @@ _LATER = {
     "TFRecordDataset": "engine.datasets",
     "VOCDataset": "engine.datasets",
     "BatchInfo": "engine.datasets",
-    # What MindSpore 2 shows here too, because its modules of data sets do.
+    # MindSpore 2's modules of data sets also have these names.
     **dict.fromkeys(
         ("BatchDataset", "ConcatDataset", "MappableDataset", "RepeatDataset", "SourceDataset", "context"),
         "engine.datasets",

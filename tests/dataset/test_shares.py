@@ -76,8 +76,8 @@ def test_a_sampler_of_a_concatenation_divides_the_whole_once(process):
 def test_a_program_of_one_process_asks_jax():
     from msnb.dataset.core import shares
 
-    assert shares._processes_of_jax() is None
-    assert shares.share(None, None) == (None, None)
+    assert shares._jax_process_shard() is None
+    assert shares.resolve_shard(None, None) == (None, None)
 
 
 PROCESS = """

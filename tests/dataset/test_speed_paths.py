@@ -159,7 +159,7 @@ def test_an_error_on_a_thread_tells_its_item():
 
     with pytest.raises(ValueError) as caught:
         parallel_map(half, [(i,) for i in range(20)], 3)
-    assert caught.value.msnb_made == [i / 2 for i in range(13)]
+    assert caught.value.msnb_results == [i / 2 for i in range(13)]
 
 
 VALUES = {

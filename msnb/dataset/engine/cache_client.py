@@ -11,9 +11,9 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Text, UInt32, Whole, of_type, positive, within
+from msnb.dataset.core.kinds import Flag, Int, Text, UInt32, of_type, positive, within
 from msnb.dataset.engine import nodes, shuffle_repeat
-from msnb.dataset.engine.chunk import Chunk, Origin, rows_of, settle
+from msnb.dataset.engine.chunk import Chunk, Origin, rows_of, stack_if_uniform
 
 CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached")
 
@@ -82,7 +82,7 @@ class DatasetCache:
     def __init__(
         self,
         session_id: UInt32,
-        size: Whole = 0,
+        size: Int = 0,
         spilling: Flag = False,
         hostname: Text | None = None,
         port: Annotated[int, within(1025, 65535, int)] | None = None,
@@ -196,7 +196,7 @@ class _CacheNode(nodes.Node):
                 for n, row in made.items():
                     self.kept.put(n, list(row))
                 rows = [made[n] if row is None else row for n, row in zip(part, rows, strict=True)]
-            yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(part), start)
+            yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(part), start)
             start += len(part)
 
     def _in_order(self, hint):
@@ -206,7 +206,7 @@ class _CacheNode(nodes.Node):
             while number < total:
                 size = min(hint.take(), total - number)
                 rows = [kept.get(n) for n in range(number, number + size)]
-                yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], size, number)
+                yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], size, number)
                 number += size
             return
         room = True

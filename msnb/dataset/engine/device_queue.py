@@ -90,7 +90,7 @@ class TransferDataset(Dataset):
         self.create_data_info_queue: bool = create_data_info_queue
         self._sender = None
 
-    def _node(self, children):
+    def _make_node(self, children):
         return children[0]
 
     def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False) -> None:

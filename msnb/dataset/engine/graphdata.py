@@ -9,7 +9,7 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.kinds import INT32_MAX, File, Flag, Text, Whole, Workers, list_of, of_type, within
+from msnb.dataset.core.kinds import INT32_MAX, File, Flag, Int, Text, Workers, list_of, of_type, within
 from msnb.dataset.engine.graphserver import Client, serve
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import MindRecordException
@@ -164,7 +164,7 @@ class GraphData:
             serve(self, hostname, port, num_client, auto_shutdown)
 
     @checked
-    def get_all_nodes(self, node_type: Whole) -> np.ndarray:
+    def get_all_nodes(self, node_type: Int) -> np.ndarray:
         """Numbers of the nodes of a type.
 
         Args:
@@ -184,7 +184,7 @@ class GraphData:
         return self._graph.of_type[kind]
 
     @checked
-    def get_all_edges(self, edge_type: Whole) -> np.ndarray:
+    def get_all_edges(self, edge_type: Int) -> np.ndarray:
         """Numbers of the edges of a type; see :meth:`get_all_nodes`."""
         edges = [e for e, t in self._graph.edge_type.items() if t == edge_type]
         if not edges:
@@ -221,7 +221,7 @@ class GraphData:
         return self._graph.neighbours.get(node, {}).get(kind, np.empty(0, np.int32))
 
     @checked
-    def get_all_neighbors(self, node_list: list[Any] | np.ndarray, neighbor_type: Whole) -> np.ndarray:
+    def get_all_neighbors(self, node_list: list[Any] | np.ndarray, neighbor_type: Int) -> np.ndarray:
         """All neighbours of a type: each row is a node and its neighbours, filled up with -1.
 
         Args:
@@ -294,7 +294,7 @@ class GraphData:
 
     @checked
     def get_neg_sampled_neighbors(
-        self, node_list: list[Any] | np.ndarray, neg_neighbor_num: Whole, neg_neighbor_type: Whole
+        self, node_list: list[Any] | np.ndarray, neg_neighbor_num: Int, neg_neighbor_type: Int
     ) -> np.ndarray:
         """Random nodes of a type that are no neighbours: each row is a node and those.
 

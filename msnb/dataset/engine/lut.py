@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from msnb.dataset.core.optional import cv2
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.program import LibraryStep, Step
 
 _OPENCV = tuple(map(np.dtype, ("float32", "float64", "uint8", "uint16", "int16", "int32")))
@@ -53,7 +53,7 @@ class TableStep(Step):
         return self._tables[channels]
 
     def apply(self, columns: Any, n: int, first: int) -> list[Any]:
-        column = settle(columns[0])
+        column = stack_if_uniform(columns[0])
         if isinstance(column, np.ndarray) and column.dtype == np.uint8 and column.ndim == 4 and column.shape[-1] <= 4:
             table = self._table(column.shape[-1])
             if table is not None:

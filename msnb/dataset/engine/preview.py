@@ -15,7 +15,7 @@ from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine import nodes, samplers, shuffle_repeat, sync
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.optimiser import by_number
+from msnb.dataset.engine.optimiser import reorder_by_number
 from msnb.dataset.engine.program import UserStep, op_name
 from msnb.dataset.engine.sources.python_rows import SequenceSource, Stream
 
@@ -187,7 +187,7 @@ class _Look:
 
     def _read(self, plan):
         note = "The order is random; these are in the order of the source." if self.dataset.is_shuffled() else ""
-        plan = self._guarded(by_number(_direct(plan)))
+        plan = self._guarded(reorder_by_number(_direct(plan)))
         wanted = 1 if self.known.batched else self.rows
         rows = []
         for chunk in plan.chunks(Hint(wanted, 1)):

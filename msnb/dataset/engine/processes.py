@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msnb.dataset.engine.errors import users_line
+from msnb.dataset.engine.errors import find_user_line
 
 
 class WorkerError(RuntimeError):
@@ -48,7 +48,7 @@ class _Worker:
         if not ok:
             made, text, line, trace = value
             error = WorkerError(text)
-            error.msnb_made, error.msnb_line = made, line
+            error.msnb_results, error.msnb_line = made, line
             error.add_note(f"In a worker process:\n{trace}")
             raise error
         return value
@@ -72,7 +72,7 @@ def _serve(functions, pipe, parents):
                 out.append(functions[index](*args))
             pipe.send((True, out))
         except Exception as error:
-            said = f"{type(error).__name__}: {error}", users_line(error), traceback.format_exc()
+            said = f"{type(error).__name__}: {error}", find_user_line(error), traceback.format_exc()
             try:
                 pipe.send((False, (out, *said)))
             except Exception:  # what was made cannot be pickled
@@ -145,14 +145,14 @@ class ProcessPool:
             try:
                 answer = worker.receive()
             except RuntimeError as error:
-                answer, last = getattr(error, "msnb_made", []), error
+                answer, last = getattr(error, "msnb_results", []), error
             else:
                 last = None
             if failure is None:
                 out += answer
                 failure = last
         if failure is not None:
-            failure.msnb_made = out
+            failure.msnb_results = out
             raise failure
         return out
 

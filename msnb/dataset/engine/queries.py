@@ -153,11 +153,11 @@ class Queries:
     def get_repeat_count(self) -> int:
         """The count of the (last) ``repeat``; 1 when there is none."""
         if self._repeat_count is None:
-            self._repeat_count = self._repeats()
+            self._repeat_count = self._count_repeats()
         return self._repeat_count
 
-    def _repeats(self):
-        return self.children[-1]._repeats() if self.children else 1
+    def _count_repeats(self):
+        return self.children[-1]._count_repeats() if self.children else 1
 
     def get_class_indexing(self) -> dict[Any, Any]:
         """Number of each class, by name; {} when the source has no classes."""

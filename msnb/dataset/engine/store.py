@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 
 _lock = threading.Lock()
 _held = 0  # bytes of all stores there are: they share one budget
@@ -50,7 +50,7 @@ class Store:
             if len(missing):
                 if len(missing) > 1 and len(set(missing.tolist())) < len(missing):
                     missing = np.unique(missing)
-                made = [settle(c) for c in compute(missing)]
+                made = [stack_if_uniform(c) for c in compute(missing)]
                 if not self._keep(missing, made):
                     return made if missing is numbers else compute(numbers)
         return [a[numbers] for a in self.arrays]

@@ -7,7 +7,7 @@ from typing import Any, Self
 from msnb import log
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import get_callback_timeout
-from msnb.dataset.core.kinds import Text, Whole
+from msnb.dataset.core.kinds import Int, Text
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.dataset import Dataset, fluent
 
@@ -124,7 +124,7 @@ class SyncWaitDataset(Dataset):
         self._name = condition_name
         self._pair = BlockReleasePair(num_batch, callback)
 
-    def _node(self, children):
+    def _make_node(self, children):
         self._pair.reset()
         return _Gate(*children, self._pair)
 
@@ -148,7 +148,7 @@ class SyncWaitDataset(Dataset):
 @fluent
 @checked
 def sync_wait(
-    self: Dataset, condition_name: Text, num_batch: Whole = 1, callback: Callable | None = None
+    self: Dataset, condition_name: Text, num_batch: Int = 1, callback: Callable | None = None
 ) -> SyncWaitDataset:
     """Let rows pass only as :meth:`sync_update` allows.
 

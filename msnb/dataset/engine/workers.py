@@ -54,7 +54,7 @@ def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list
             for item in items[start : start + share]:
                 out.append(function(*item))
         except Exception as error:
-            error.msnb_made = out
+            error.msnb_results = out
             raise
         return out
 
@@ -64,7 +64,7 @@ def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list
         for future in futures:
             out += future.result()
     except Exception as error:
-        error.msnb_made = out + getattr(error, "msnb_made", [])
+        error.msnb_results = out + getattr(error, "msnb_results", [])
         raise
     return out
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Whole, Workers, choice, of_type
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Workers, choice, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
@@ -53,8 +53,8 @@ class CelebADataset(MappableDataset):
         decode: Flag | None = False,
         extensions: Annotated[list[str], of_type(list)] | None = None,
         num_samples: NumSamples | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         decrypt: Decrypt | None = None,
     ) -> None:

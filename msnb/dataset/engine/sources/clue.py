@@ -5,7 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers, choice
+from msnb.dataset.core.kinds import Int, NumSamples, Workers, choice
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
@@ -88,8 +88,8 @@ class CLUEDataset(StreamDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         *,
         encoding: str = "utf-8",

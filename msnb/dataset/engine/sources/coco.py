@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Worded, checked
-from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Whole, Workers, of_type
+from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Workers, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
@@ -117,8 +117,8 @@ class CocoDataset(MappableDataset):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         extra_metadata: bool = False,
         decrypt: Decrypt | None = None,

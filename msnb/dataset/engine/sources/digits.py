@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.mnist import MnistFormat
@@ -70,8 +70,8 @@ class EMnistDataset(_IdxSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -115,8 +115,8 @@ class QMnistDataset(_IdxSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

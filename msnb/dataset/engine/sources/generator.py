@@ -11,16 +11,16 @@ from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.kinds import (
     Columns,
     Flag,
+    Int,
     NoEnd,
     NumSamples,
     PositiveInt32,
-    Whole,
     Workers,
     as_list,
     list_of,
     of_type,
 )
-from msnb.dataset.core.shares import say_undivided
+from msnb.dataset.core.shares import warn_undivided
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.dataset import Dataset
@@ -152,8 +152,8 @@ class GeneratorDataset(MappableDataset):
         num_parallel_workers: Workers | None = 1,
         shuffle: Shuffled | None = None,
         sampler: AnySampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         python_multiprocessing: bool = True,
         max_rowsize: NoEnd | None = 6,
         batch_sampler: Batching | None = None,
@@ -179,7 +179,7 @@ class GeneratorDataset(MappableDataset):
         )
         if not indexed:
             self.num_samples = num_samples
-            say_undivided()
+            warn_undivided()
             self.sampler: RandomSampler | SequentialSampler = (
                 samplers.RandomSampler() if shuffle is not False else samplers.SequentialSampler()
             )
@@ -219,7 +219,7 @@ class GeneratorDataset(MappableDataset):
     def _used_up_by_reading(self):
         return not hasattr(self.source, "__len__") and hasattr(self.source, "__next__")
 
-    def _node(self, children):
+    def _make_node(self, children):
         make = RowMaker(self.column_names, self.column_types)
         if self._indexed:
             source = self.source
@@ -268,8 +268,8 @@ class NumpySlicesDataset(MappableDataset):
         num_parallel_workers: Workers | None = 1,
         shuffle: Shuffled | None = None,
         sampler: AnySampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ):
         width = len(data) if isinstance(data, tuple | dict) else min(len(data), 1)
         if width == 0:

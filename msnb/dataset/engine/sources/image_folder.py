@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Texts, Whole, Workers, of_type
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Texts, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -55,8 +55,8 @@ class ImageFolderDataset(MappableDataset):
         extensions: Texts | None = None,
         class_indexing: Annotated[dict[str, int], of_type(dict)] | None = None,
         decode: Flag | None = False,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         decrypt: Decrypt | None = None,
     ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import (
@@ -94,8 +94,8 @@ class FlickrDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -202,8 +202,8 @@ class LFWDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -310,8 +310,8 @@ class CityscapesDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -377,14 +377,14 @@ class DIV2KDataset(PublicSet):
         dataset_dir: Folder,
         usage: Text = "train",
         downgrade: Annotated[str, one_of("bicubic", "unknown", "mild", "difficult", "wild")] = "bicubic",
-        scale: Whole = 2,
+        scale: Int = 2,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import Worded, checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, list_of, of_type
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, list_of, of_type
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import ImageSet, PublicSet, WholeImageSet, folders, listing, pictures, texts
@@ -158,8 +158,8 @@ class OmniglotDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -215,8 +215,8 @@ class LSUNDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -277,8 +277,8 @@ class Places365Dataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

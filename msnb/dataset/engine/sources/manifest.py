@@ -3,7 +3,7 @@
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import File, Flag, NumSamples, Text, Whole, Workers
+from msnb.dataset.core.kinds import File, Flag, Int, NumSamples, Text, Workers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -67,8 +67,8 @@ class ManifestDataset(MappableDataset):
         sampler: Sampling | None = None,
         class_indexing: dict[str, int] | None = None,
         decode: Flag | None = False,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         if class_indexing is not None and not isinstance(class_indexing, dict):

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common.kinds import Worded, checked, readable
 from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.kinds import Flag, NumSamples, Whole, Workers, of_type
-from msnb.dataset.core.shares import share
+from msnb.dataset.core.kinds import Flag, Int, NumSamples, Workers, of_type
+from msnb.dataset.core.shares import resolve_shard
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset
@@ -43,8 +43,8 @@ class MappableDataset(SourceDataset):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
@@ -52,7 +52,7 @@ class MappableDataset(SourceDataset):
             check_sharing(shuffle, sampler, num_shards, shard_id)
         self._divided = num_shards is None
         if self.divisible:
-            num_shards, shard_id = share(num_shards, shard_id, sampler)
+            num_shards, shard_id = resolve_shard(num_shards, shard_id, sampler)
         self._divided &= num_shards is not None
         self.num_samples = num_samples
         self.shuffle_level = shuffle
@@ -80,7 +80,7 @@ class MappableDataset(SourceDataset):
             self._shared["samples"] = self._samples()
         return self._shared["samples"]
 
-    def _node(self, children):
+    def _make_node(self, children):
         samples = self._loaded()
         opened = samplers.open_for_records if self.of_records else type(self.sampler).open
         at_work = opened(self.sampler, samples.rows, samples.class_ids)

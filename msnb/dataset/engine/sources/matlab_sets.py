@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import Files, PublicSet, folders, listing, pictures
 from msnb.formats import text_files
@@ -49,8 +49,8 @@ class SVHNDataset(PublicSet):
         num_parallel_workers: Workers | None = 1,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
         self._choose(dataset_dir, usage)
@@ -95,8 +95,8 @@ class Flowers102Dataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
         self._choose(dataset_dir, usage, decode)
@@ -150,8 +150,8 @@ class Caltech101Dataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
         self._choose(dataset_dir, None, decode)
@@ -210,8 +210,8 @@ class SBDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
         self._choose(dataset_dir, usage, decode)

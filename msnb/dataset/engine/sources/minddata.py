@@ -5,10 +5,10 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import check, checked
-from msnb.dataset.core.kinds import File, NumSamples, Text, Whole, Workers, of_type
+from msnb.dataset.core.kinds import File, Int, NumSamples, Text, Workers, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import Samples
@@ -49,10 +49,10 @@ class _Rows(Samples):
     def _read(self, numbers):
         own = len(self.records)
         if len(numbers) > 1 and (self.padded is None or (numbers < own).all()):
-            return [settle(c) for c in self.records.columns(numbers, self.columns)]
+            return [stack_if_uniform(c) for c in self.records.columns(numbers, self.columns)]
         get = self.records.arrays
         rows = [get(n, self.columns) if n < own else self.padded for n in numbers.tolist()]
-        return [settle(list(c)) for c in zip(*rows, strict=True)]
+        return [stack_if_uniform(list(c)) for c in zip(*rows, strict=True)]
 
 
 class MindDataset(MappableDataset):
@@ -91,11 +91,11 @@ class MindDataset(MappableDataset):
         columns_list: Annotated[list[str], of_type(list)] | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         sampler: Sampling | None = None,
         padded_sample: Annotated[dict, of_type(dict)] | None = None,
-        num_padded: Whole | None = None,
+        num_padded: Int | None = None,
         num_samples: NumSamples | None = None,
         cache: Cache | None = None,
         *,
@@ -129,7 +129,7 @@ class MindDataset(MappableDataset):
         self.load_dataset: bool = not isinstance(dataset_file, list)
         self.columns_list: list[str] = columns_list or []
         self.padded_sample = padded_sample
-        self.num_padded: Whole = num_padded or 0
+        self.num_padded: Int = num_padded or 0
 
     @staticmethod
     def _check_padding(columns_list, padded_sample, num_padded):

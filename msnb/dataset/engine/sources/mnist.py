@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Folder, NumSamples, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Folder, Int, NumSamples, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -32,8 +32,8 @@ class MnistFormat(MappableDataset):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

@@ -9,11 +9,11 @@ import numpy as np
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.kinds import (
     Folder,
+    Int,
     NonNegInt32,
     NumSamples,
     PositiveInt32,
     Text,
-    Whole,
     Workers,
     of_type,
     one_of,
@@ -111,8 +111,8 @@ class PhotoTourDataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -174,8 +174,8 @@ class FakeImageDataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

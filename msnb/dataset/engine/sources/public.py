@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from msnb.common.kinds import check, checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -37,7 +37,7 @@ class Files:
 
     def at(self, numbers: Sequence[int]) -> Any:
         """The values of these rows."""
-        return settle([self.read(self.paths[i]) for i in numbers])
+        return stack_if_uniform([self.read(self.paths[i]) for i in numbers])
 
 
 def pictures(paths: Sequence[str], decode: bool) -> Files:
@@ -96,7 +96,7 @@ class SetSamples(Samples):
             return column[numbers]
         if isinstance(column, Files):
             return column.at(numbers.tolist())
-        return settle([column[i] for i in numbers.tolist()])
+        return stack_if_uniform([column[i] for i in numbers.tolist()])
 
 
 class PublicSet(MappableDataset):
@@ -164,8 +164,8 @@ class UsageSet(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -185,8 +185,8 @@ class WholeSet(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -207,8 +207,8 @@ class WholeImageSet(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -228,8 +228,8 @@ class ImageSet(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -306,8 +306,8 @@ class TextSet(StreamedSet):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
@@ -323,8 +323,8 @@ class LateWorkersTextSet(StreamedSet):
         usage: Text | None = None,
         num_samples: NumSamples | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
     ) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import gathered, settle, stacked
-from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.chunk import group_rows, stack_if_uniform, try_stack
+from msnb.dataset.engine.errors import locate_error
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.sources.samples import Samples
 from msnb.dataset.engine.workers import parallel_map
@@ -64,7 +64,7 @@ class RowMaker:
         """The columns of several samples."""
         columns = self._alike(values)
         if columns is None:
-            columns = [settle(list(c)) for c in zip(*self._each(values), strict=True)]
+            columns = [stack_if_uniform(list(c)) for c in zip(*self._each(values), strict=True)]
         return columns
 
     def _each(self, values):
@@ -74,7 +74,7 @@ class RowMaker:
             for value in values:
                 rows.append(self(value))
         except Exception as error:
-            error.msnb_made = rows
+            error.msnb_results = rows
             raise
         return rows
 
@@ -82,13 +82,13 @@ class RowMaker:
         """(error, columns, number) of the samples before the one at which an error came; `values` are as the user's
         object gave them. One of these may be wrong as well: then its error comes first.
         """
-        rows = getattr(error, "msnb_made", None)
+        rows = getattr(error, "msnb_results", None)
         if rows is None:
             try:
                 rows = self._each(values)
             except Exception as earlier:
-                error, rows = earlier, earlier.msnb_made
-        return error, [settle(list(c)) for c in zip(*rows, strict=True)], len(rows)
+                error, rows = earlier, earlier.msnb_results
+        return error, [stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(rows)
 
     def _alike(self, values):
         """The columns of samples that are tuples of alike arrays and numbers, without an array per number; None for
@@ -102,7 +102,9 @@ class RowMaker:
             kind = kinds.pop()
             if kinds:
                 return None
-            column = settle(list(cells)) if kind is np.ndarray else np.array(cells) if kind in _NUMBERS else None
+            column = (
+                stack_if_uniform(list(cells)) if kind is np.ndarray else np.array(cells) if kind in _NUMBERS else None
+            )
             if column is None or isinstance(column, list) or column.dtype.kind not in "biufS":
                 return None
             if kind is int and column.dtype != np.int64:  # too large for it
@@ -158,7 +160,7 @@ class Batches:
             raise RuntimeError(
                 f"Invalid collate_fn, column {name!r} expects {count} rows in its list, but gets {len(column)}."
             )
-        whole = stacked([np.asarray(row) for row in column]) if count else None
+        whole = try_stack([np.asarray(row) for row in column]) if count else None
         if whole is None:
             shapes = sorted({np.shape(row) for row in column})
             raise RuntimeError(
@@ -193,7 +195,7 @@ class Sequence(Samples):
         try:
             if self.workers > 1 and len(numbers) > 1:
                 values = self._in_parallel(numbers)
-                return [settle(list(c)) for c in zip(*values, strict=True)]
+                return [stack_if_uniform(list(c)) for c in zip(*values, strict=True)]
             source = self.source
             for number in numbers:
                 values.append(source[number])
@@ -202,7 +204,7 @@ class Sequence(Samples):
             error, columns, n = self.make.before(caught, values)
             at = numbers[n] if n < len(numbers) else ""
             what = f"{type(self.source).__name__}[{at}] of GeneratorDataset"
-            failure = located(error, what, self.make.columns)
+            failure = locate_error(error, what, self.make.columns)
             failure.before = columns, n
             raise failure from error
 
@@ -278,7 +280,7 @@ class Stream:
             return
         try:
             values = read_ahead(self._open(), 16 if limit < 0 else min(16, limit))
-            for group in gathered(values if limit < 0 else islice(values, limit), hint):
+            for group in group_rows(values if limit < 0 else islice(values, limit), hint):
                 columns = self.make.columns_of(group)
                 done += len(group)
                 yield columns, len(group)
@@ -286,7 +288,7 @@ class Stream:
             error, columns, n = self.make.before(caught, [])
             if n:
                 yield columns, n
-            raise located(error, "GeneratorDataset", self.make.columns, done + n) from error
+            raise locate_error(error, "GeneratorDataset", self.make.columns, done + n) from error
         if self.length is not None and done != self.length:
             raise RuntimeError(
                 f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "

@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
+from msnb.dataset.core.kinds import Int, NumSamples, Workers, of_type
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema
@@ -65,15 +65,15 @@ class RandomDataset(MappableDataset):
     @checked
     def __init__(
         self,
-        total_rows: Whole | None = None,
+        total_rows: Int | None = None,
         schema: str | Schema | None = None,
         columns_list: Annotated[list[str], of_type(list)] | None = None,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
         shuffle: Shuffled | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ):
         super().__init__(num_samples, num_parallel_workers, bool(shuffle), None, num_shards, shard_id, cache)
         self.schema = Schema(schema) if isinstance(schema, str) else schema

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Worded
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.vision.kernels import decode
 from msnb.formats.text_files import BadFileError
 
@@ -119,7 +119,7 @@ class FileSamples(Samples):
         if self.decode:
             images = [decode_image(image, self.paths[i]) for image, i in zip(images, numbers.tolist(), strict=True)]
         return [
-            settle(images) if self.decode else images,
+            stack_if_uniform(images) if self.decode else images,
             *[o[numbers] if isinstance(o, np.ndarray) else [o[i] for i in numbers.tolist()] for o in self.others],
         ]
 

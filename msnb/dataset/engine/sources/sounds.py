@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources import gtzan_parts
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
@@ -228,8 +228,8 @@ class CMUArcticDataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -282,8 +282,8 @@ class TedliumDataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common.kinds import Worded, readable
 from msnb.dataset.core.config import fresh_seed, settings
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
-from msnb.dataset.core.shares import share
+from msnb.dataset.core.kinds import Int, NumSamples, Workers, of_type
+from msnb.dataset.core.shares import resolve_shard
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine import nodes, shuffle_repeat
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import gathered, settle
+from msnb.dataset.engine.chunk import group_rows, stack_if_uniform
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
 
@@ -146,8 +146,8 @@ class RowStream:
 
     def stream(self, hint: "Hint") -> "Iterator[Chunk]":
         """Yield (columns, number of rows)."""
-        for group in gathered(islice(self.rows(), self.num_samples or None), hint):
-            yield [settle(list(c)) for c in zip(*group, strict=True)], len(group)
+        for group in group_rows(islice(self.rows(), self.num_samples or None), hint):
+            yield [stack_if_uniform(list(c)) for c in zip(*group, strict=True)], len(group)
 
     def describe(self) -> str:
         """One line for plans."""
@@ -166,15 +166,15 @@ class StreamDataset(SourceDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
         check_sharing(None, None, num_shards, shard_id)
         self.dataset_files: list[Any] = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
-        self.num_shards, self.shard_id = share(num_shards, shard_id)
+        self.num_shards, self.shard_id = resolve_shard(num_shards, shard_id)
         self._divided = num_shards is None and self.num_shards is not None
         self.shuffle_level: Shuffle | None = (
             shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
@@ -193,7 +193,7 @@ class StreamDataset(SourceDataset):
         """Names of the columns, which most know without their files."""
         return self._names()
 
-    def _node(self, children):
+    def _make_node(self, children):
         stream = self._stream()
         stream.workers = self.num_parallel_workers or settings.workers
         if "counts" in self._shared:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Worded, check, checked
-from msnb.dataset.core.kinds import Folder, NumSamples, Text, Whole, Workers, of_type, one_of
+from msnb.dataset.core.kinds import Folder, Int, NumSamples, Text, Workers, of_type, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.public import StreamedSet, TextSet, string
@@ -89,8 +89,8 @@ class EnWik9Dataset(StreamedSet):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = True,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         self._open(dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
@@ -159,8 +159,8 @@ class Multi30kDataset(_Translations):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         pair = tuple(language_pair or ("en", "de"))
@@ -252,8 +252,8 @@ class IWSLT2016Dataset(_Iwslt):
         test_set: Annotated[str, one_of(*_SETS_2016)] | None = None,
         num_samples: NumSamples | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
     ) -> None:
@@ -296,8 +296,8 @@ class IWSLT2017Dataset(_Iwslt):
         language_pair: Pair | None = None,
         num_samples: NumSamples | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
     ) -> None:

@@ -5,9 +5,9 @@ from itertools import islice
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers
+from msnb.dataset.core.kinds import Int, NumSamples, Workers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import gathered
+from msnb.dataset.engine.chunk import group_rows
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
 from msnb.formats import text_files
@@ -35,7 +35,7 @@ class _TextStream(RowStream):
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
-        for lines in gathered(islice(self.rows(), self.num_samples or None), hint):
+        for lines in group_rows(islice(self.rows(), self.num_samples or None), hint):
             yield [_column(lines)], len(lines)
 
 
@@ -80,8 +80,8 @@ class TextFileDataset(StreamDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         *,
         encoding: str = "utf-8",

@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.kinds import File, Flag, NumSamples, Whole, Workers, of_type, one_of
+from msnb.dataset.core.kinds import File, Flag, Int, NumSamples, Workers, of_type, one_of
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema, load
@@ -181,8 +181,8 @@ class TFRecordDataset(StreamDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         shard_equal_rows: Flag | None = False,
         cache: Cache | None = None,
         compression_type: Annotated[str, one_of("", "GZIP", "ZLIB")] | None = None,

@@ -7,9 +7,9 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import Worded, check, checked
-from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Text, Whole, Workers, of_type
+from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Text, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, below, decode_image, file_names
@@ -28,7 +28,9 @@ class _Pairs(FileSamples):
         images, *others = super().fetch(numbers)
         targets = [self.read(self.targets[i]) for i in numbers.tolist()]
         if self.decode:
-            targets = settle([decode_image(t, self.targets[i]) for t, i in zip(targets, numbers.tolist(), strict=True)])
+            targets = stack_if_uniform(
+                [decode_image(t, self.targets[i]) for t, i in zip(targets, numbers.tolist(), strict=True)]
+            )
         return [images, targets, *others]
 
 
@@ -83,8 +85,8 @@ class VOCDataset(MappableDataset):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         extra_metadata: bool = False,
         decrypt: Decrypt | None = None,
