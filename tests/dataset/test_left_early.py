@@ -11,7 +11,7 @@ import pytest
 import msnb.dataset as ds
 from msnb import DatasetHelper
 from msnb.dataset.callback import WaitedDSCallback
-from msnb.dataset.engine.workers import Belt, Prefetcher
+from msnb.dataset.engine.workers import ClosableQueue, Prefetcher
 
 
 class Slow:
@@ -155,7 +155,7 @@ def test_a_prefetcher_that_nobody_holds_ends_its_thread_and_the_iterator_in_it()
 
 
 def test_a_belt_that_is_closed_wakes_both_its_ends():
-    full, empty, answers = Belt(1), Belt(1), []
+    full, empty, answers = ClosableQueue(1), ClosableQueue(1), []
     full.put("one")
     waiting = [
         threading.Thread(target=lambda: answers.append(full.put("two"))),

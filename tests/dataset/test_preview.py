@@ -19,7 +19,7 @@ def patience(monkeypatch):
     """Time enough for a machine with other work to do; returns what sets it to so many seconds."""
 
     def be(seconds):
-        monkeypatch.setattr("msnb.dataset.engine.preview._PATIENCE", seconds)
+        monkeypatch.setattr("msnb.dataset.engine.preview._TIME_LIMIT", seconds)
 
     be(20)
     return be

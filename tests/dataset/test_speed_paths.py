@@ -214,7 +214,7 @@ def test_what_a_function_returns_becomes_an_array_in_every_form(answer):
 
 
 def test_stores_share_one_budget_and_give_it_back():
-    before = store.held()
+    before = store.stored_bytes()
     budget = before + 3000
 
     def fill(keeper):
@@ -222,11 +222,11 @@ def test_stores_share_one_budget_and_give_it_back():
 
     first, second = Store(10, budget), Store(10, budget)
     fill(first)
-    assert first.open and store.held() - before == 2000
+    assert first.open and store.stored_bytes() - before == 2000
     fill(second)
     assert not second.open and "do not fit" in second.describe()
     del first
-    assert store.held() == before
+    assert store.stored_bytes() == before
 
 
 def test_explain_says_what_is_kept(capsys):

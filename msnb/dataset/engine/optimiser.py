@@ -73,7 +73,7 @@ def _cache_prefix(node):
     if not _is_map(node) or type(node.children[0]) is not nodes.IndexSource:
         return node
     source = node.children[0]
-    if not source.source.keepable:
+    if not source.source.is_cacheable:
         return node
     prefix, rest = _deterministic_prefix(node.steps, len(source.columns))
     if not prefix:
@@ -86,7 +86,7 @@ def _cache_costly_sources(node):
     """Cache samples that are costly to fetch and are not cached as part of a prefix."""
     for number, child in enumerate(node.children):
         is_uncached_source = type(child) is nodes.IndexSource and type(node) is not nodes.CachedMap
-        if is_uncached_source and child.source.keepable and child.source.costly:
+        if is_uncached_source and child.source.is_cacheable and child.source.costly:
             node.children[number] = _make_cached_map(child, [])
     return node
 

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100 in their binary format: per image its label bytes, then 3 x 32 x 32 bytes."""
+"""CIFAR-10 and CIFAR-100 in their binary format: for each image its label bytes, then 3 x 32 x 32 bytes."""
 
 import os
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from msnb.dataset.engine.sources.samples import ArraySamples
 
 
 class _CifarDataset(MappableDataset):
-    """What both have in common."""
+    """Base of both data sets."""
 
     labels = 1
     parts: dict[Any, Any] = {}
@@ -37,7 +37,7 @@ class _CifarDataset(MappableDataset):
         self.dataset_dir = dataset_dir
         self.usage: str = usage or "all"
 
-    def _samples(self):
+    def _load_samples(self):
         name = type(self).__name__
         files = sorted(f for f in os.listdir(self.dataset_dir) if f.endswith(".bin"))
         if not files:
@@ -70,12 +70,12 @@ class _CifarDataset(MappableDataset):
 
 
 def _channels_last(planes):
-    """(N, 32, 32, 3) images out of arrays of (n, 3072) planes."""
+    """Convert arrays of (n, 3072) planes to (N, 32, 32, 3) images."""
     out = np.empty((sum(map(len, planes)), 1024, 3), np.uint8)
     start = 0
-    for part in planes:
-        cv2().merge([part[:, i : i + 1024] for i in (0, 1024, 2048)], out[start : start + len(part)])
-        start += len(part)
+    for array in planes:
+        cv2().merge([array[:, i : i + 1024] for i in (0, 1024, 2048)], out[start : start + len(array)])
+        start += len(array)
     return out.reshape(-1, 32, 32, 3)
 
 
@@ -85,13 +85,13 @@ class Cifar10Dataset(_CifarDataset):
     Args:
         dataset_dir (str): Folder with ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
 
     Raises:
         RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.
@@ -117,13 +117,13 @@ class Cifar100Dataset(_CifarDataset):
     Args:
         dataset_dir (str): Folder with ``train.bin`` and ``test.bin``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
 
     Raises:
         RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.

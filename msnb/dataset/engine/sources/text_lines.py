@@ -1,4 +1,4 @@
-"""Texts that are read line by line: one column, or a translation beside it from a second file."""
+"""Texts that are read line by line: one column, or two with a translation from a second file."""
 
 import os
 import re
@@ -20,12 +20,12 @@ _PARTS = ("train", "valid", "test", "all")
 
 
 class _Lines(StreamedSet):
-    """The lines of a file that are not empty."""
+    """The non-empty lines of a file."""
 
     columns: tuple[str, ...] = ("text",)
     usages: tuple[str, ...] = _PARTS
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         with open(path, "rb") as file:
             for line in file:
                 if line := line.removesuffix(b"\n"):
@@ -93,15 +93,15 @@ class EnWik9Dataset(StreamedSet):
         shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
-        self._open(dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         with open(path, "rb") as file:
             for line in file:
                 yield (np.array(line.removesuffix(b"\n")),)
 
 
-def _two_languages(pair, name):
+def _check_language_pair(pair, name):
     if len(of_type(list, tuple)(pair, name)) != 2:
         raise ValueError(f"{name} should be two languages, but got {pair}.")
     for language in pair:
@@ -109,23 +109,23 @@ def _two_languages(pair, name):
     return tuple(pair)
 
 
-Pair = Annotated[Sequence[str], Worded("two languages", _two_languages)]
+Pair = Annotated[Sequence[str], Worded("two languages", _check_language_pair)]
 
 
 class _Translations(StreamedSet):
-    """Lines of a file beside those of another: a "file" of the stream is a pair of paths."""
+    """Lines of one file with those of another. A "file" of the stream is a pair of paths."""
 
     columns: tuple[str, ...] = ("text", "translation")
     usages: tuple[str, ...] = _PARTS
 
-    def _sentences(self, path) -> Any:
+    def _read_sentences(self, path) -> Any:
         """Yield the sentences of a file."""
         return (line.removesuffix("\n") for line in text_files.lines(path, newline="\n"))
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         first, second = path
-        others = iter(self._sentences(second))
-        for sentence in self._sentences(first):
+        others = iter(self._read_sentences(second))
+        for sentence in self._read_sentences(first):
             other = next(others, None)
             if other is None:
                 raise RuntimeError(f"Invalid data, {second!r} has fewer sentences than {first!r}.")
@@ -148,7 +148,7 @@ class Multi30kDataset(_Translations):
     """
 
     usages: tuple[str, ...] = ("train", "test", "valid", "all")
-    _places = {"train": ("training", "train"), "valid": ("validation", "val"), "test": ("mmt16_task1_test", "test")}
+    _file_stems = {"train": ("training", "train"), "valid": ("validation", "val"), "test": ("mmt16_task1_test", "test")}
 
     @checked
     def __init__(
@@ -168,36 +168,36 @@ class Multi30kDataset(_Translations):
             raise ValueError(f"language_pair should be ['en', 'de'] or ['de', 'en'], but got {list(pair)}.")
         self.language_pair: tuple[str, ...] = pair
         shuffle = Shuffle.GLOBAL if shuffle is None else shuffle
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _parts(self):
+    def _usage_paths(self):
         parts = ("train", "test", "valid") if self.usage == "all" else (self.usage,)
-        places = [self._places[part] for part in parts]
+        file_stems = [self._file_stems[part] for part in parts]
         return [
             tuple(os.path.join(self.dataset_dir, folder, f"{stem}.{tongue}") for tongue in self.language_pair)
-            for folder, stem in places
+            for folder, stem in file_stems
         ]
 
 
 class _Iwslt(_Translations):
-    """Talks with their translations: a training text with tags in lines of their own, the other parts in XML."""
+    """Talks with translations. The training text has lines with tags; the other files are XML."""
 
     language_pair: tuple[str, ...]
     by_name = False
     year = 16
 
-    def _folder(self) -> str:
+    def _language_folder(self) -> str:
         raise NotImplementedError
 
-    def _sets(self) -> dict[str, tuple[str, ...]]:
-        """The names of the sets of each part but the one for training."""
+    def _set_names(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the sets of each usage other than training."""
         raise NotImplementedError
 
-    def _parts(self):
-        pair, folder = "-".join(self.language_pair), self._folder()
+    def _usage_paths(self):
+        pair, folder = "-".join(self.language_pair), self._language_folder()
         stems = [f"train.tags.{pair}"] if self.usage in ("train", "all") else []
         ends = [""] * len(stems)
-        for part, names in self._sets().items():
+        for part, names in self._set_names().items():
             if self.usage in (part, "all"):
                 stems += [f"IWSLT{self.year}.TED.{name}.{pair}" for name in names]
                 ends += [".xml"] * len(names)
@@ -206,14 +206,14 @@ class _Iwslt(_Translations):
             for stem, end in zip(stems, ends, strict=True)
         ]
 
-    def _sentences(self, path):
+    def _read_sentences(self, path):
         if not path.endswith(".xml"):
             lines = (line.strip() for line in text_files.lines(path))
             return (line for line in lines if line and not _TAG.match(line))
         try:
             segments = ElementTree.fromstring(text_files.text(path)).iter("seg")
         except ElementTree.ParseError:  # the talks hold bare ampersands
-            return [found.strip() for found in _SEGMENT.findall(text_files.text(path))]
+            return [segment.strip() for segment in _SEGMENT.findall(text_files.text(path))]
         return ["".join(segment.itertext()).strip() for segment in segments]
 
 
@@ -262,12 +262,12 @@ class IWSLT2016Dataset(_Iwslt):
             raise ValueError(f"language_pair should be 'en' and one of {_WITH_ENGLISH}, but got {language_pair}.")
         self.valid_set: str = valid_set or "tst2013"
         self.test_set: str = test_set or "tst2014"
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _folder(self):
+    def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", *self.language_pair, "-".join(self.language_pair))
 
-    def _sets(self):
+    def _set_names(self):
         return {"valid": (self.valid_set,), "test": (self.test_set,)}
 
 
@@ -304,10 +304,10 @@ class IWSLT2017Dataset(_Iwslt):
         self.language_pair = tuple(language_pair or ("de", "en"))
         for language in self.language_pair:
             check(one_of(*_LANGUAGES_2017), language, "language_pair", "IWSLT2017Dataset")
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _folder(self):
+    def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", "DeEnItNlRo", "DeEnItNlRo", "DeEnItNlRo-DeEnItNlRo")
 
-    def _sets(self):
+    def _set_names(self):
         return {"valid": ("dev2010",), "test": ("tst2010",)}
