@@ -277,7 +277,7 @@ def load(file: str) -> None:
             ...).
 
     Raises:
-        RuntimeError: If the file cannot be read, is not JSON, or holds a setting of the wrong type or out of range.
+        RuntimeError: If the file cannot be read, is not JSON, or has a setting of the wrong type or out of range.
 
     Examples:
         >>> import mindspore.dataset as ds

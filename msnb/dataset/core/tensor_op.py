@@ -47,7 +47,7 @@ class TensorOp(Described):
     _draw = None
     _draw_stack = None
     _apply_in_place = None  # like _apply_stack, in the memory of a chunk that nothing else refers to
-    _result = None  # (shape, dtype) of every result, with _apply_to(drawn, row, out) to write it where it belongs
+    _result = None  # (shape, dtype) of every result; _apply_to(drawn, row, out) then writes it to `out`
 
     def _row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")

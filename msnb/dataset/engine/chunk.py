@@ -171,16 +171,16 @@ def group_rows(rows: Iterable[Any], hint: Hint) -> Iterator[list[Any]]:
         raise failure
 
 
-def rechunk(chunks: Iterable[Chunk], size: int, keep_rest: bool = False) -> Iterator[Chunk]:
+def rechunk(chunks: Iterable[Chunk], size: int, keep_incomplete: bool = False) -> Iterator[Chunk]:
     """Yield chunks of exactly `size` rows out of chunks of any size. The last one may be shorter.
 
-    On an error, an incomplete chunk is dropped, as an incomplete batch is. With `keep_rest` it is yielded first.
+    On an error, an incomplete chunk is dropped, as an incomplete batch is. With `keep_incomplete` it is yielded first.
     """
     pending, failure = [], None
     try:
         yield from _split_and_merge(chunks, size, pending)
     except Exception as error:
-        if not keep_rest:
+        if not keep_incomplete:
             raise
         failure = error
     if pending:

@@ -75,7 +75,7 @@ class TransferDataset(Dataset):
     Args:
         input_dataset (Dataset): Data set whose rows are sent.
         send_epoch_end (bool, optional): Whether ends of epochs are sent. Default: True.
-        create_data_info_queue (bool, optional): Whether types and shapes of rows can be asked for. Default: False.
+        create_data_info_queue (bool, optional): Whether types and shapes of rows are recorded. Default: False.
     """
 
     def __init__(

@@ -236,8 +236,8 @@ class GraphData:
         neighbours = [self._get_neighbours(n, neighbor_type) for n in nodes.reshape(-1).tolist()]
         result = np.full((len(neighbours), 1 + max(map(len, neighbours))), _NO_NODE, np.int32)
         result[:, 0] = nodes.reshape(-1)
-        for row, others in zip(result, neighbours, strict=True):
-            row[1 : 1 + len(others)] = others
+        for row, node_neighbours in zip(result, neighbours, strict=True):
+            row[1 : 1 + len(node_neighbours)] = node_neighbours
         return result
 
     def get_sampled_neighbors(
@@ -312,8 +312,10 @@ class GraphData:
         all_nodes = self._nodes_of_type(neg_neighbor_type)
         rows = []
         for node in nodes.reshape(-1).tolist():
-            others = all_nodes[~np.isin(all_nodes, self._get_neighbours(node, neg_neighbor_type)) & (all_nodes != node)]
-            rows.append([node, *self._sample_neighbours(others, neg_neighbor_num)])
+            candidates = all_nodes[
+                ~np.isin(all_nodes, self._get_neighbours(node, neg_neighbor_type)) & (all_nodes != node)
+            ]
+            rows.append([node, *self._sample_neighbours(candidates, neg_neighbor_num)])
         return np.array(rows, np.int32)
 
     def get_node_feature(
@@ -345,17 +347,17 @@ class GraphData:
         )
 
     @staticmethod
-    def _collect_features(items, feature_types, features, defaults, what):
+    def _collect_features(items, feature_types, features, defaults, entity):
         if items.size == 0:
-            raise RuntimeError(f"Input {what}_list is empty.")
+            raise RuntimeError(f"Input {entity}_list is empty.")
         results = []
         for kind in _as_numbers(feature_types, "feature_types").tolist():
             if kind not in defaults:
-                raise RuntimeError(f"Invalid feature type: {kind}; the {what}s have {sorted(defaults)}.")
+                raise RuntimeError(f"Invalid feature type: {kind}; the {entity}s have {sorted(defaults)}.")
             values = []
             for item in items.reshape(-1).tolist():
                 if item != _NO_NODE and item not in features:
-                    raise RuntimeError(f"Invalid {what} id: {item}.")
+                    raise RuntimeError(f"Invalid {entity} id: {item}.")
                 values.append(features[item].get(kind, defaults[kind]) if item != _NO_NODE else defaults[kind])
             results.append(np.stack(values).reshape(items.shape + defaults[kind].shape))
         return results

@@ -209,7 +209,7 @@ def flat_map(self: Dataset, func: Callable) -> Dataset:
     """Call `func` for each row and concatenate the data sets that it returns.
 
     Args:
-        func (Callable): Takes a row, returns a Dataset. r1.1 gives it a list of arrays, MindSpore 2 one array for each
+        func (Callable): Takes a row, returns a Dataset. r1.1 passes a list of arrays, MindSpore 2 one array for each
             column.
 
     Returns:

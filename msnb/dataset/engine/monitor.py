@@ -41,7 +41,7 @@ class Operator:
         self.advice: str = advice
         self.rows: int = 0
         self.total: float = 0.0
-        self.below: list[Any] = []
+        self.children: list[Any] = []
 
     @property
     def label(self) -> str:
@@ -51,7 +51,7 @@ class Operator:
     @property
     def seconds(self) -> float:
         """Time spent in the operator, without its inputs."""
-        return max(0.0, self.total - sum(o.total for o in self.below))
+        return max(0.0, self.total - sum(o.total for o in self.children))
 
 
 def _classify_node(node):
@@ -123,17 +123,17 @@ class Monitor:
                 line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1, _advise_step(step))
                 self.operators.append(line)
                 step.run = self._time_run(step.run, line)
-                operator.below.append(line)
+                operator.children.append(line)
         if isinstance(node, nodes.CachedMap):
             # It requests samples from its source, not chunks.
             source = node.children[0]
             line = Operator(source.describe, "source", depth + 1, getattr(source.source, "advice", ""))
             self.operators.append(line)
             source.fetch = self._time_run(source.fetch, line)
-            operator.below.append(line)
+            operator.children.append(line)
             return operator
         for child in node.children:
-            operator.below.append(self._add_node(child, depth + 1))
+            operator.children.append(self._add_node(child, depth + 1))
         return operator
 
     def timed_boxing(self, box_rows: Any) -> Any:

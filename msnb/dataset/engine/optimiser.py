@@ -48,23 +48,23 @@ def _is_map(node):
 
 def _merge_maps(node):
     if _is_map(node) and _is_map(node.children[0]):
-        below = node.children[0]
-        return nodes.Map(below.children[0], below.steps + node.steps, node.columns)
+        child = node.children[0]
+        return nodes.Map(child.children[0], child.steps + node.steps, node.columns)
     return node
 
 
 def _reorder_numbers(node):
     if not isinstance(node, shuffle_repeat.Shuffle | shuffle_repeat.Take | shuffle_repeat.Skip):
         return node
-    below = node.children[0]
+    descendant = node.children[0]
     while (
-        _is_map(below)
-        and all(isinstance(s, LibraryStep) and s.deterministic for s in below.steps)
-        or type(below) in (nodes.Project, nodes.Rename)
+        _is_map(descendant)
+        and all(isinstance(s, LibraryStep) and s.deterministic for s in descendant.steps)
+        or type(descendant) in (nodes.Project, nodes.Rename)
     ):
-        below = below.children[0]
-    if type(below) is nodes.IndexSource and below.source.random_access:
-        below.order.append(node)
+        descendant = descendant.children[0]
+    if type(descendant) is nodes.IndexSource and descendant.source.random_access:
+        descendant.order.append(node)
         return node.children[0]
     return node
 

@@ -292,10 +292,10 @@ def _format_steps(node):
     """Format a plan as one line, source first."""
     if not node.children:
         return node.describe()
-    below = ", ".join(map(_format_steps, node.children))
+    inputs = ", ".join(map(_format_steps, node.children))
     if len(node.children) > 1:
-        return f"{node.describe()} ({below})"
-    return f"{below} > {node.describe()}"
+        return f"{node.describe()} ({inputs})"
+    return f"{inputs} > {node.describe()}"
 
 
 def _type_name(dtype):

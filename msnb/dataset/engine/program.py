@@ -151,7 +151,7 @@ class LibraryStep(Step):
                 # Each result is written to its slice of one array, which saves stacking.
                 function = op._apply_to
                 rows, failure = self._draw_rows(
-                    [(*row, place) for row, place in zip(rows, preallocated, strict=True)], 1
+                    [(*row, output) for row, output in zip(rows, preallocated, strict=True)], 1
                 )
             else:
                 function = op._apply

@@ -189,9 +189,9 @@ def load(path: str) -> Any:
     """
     content = text_files.json_file(path)
 
-    def require(fits, what):
-        if not fits:
-            raise text_files.BadFileError(f"Schema file failed to load: {path!r}: {what}.")
+    def require(is_valid, requirement):
+        if not is_valid:
+            raise text_files.BadFileError(f"Schema file failed to load: {path!r}: {requirement}.")
 
     require(isinstance(content, dict) and "columns" in content, '"columns" node is required in the schema json file')
     rows, columns = content.get("numRows", 0), content["columns"]

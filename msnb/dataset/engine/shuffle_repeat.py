@@ -220,7 +220,7 @@ class Zip(Node):
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         size = min(hint.limit, 32)
-        streams = [rechunk(child.chunks(Hint(size)), size, keep_rest=True) for child in self.children]
+        streams = [rechunk(child.chunks(Hint(size)), size, keep_incomplete=True) for child in self.children]
         first = 0
         while True:
             group = []

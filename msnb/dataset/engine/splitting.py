@@ -36,7 +36,7 @@ def split(self: Dataset, sizes: Shares, randomize: Flag = True) -> tuple[Dataset
     """Split the data set into parts that do not overlap.
 
     Args:
-        sizes (Union[list[int], list[float]]): Rows of each part, or shares that add up to 1.
+        sizes (Union[list[int], list[float]]): Rows of each part, or fractions that add up to 1.
         randomize (bool, optional): Whether rows are shuffled first, in the same way in every epoch. Default: True.
 
     Returns:
@@ -44,7 +44,7 @@ def split(self: Dataset, sizes: Shares, randomize: Flag = True) -> tuple[Dataset
 
     Raises:
         RuntimeError: If the size is unknown, the data set sharded, or the sizes do not add up.
-        ValueError: If `sizes` is empty or holds numbers out of range.
+        ValueError: If `sizes` is empty or has numbers out of range.
 
     Examples:
         >>> train, test = dataset.split([0.9, 0.1])
@@ -81,12 +81,12 @@ def part_sizes(dataset: Dataset, sizes: Sequence[float]) -> list[int]:
     for share, count in zip(sizes, counts, strict=True):
         if count == 0:
             raise RuntimeError(f"Split percentage {share} is too small.")
-    rest = total - sum(counts)
-    if rest > 0:
-        counts[0] += rest
-    elif rest < 0:
-        index = next((i for i, c in enumerate(counts) if c + rest > 0), None)
+    missing = total - sum(counts)
+    if missing > 0:
+        counts[0] += missing
+    elif missing < 0:
+        index = next((i for i, c in enumerate(counts) if c + missing > 0), None)
         if index is None:
             raise RuntimeError(f"Sum of calculated split sizes {sum(counts)} is not equal to dataset size {total}.")
-        counts[index] += rest
+        counts[index] += missing
     return counts

@@ -22,9 +22,9 @@ class Shuffle(str, Enum):
 def check_sharing(shuffle: Any, sampler: Any, num_shards: int | None, shard_id: int | None) -> None:
     """Check that these arguments do not exclude each other and are complete."""
     if sampler is not None:
-        for what, value in {"shuffle": shuffle, "sharding": num_shards}.items():
+        for option, value in {"shuffle": shuffle, "sharding": num_shards}.items():
             if value is not None:
-                raise RuntimeError(f"sampler and {what} cannot be specified at the same time.")
+                raise RuntimeError(f"sampler and {option} cannot be specified at the same time.")
     if num_shards is None and shard_id is None:
         return
     if num_shards is None:

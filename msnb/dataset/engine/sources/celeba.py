@@ -15,7 +15,7 @@ from msnb.dataset.engine.sources.samples import Decrypt, FileSamples, resolve_in
 from msnb.formats import text_files
 
 _ATTRIBUTES = "list_attr_celeba.txt"
-_PART = {"train": "0", "valid": "1", "test": "2"}
+_PARTITION = {"train": "0", "valid": "1", "test": "2"}
 
 
 class CelebADataset(MappableDataset):
@@ -89,7 +89,7 @@ class CelebADataset(MappableDataset):
                 continue
             if partition_lines is not None:
                 entry = partition_lines[number].split() if number < len(partition_lines) else []
-                if len(entry) != 2 or entry[1] != _PART[self.usage]:
+                if len(entry) != 2 or entry[1] != _PARTITION[self.usage]:
                     continue
             if self.extensions and os.path.splitext(words[0])[1] not in self.extensions:
                 continue

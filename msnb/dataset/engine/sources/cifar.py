@@ -18,7 +18,7 @@ class _CifarDataset(MappableDataset):
     """Base of both data sets."""
 
     labels = 1
-    parts: dict[Any, Any] = {}
+    file_patterns: dict[Any, Any] = {}
 
     @checked
     def __init__(
@@ -47,7 +47,7 @@ class _CifarDataset(MappableDataset):
         paths, images, labels = [], [], []
         width = self.labels + 3072
         for file in files:
-            if not any(part in file for part in self.parts[self.usage]):
+            if not any(pattern in file for pattern in self.file_patterns[self.usage]):
                 continue
             path = os.path.join(self.dataset_dir, file)
             data = np.fromfile(path, np.uint8)
@@ -104,7 +104,7 @@ class Cifar10Dataset(_CifarDataset):
 
     columns: tuple[str, ...] = ("image", "label")
     labels = 1
-    parts: dict[str, list[str]] = {"train": ["data_batch"], "test": ["test_batch"], "all": ["batch"]}
+    file_patterns: dict[str, list[str]] = {"train": ["data_batch"], "test": ["test_batch"], "all": ["batch"]}
 
     def _count_classes(self):
         return 10
@@ -136,7 +136,7 @@ class Cifar100Dataset(_CifarDataset):
 
     columns: tuple[str, ...] = ("image", "coarse_label", "fine_label")
     labels = 2
-    parts: dict[str, list[str]] = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
+    file_patterns: dict[str, list[str]] = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
 
     def _count_classes(self):
         return 100

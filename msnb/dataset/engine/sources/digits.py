@@ -166,7 +166,7 @@ class USPSDataset(TextSet):
     """USPS, digits of envelopes: columns ``image`` (uint8, (16, 16, 1)) and ``label`` (uint32).
 
     Args:
-        dataset_dir (str): Folder with ``usps``, the part for training, and ``usps.t``.
+        dataset_dir (str): Folder with ``usps`` (for training) and ``usps.t``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
 
     The other arguments are those of :class:`TextFileDataset`.

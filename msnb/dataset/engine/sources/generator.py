@@ -168,14 +168,14 @@ class GeneratorDataset(MappableDataset):
             if value is not None and not hasattr(source, "__getitem__"):
                 raise ValueError(f"{name} is not supported if source does not have attribute '__getitem__'.")
         if batch_sampler is not None:
-            sampler, num_samples_below, shuffle = samplers.BatchesSampler(batch_sampler), None, None
+            sampler, sampler_num_samples, shuffle = samplers.BatchesSampler(batch_sampler), None, None
         elif sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
-            sampler, num_samples_below, shuffle = samplers.IterSampler(sampler, num_samples), None, None
+            sampler, sampler_num_samples, shuffle = samplers.IterSampler(sampler, num_samples), None, None
         else:
-            num_samples_below = num_samples
+            sampler_num_samples = num_samples
         self.divisible: bool = self.divisible and indexed
         super().__init__(
-            num_samples_below if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id
+            sampler_num_samples if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id
         )
         if not indexed:
             self.num_samples = num_samples

@@ -77,11 +77,11 @@ class ImageFolderDataset(MappableDataset):
     def _load_samples(self):
         paths, labels = [], []
         for folder, number in self._numbered_folders():
-            where = os.path.join(self.dataset_dir, folder)
+            path = os.path.join(self.dataset_dir, folder)
             files = sorted(
-                f for f in os.listdir(where) if not self.extensions or os.path.splitext(f)[1] in self.extensions
+                f for f in os.listdir(path) if not self.extensions or os.path.splitext(f)[1] in self.extensions
             )
-            paths += [os.path.join(where, f) for f in files]
+            paths += [os.path.join(path, f) for f in files]
             labels += [number] * len(files)
         if not paths:
             raise NoDataError("ImageFolderDataset", f"no image in any folder of {self.dataset_dir!r}.")

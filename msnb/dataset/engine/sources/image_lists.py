@@ -48,8 +48,8 @@ class SBUDataset(UndividedImageSet):
 
     def _read_columns(self):
         urls, captions = (
-            _non_blank_lines(self._join_path(f"SBU_captioned_photo_dataset_{what}.txt"))
-            for what in ("urls", "captions")
+            _non_blank_lines(self._join_path(f"SBU_captioned_photo_dataset_{kind}.txt"))
+            for kind in ("urls", "captions")
         )
         if len(urls) != len(captions):
             raise RuntimeError(
@@ -146,12 +146,12 @@ class KITTIDataset(ImageSet):
         return ("image", *objects)
 
     def _read_columns(self):
-        part = "testing" if self.usage == "test" else "training"
-        paths = listing(self._join_path("data_object_image_2", part, "image_2"))
+        folder = "testing" if self.usage == "test" else "training"
+        paths = listing(self._join_path("data_object_image_2", folder, "image_2"))
         images = pictures(paths, self.decode)
         if self.usage == "test":
             return (images,)
-        labels = self._join_path("data_object_label_2", part, "label_2")
+        labels = self._join_path("data_object_label_2", folder, "label_2")
         stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
         files = [os.path.join(labels, f"{stem}.txt") for stem in stems]
         lines = [[line.split() for line in _non_blank_lines(file)] for file in files]
@@ -234,8 +234,8 @@ class LFWDataset(PublicSet):
             seconds = [
                 self._image_path(*line[-2:]) if len(line) == 4 else self._image_path(line[0], line[2]) for line in lines
             ]
-            same = np.array([len(line) == 3 for line in lines], np.uint32)
-            return pictures(firsts, self.decode), pictures(seconds, self.decode), same
+            is_same_person = np.array([len(line) == 3 for line in lines], np.uint32)
+            return pictures(firsts, self.decode), pictures(seconds, self.decode), is_same_person
         people = {line.split()[0]: n for n, line in enumerate(_non_blank_lines(self._join_path("lfw-names.txt")))}
         images = [(name, n) for name, count in lines for n in range(1, int(count) + 1)]
         labels = np.array([people[name] for name, _ in images], np.uint32)
@@ -272,12 +272,12 @@ class WIDERFaceDataset(ImageSet):
         if self.usage == "test":
             names = _non_blank_lines(self._join_path("wider_face_split", "wider_face_test_filelist.txt"))
             return (pictures([self._join_path("WIDER_test", "images", n.strip()) for n in names], self.decode),)
-        parts = ("train", "val") if self.usage == "all" else ("val" if self.usage == "valid" else self.usage,)
+        usages = ("train", "val") if self.usage == "all" else ("val" if self.usage == "valid" else self.usage,)
         paths, faces = [], []
-        for part in parts:
-            lines = iter(_non_blank_lines(self._join_path("wider_face_split", f"wider_face_{part}_bbx_gt.txt")))
+        for usage in usages:
+            lines = iter(_non_blank_lines(self._join_path("wider_face_split", f"wider_face_{usage}_bbx_gt.txt")))
             for name in lines:
-                paths.append(self._join_path(f"WIDER_{part}", "images", name.strip()))
+                paths.append(self._join_path(f"WIDER_{usage}", "images", name.strip()))
                 count = max(int(next(lines)), 1)  # a photo without faces has a line of zeros
                 faces.append(np.array([next(lines).split()[:10] for _ in range(count)], np.int32))
         columns = [[face[:, :4] for face in faces], *([face[:, i] for face in faces] for i in range(4, 10))]
@@ -339,13 +339,13 @@ class CityscapesDataset(PublicSet):
             "polygon": "polygons.json",
         }
         paths, targets = [], []
-        for part in self.usages[:-1] if self.usage == "all" else (self.usage,):
-            image_folder = self._join_path("leftImg8bit", part)
+        for usage in self.usages[:-1] if self.usage == "all" else (self.usage,):
+            image_folder = self._join_path("leftImg8bit", usage)
             for city in folders(image_folder):
                 for path in listing(os.path.join(image_folder, city), "_leftImg8bit.png"):
                     stem = os.path.basename(path).removesuffix("_leftImg8bit.png")
                     paths.append(path)
-                    targets.append(self._join_path(quality, part, city, f"{stem}_{quality}_{ends[self.task]}"))
+                    targets.append(self._join_path(quality, usage, city, f"{stem}_{quality}_{ends[self.task]}"))
         if self.task == "polygon":
             return pictures(paths, self.decode), Files(targets, _compact_json)
         return pictures(paths, self.decode), pictures(targets, self.decode)
@@ -404,19 +404,19 @@ class DIV2KDataset(PublicSet):
         self.downgrade: str = downgrade
         self.scale: int = scale
 
-    def _low_resolution_names(self, part):
+    def _low_resolution_names(self, usage):
         """Return the folder of the smaller images, and the suffix of their file names."""
         if self.downgrade in ("mild", "difficult", "wild"):
-            return f"DIV2K_{part}_LR_{self.downgrade}", f"x4{self.downgrade[0]}"
+            return f"DIV2K_{usage}_LR_{self.downgrade}", f"x4{self.downgrade[0]}"
         if self.scale == 8:
-            return f"DIV2K_{part}_LR_x8", "x8"
-        return os.path.join(f"DIV2K_{part}_LR_{self.downgrade}", f"X{self.scale}"), f"x{self.scale}"
+            return f"DIV2K_{usage}_LR_x8", "x8"
+        return os.path.join(f"DIV2K_{usage}_LR_{self.downgrade}", f"X{self.scale}"), f"x{self.scale}"
 
     def _read_columns(self):
         large, small = [], []
-        for part in ("train", "valid") if self.usage == "all" else (self.usage,):
-            paths = listing(self._join_path(f"DIV2K_{part}_HR"), ".png")
-            folder, end = self._low_resolution_names(part)
+        for usage in ("train", "valid") if self.usage == "all" else (self.usage,):
+            paths = listing(self._join_path(f"DIV2K_{usage}_HR"), ".png")
+            folder, end = self._low_resolution_names(usage)
             stems = [os.path.basename(path).removesuffix(".png") for path in paths]
             large += paths
             small += [self._join_path(folder, f"{stem}{end}.png") for stem in stems]

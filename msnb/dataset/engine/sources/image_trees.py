@@ -97,8 +97,10 @@ class Food101Dataset(ImageSet):
     columns: tuple[str, ...] = ("image", "label")
 
     def _read_columns(self):
-        parts = ("train", "test") if self.usage == "all" else (self.usage,)
-        names = [n for part in parts for n in text_files.text(self._join_path("meta", f"{part}.txt")).split("\n") if n]
+        usages = ("train", "test") if self.usage == "all" else (self.usage,)
+        names = [
+            n for usage in usages for n in text_files.text(self._join_path("meta", f"{usage}.txt")).split("\n") if n
+        ]
         paths = [self._join_path("images", f"{name}.jpg") for name in names]
         return pictures(paths, self.decode), texts([name.partition("/")[0] for name in names])
 
@@ -124,11 +126,13 @@ class RenderedSST2Dataset(ImageSet):
     classes: int | None = 2
 
     def _read_columns(self):
-        parts = ("test", "train", "valid") if self.usage == "all" else ("valid" if self.usage == "val" else self.usage,)
+        usages = (
+            ("test", "train", "valid") if self.usage == "all" else ("valid" if self.usage == "val" else self.usage,)
+        )
         paths, labels = [], []
-        for part in parts:
+        for usage in usages:
             for label, kind in enumerate(("negative", "positive")):
-                files = listing(self._join_path(part, kind))
+                files = listing(self._join_path(usage, kind))
                 paths += files
                 labels += [label] * len(files)
         return _image_columns(paths, labels, self.decode)
@@ -175,7 +179,9 @@ class OmniglotDataset(PublicSet):
         return [os.path.join(root, a, c) for a in folders(root) for c in folders(os.path.join(root, a))]
 
     def _read_columns(self):
-        labelled = [(path, number) for number, where in enumerate(self._character_folders()) for path in listing(where)]
+        labelled = [
+            (path, number) for number, folder in enumerate(self._character_folders()) for path in listing(folder)
+        ]
         paths, labels = zip(*labelled, strict=True) if labelled else ((), ())
         return _image_columns(paths, labels, self.decode, np.int32)
 

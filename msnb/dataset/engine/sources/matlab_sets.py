@@ -56,8 +56,8 @@ class SVHNDataset(PublicSet):
         self._set_folder_and_usage(dataset_dir, usage)
 
     def _read_columns(self):
-        parts = ("train", "test", "extra") if self.usage == "all" else (self.usage,)
-        files = [_load_matlab(self._join_path(f"{part}_32x32.mat")) for part in parts]
+        usages = ("train", "test", "extra") if self.usage == "all" else (self.usage,)
+        files = [_load_matlab(self._join_path(f"{usage}_32x32.mat")) for usage in usages]
         images = np.concatenate([file["X"].transpose(3, 0, 1, 2) for file in files])
         labels = np.concatenate([file["y"].ravel() for file in files]).astype(np.uint32)
         return images, labels % 10  # the files store the digit 0 as 10
@@ -231,7 +231,7 @@ class SBDataset(PublicSet):
         return np.stack([plane[0].toarray() for plane in planes])
 
     def _read_columns(self):
-        parts = ("train", "val") if self.usage == "all" else (self.usage,)
-        names = [n for part in parts for n in text_files.text(self._join_path(f"{part}.txt")).split()]
+        usages = ("train", "val") if self.usage == "all" else (self.usage,)
+        names = [n for usage in usages for n in text_files.text(self._join_path(f"{usage}.txt")).split()]
         labels = Files([self._join_path("cls", f"{name}.mat") for name in names], self._read_label)
         return pictures([self._join_path("img", f"{name}.jpg") for name in names], self.decode), labels

@@ -49,21 +49,22 @@ class STL10Dataset(UsageSet):
         return read_file(self._join_path(name))
 
     def _read_columns(self):
-        parts = ("test", "train", "unlabeled") if self.usage == "all" else self.usage.split("+")
+        usages = ("test", "train", "unlabeled") if self.usage == "all" else self.usage.split("+")
         images, labels = [], []
-        for part in parts:
-            pixels = self._read_bytes(f"{part}_X.bin")
+        for usage in usages:
+            pixels = self._read_bytes(f"{usage}_X.bin")
             if len(pixels) % 27648:
-                path = self._join_path(f"{part}_X.bin")
+                path = self._join_path(f"{usage}_X.bin")
                 raise RuntimeError(f"Invalid file, {path!r} holds {len(pixels)} bytes, no multiple of 27648.")
             pixels = pixels.reshape(-1, 3, 96, 96).transpose(0, 3, 2, 1)  # each channel is stored column by column
-            if part == "unlabeled":
+            if usage == "unlabeled":
                 classes = np.full(len(pixels), -1, np.int32)
             else:
-                classes = self._read_bytes(f"{part}_y.bin").astype(np.int32) - 1
+                classes = self._read_bytes(f"{usage}_y.bin").astype(np.int32) - 1
             if len(classes) != len(pixels):
                 raise RuntimeError(
-                    f"Invalid data, {self.dataset_dir!r} has {len(pixels)} images, but {len(classes)} labels of {part}."
+                    f"Invalid data, {self.dataset_dir!r} has {len(pixels)} images, but {len(classes)} labels of "
+                    f"{usage}."
                 )
             images.append(pixels)
             labels.append(classes)

@@ -133,8 +133,8 @@ class PublicSet(MappableDataset):
         """Return the columns."""
         raise NotImplementedError
 
-    def _join_path(self, *parts):
-        return os.path.join(self.dataset_dir, *parts)
+    def _join_path(self, *names):
+        return os.path.join(self.dataset_dir, *names)
 
     def _load_samples(self):
         try:
@@ -267,7 +267,7 @@ class StreamedSet(StreamDataset):
 
     def _usage_paths(self):
         """Return the files of the usage. An entry may be a tuple of files that are read in parallel."""
-        names = self.files.get(self.usage) or [name for part in self.files.values() for name in part]
+        names = self.files.get(self.usage) or [name for file_names in self.files.values() for name in file_names]
         return [os.path.join(self.dataset_dir, name) for name in names]
 
     def _read_rows(self, path) -> Iterator[tuple[Any, ...]]:

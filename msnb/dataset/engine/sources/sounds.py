@@ -188,15 +188,15 @@ class LibriTTSDataset(UsageSet):
     )
 
     def _read_columns(self):
-        parts = self.usages[:-1] if self.usage == "all" else (self.usage,)
+        usages = self.usages[:-1] if self.usage == "all" else (self.usage,)
         rows = []
-        for part in (p for p in parts if os.path.isdir(self._join_path(p))):
-            for speaker in folders(self._join_path(part)):
-                for chapter in folders(self._join_path(part, speaker)):
-                    where = self._join_path(part, speaker, chapter)
-                    for line in text_files.text(os.path.join(where, f"{speaker}_{chapter}.trans.tsv")).splitlines():
+        for usage in (p for p in usages if os.path.isdir(self._join_path(p))):
+            for speaker in folders(self._join_path(usage)):
+                for chapter in folders(self._join_path(usage, speaker)):
+                    folder = self._join_path(usage, speaker, chapter)
+                    for line in text_files.text(os.path.join(folder, f"{speaker}_{chapter}.trans.tsv")).splitlines():
                         name, original, normal = line.split("\t")
-                        rows.append((os.path.join(where, f"{name}.wav"), original, normal, speaker, chapter, name))
+                        rows.append((os.path.join(folder, f"{name}.wav"), original, normal, speaker, chapter, name))
         paths, original, normal, speakers, chapters, names = zip(*rows, strict=True) if rows else ((),) * 6
         numbers = [np.array([int(v) for v in column], np.uint32) for column in (speakers, chapters)]
         return *_sound_columns(paths), texts(original), texts(normal), *numbers, texts(names)
@@ -241,11 +241,11 @@ class CMUArcticDataset(PublicSet):
         self.name: str = name or "aew"
 
     def _read_columns(self):
-        where = f"cmu_us_{self.name}_arctic"
-        prompts = _PROMPT.findall(text_files.text(self._join_path(where, "etc", "txt.done.data")))
+        folder = f"cmu_us_{self.name}_arctic"
+        prompts = _PROMPT.findall(text_files.text(self._join_path(folder, "etc", "txt.done.data")))
         names, transcripts = zip(*prompts, strict=True) if prompts else ((), ())
         return (
-            *_sound_columns([self._join_path(where, "wav", f"arctic_{n}.wav") for n in names]),
+            *_sound_columns([self._join_path(folder, "wav", f"arctic_{n}.wav") for n in names]),
             texts(transcripts),
             texts(names),
         )
@@ -303,9 +303,9 @@ class TedliumDataset(PublicSet):
     def _read_columns(self):
         all_folders = ("data",) if self.release == "release3" else ("train", "test", "dev")
         rows = []
-        for part in all_folders if self.usage == "all" else (self.usage,):
-            for path in listing(self._join_path(part, "stm"), ".stm"):
-                talk = os.path.join(self._join_path(part, "sph"), os.path.basename(path)[:-4] + self.extensions)
+        for folder in all_folders if self.usage == "all" else (self.usage,):
+            for path in listing(self._join_path(folder, "stm"), ".stm"):
+                talk = os.path.join(self._join_path(folder, "sph"), os.path.basename(path)[:-4] + self.extensions)
                 for line in text_files.text(path).splitlines():
                     name, _, speaker, start, end, identifier, transcript = line.split(" ", 6)
                     rows.append((talk, float(start), float(end), transcript, name, speaker, identifier))

@@ -16,14 +16,14 @@ from msnb.dataset.engine.sources.public import StreamedSet, TextSet, string
 from msnb.dataset.engine.sources.streamed import StreamShuffled
 from msnb.formats import text_files
 
-_PARTS = ("train", "valid", "test", "all")
+_USAGES = ("train", "valid", "test", "all")
 
 
 class _Lines(StreamedSet):
     """The non-empty lines of a file."""
 
     columns: tuple[str, ...] = ("text",)
-    usages: tuple[str, ...] = _PARTS
+    usages: tuple[str, ...] = _USAGES
 
     def _read_rows(self, path):
         with open(path, "rb") as file:
@@ -46,7 +46,7 @@ class WikiTextDataset(_Lines, TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    files: dict[str, tuple[str, ...]] = {part: (f"wiki.{part}.tokens",) for part in ("train", "valid", "test")}
+    files: dict[str, tuple[str, ...]] = {usage: (f"wiki.{usage}.tokens",) for usage in ("train", "valid", "test")}
 
 
 class PennTreebankDataset(_Lines, TextSet):
@@ -63,7 +63,7 @@ class PennTreebankDataset(_Lines, TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    files: dict[str, tuple[str, ...]] = {part: (f"ptb.{part}.txt",) for part in ("train", "valid", "test")}
+    files: dict[str, tuple[str, ...]] = {usage: (f"ptb.{usage}.txt",) for usage in ("train", "valid", "test")}
 
 
 class EnWik9Dataset(StreamedSet):
@@ -116,7 +116,7 @@ class _Translations(StreamedSet):
     """Lines of one file with those of another. A "file" of the stream is a pair of paths."""
 
     columns: tuple[str, ...] = ("text", "translation")
-    usages: tuple[str, ...] = _PARTS
+    usages: tuple[str, ...] = _USAGES
 
     def _read_sentences(self, path) -> Any:
         """Yield the sentences of a file."""
@@ -124,12 +124,12 @@ class _Translations(StreamedSet):
 
     def _read_rows(self, path):
         first, second = path
-        others = iter(self._read_sentences(second))
+        translations = iter(self._read_sentences(second))
         for sentence in self._read_sentences(first):
-            other = next(others, None)
-            if other is None:
+            translation = next(translations, None)
+            if translation is None:
                 raise RuntimeError(f"Invalid data, {second!r} has fewer sentences than {first!r}.")
-            yield string(sentence), string(other)
+            yield string(sentence), string(translation)
 
 
 class Multi30kDataset(_Translations):
@@ -171,8 +171,8 @@ class Multi30kDataset(_Translations):
         self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
     def _usage_paths(self):
-        parts = ("train", "test", "valid") if self.usage == "all" else (self.usage,)
-        file_stems = [self._file_stems[part] for part in parts]
+        usages = ("train", "test", "valid") if self.usage == "all" else (self.usage,)
+        file_stems = [self._file_stems[usage] for usage in usages]
         return [
             tuple(os.path.join(self.dataset_dir, folder, f"{stem}.{tongue}") for tongue in self.language_pair)
             for folder, stem in file_stems
@@ -197,8 +197,8 @@ class _Iwslt(_Translations):
         pair, folder = "-".join(self.language_pair), self._language_folder()
         stems = [f"train.tags.{pair}"] if self.usage in ("train", "all") else []
         ends = [""] * len(stems)
-        for part, names in self._set_names().items():
-            if self.usage in (part, "all"):
+        for usage, names in self._set_names().items():
+            if self.usage in (usage, "all"):
                 stems += [f"IWSLT{self.year}.TED.{name}.{pair}" for name in names]
                 ends += [".xml"] * len(names)
         return [
@@ -212,7 +212,7 @@ class _Iwslt(_Translations):
             return (line for line in lines if line and not _TAG.match(line))
         try:
             segments = ElementTree.fromstring(text_files.text(path)).iter("seg")
-        except ElementTree.ParseError:  # the talks hold bare ampersands
+        except ElementTree.ParseError:  # the talks contain unescaped ampersands
             return [segment.strip() for segment in _SEGMENT.findall(text_files.text(path))]
         return ["".join(segment.itertext()).strip() for segment in segments]
 

@@ -38,9 +38,9 @@ class IMDBDataset(UsageSet):
 
     def _read_columns(self):
         paths, labels = [], []
-        for part in ("train", "test") if self.usage == "all" else (self.usage,):
+        for usage in ("train", "test") if self.usage == "all" else (self.usage,):
             for kind, label in (("pos", 1), ("neg", 0)):
-                files = listing(self._join_path(part, kind), ".txt")
+                files = listing(self._join_path(usage, kind), ".txt")
                 paths += files
                 labels += [label] * len(files)
         return Files(paths, lambda path: np.array(read_file(path).tobytes())), np.array(labels, np.int32)
@@ -105,7 +105,7 @@ class SST2Dataset(TextSet):
 
     usages: tuple[str, ...] = ("train", "dev", "test")
     usual = "train"
-    files: dict[str, tuple[str, ...]] = {part: (f"{part}.tsv",) for part in usages}
+    files: dict[str, tuple[str, ...]] = {usage: (f"{usage}.tsv",) for usage in usages}
 
     def _column_names(self):
         return ["sentence"] if self.usage == "test" else ["sentence", "label"]
@@ -179,6 +179,6 @@ class UDPOSDataset(_Tagged, WorkersLastTextSet):
     columns: tuple[str, ...] = ("word", "universal", "stanford")
     usages: tuple[str, ...] = ("train", "valid", "test", "all")
     files: dict[str, tuple[str, ...]] = {
-        part: (f"en-ud-tag.v2.{name}.txt",) for part, name in zip(usages, ("train", "dev", "test"), strict=False)
+        usage: (f"en-ud-tag.v2.{name}.txt",) for usage, name in zip(usages, ("train", "dev", "test"), strict=False)
     }
     separator = "\t"
