@@ -45,7 +45,7 @@ def test_rows_of_files_are_divided_too(process, tmp_path):
     assert sorted(seen) == list(range(10))
 
 
-def test_what_the_user_says_wins(process):
+def test_explicit_shards_take_precedence(process):
     process(1, 4)
     data = {"x": np.arange(8)}
     assert len(numbers(ds.NumpySlicesDataset(data, num_shards=1, shard_id=0))) == 8
@@ -64,7 +64,7 @@ def test_an_iterable_is_not_divided(process):
     assert numbers(dataset) == [0, 1, 2, 3]
 
 
-def test_a_sampler_of_a_concatenation_divides_the_whole_once(process):
+def test_a_sampler_of_a_concatenation_divides_it_once(process):
     process(0, 2)
     whole = ds.NumpySlicesDataset({"x": np.arange(5)}, shuffle=False)
     padded = ds.PaddedDataset([{"x": np.array(-1)}])
