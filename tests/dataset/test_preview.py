@@ -199,7 +199,7 @@ def test_a_preview_does_not_change_the_data_set():
     data = images().map(CV.Resize((4, 4)), "image")
     before = dict(vars(data))
     repr(data)
-    assert vars(data) == before and not data.children[0]._loaded().stores
+    assert vars(data) == before and not data.children[0]._get_samples().stores
 
 
 def test_a_partly_constructed_data_set_has_a_repr():
