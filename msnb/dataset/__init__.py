@@ -44,7 +44,7 @@ _LATER = {
     "TFRecordDataset": "engine.datasets",
     "VOCDataset": "engine.datasets",
     "BatchInfo": "engine.datasets",
-    # What MindSpore 2 shows here too, because its modules of data sets do.
+    # MindSpore 2's modules of data sets also have these names.
     **dict.fromkeys(
         ("BatchDataset", "ConcatDataset", "MappableDataset", "RepeatDataset", "SourceDataset", "context"),
         "engine.datasets",
@@ -106,6 +106,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LATER or name in _MODULES:
-        module = import_module(f"msnb.dataset.{_LATER.get(name, name)}")  # spares what a program does not use
+        module = import_module(f"msnb.dataset.{_LATER.get(name, name)}")  # spares unused modules
         return getattr(module, name) if name in _LATER else module
     raise AttributeError(f"module 'mindspore.dataset' has no attribute {name!r}")

@@ -26,7 +26,7 @@ def listed():
             yield from ((alias.asname or alias.name, getattr(module, alias.name)) for alias in line.names)
 
 
-def test_the_methods_that_an_editor_is_shown_are_those_that_there_are():
+def test_methods_listed_for_editors_equal_the_attached_ones():
     attached = {
         name: f
         for name, f in vars(Dataset).items()
@@ -36,14 +36,14 @@ def test_the_methods_that_an_editor_is_shown_are_those_that_there_are():
 
 
 @pytest.mark.parametrize("name", ["batch", "map", "zip", "split", "to_device", "build_vocab"])
-def test_a_method_is_found_where_its_data_set_is_defined(name):
+def test_a_method_is_defined_in_the_module_of_its_data_set(name):
     method = getattr(Dataset, name)
     source = Path(inspect.getsourcefile(inspect.unwrap(method)))
     assert method.__qualname__ == f"Dataset.{name}" and method.__doc__
     assert source.name != "dataset.py" and source.is_relative_to(Path(ds.__file__).parent)
 
 
-def test_every_method_says_what_its_arguments_and_results_are():
+def test_every_method_has_annotations():
     bare = []
     for name, function in listed():
         signature = inspect.signature(function)

@@ -50,7 +50,7 @@ def served(ring):
     return ring, port, thread
 
 
-def test_clients_get_what_the_file_holds_and_the_server_ends_with_the_last_of_them(served):
+def test_clients_get_the_content_of_the_file_and_the_server_ends_with_the_last_one(served):
     file, port, thread = served
     local = ds.GraphData(file)
     clients = [ds.GraphData(file, working_mode="client", port=port) for _ in range(2)]
@@ -70,7 +70,7 @@ def test_clients_get_what_the_file_holds_and_the_server_ends_with_the_last_of_th
     assert not thread.is_alive()
 
 
-def test_errors_come_back_as_they_are(served):
+def test_errors_of_the_server_are_raised_by_the_client(served):
     file, port, _ = served
     graph = ds.GraphData(file, working_mode="client", port=port)
     with pytest.raises(RuntimeError, match="Invalid node type: 7"):

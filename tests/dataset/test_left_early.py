@@ -11,7 +11,7 @@ import pytest
 import msnb.dataset as ds
 from msnb import DatasetHelper
 from msnb.dataset.callback import WaitedDSCallback
-from msnb.dataset.engine.workers import Belt, Prefetcher
+from msnb.dataset.engine.workers import ClosableQueue, Prefetcher
 
 
 class Slow:
@@ -118,7 +118,7 @@ PIPELINES = [plain, repeated_without_end, awaited, gated, processes, batches_in_
 
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("leave", LEAVING, ids=lambda f: f.__name__)
-def test_a_loop_that_is_left_leaves_neither_thread_nor_process(leave, pipeline):
+def test_leaving_a_loop_ends_its_threads_and_processes(leave, pipeline):
     gc.collect()
     before, running = threads(), set(multiprocessing.active_children())
     data = pipeline()
@@ -128,7 +128,7 @@ def test_a_loop_that_is_left_leaves_neither_thread_nor_process(leave, pipeline):
     del held, data
 
 
-def test_a_pipeline_that_sends_to_a_device_ends_with_its_data_set():
+def test_sending_to_a_device_ends_when_the_data_set_is_deleted():
     before = threads()
     data = plain().repeat().to_device()
     data.send()
@@ -138,7 +138,7 @@ def test_a_pipeline_that_sends_to_a_device_ends_with_its_data_set():
     assert not settled(lambda: threads() - before)
 
 
-def test_a_prefetcher_that_nobody_holds_ends_its_thread_and_the_iterator_in_it():
+def test_deleting_a_prefetcher_ends_its_thread_and_iterator():
     ended = threading.Event()
 
     def items():
@@ -154,8 +154,8 @@ def test_a_prefetcher_that_nobody_holds_ends_its_thread_and_the_iterator_in_it()
     assert ended.wait(30)
 
 
-def test_a_belt_that_is_closed_wakes_both_its_ends():
-    full, empty, answers = Belt(1), Belt(1), []
+def test_closing_a_queue_wakes_producer_and_consumer():
+    full, empty, answers = ClosableQueue(1), ClosableQueue(1), []
     full.put("one")
     waiting = [
         threading.Thread(target=lambda: answers.append(full.put("two"))),

@@ -32,7 +32,7 @@ def rows(data, epochs=1):
     return [[b.tolist() for b in batch] for _ in range(epochs) for batch in iterator]
 
 
-def test_watching_changes_nothing():
+def test_a_monitored_pipeline_yields_the_same_rows():
     data = pipeline()
     plain = rows(data, 2)
     with data.monitor():
@@ -55,7 +55,7 @@ def test_every_operator_counts_its_rows_and_its_time():
     assert sum(o["seconds"] for o in shown["operators"]) <= monitor.waited + monitor.used + 1e-3
 
 
-def test_making_tensors_is_a_line_of_its_own():
+def test_conversion_to_tensors_has_its_own_line():
     data = pipeline()
     with data.monitor() as monitor:
         iterator = data.create_tuple_iterator(num_epochs=2)
@@ -65,7 +65,7 @@ def test_making_tensors_is_a_line_of_its_own():
     assert second["kind"] == "batch"
 
 
-def test_the_bottleneck_is_named():
+def test_verdict_names_the_bottleneck():
     data = pipeline()
     with data.monitor() as monitor:
         rows(data)
@@ -74,7 +74,7 @@ def test_the_bottleneck_is_named():
     assert "slow() on label" in repr(monitor) and "<" in repr(monitor)
 
 
-def test_a_loop_that_does_nothing_is_told_for_which_steps_the_pipeline_is_fast_enough():
+def test_verdict_for_an_empty_loop_gives_the_shortest_training_step():
     data = pipeline()
     with data.monitor() as monitor:
         rows(data)
@@ -82,7 +82,7 @@ def test_a_loop_that_does_nothing_is_told_for_which_steps_the_pipeline_is_fast_e
     assert float(made) >= 5 and "Bottleneck" not in monitor.verdict()  # ten labels of half a millisecond each
 
 
-def test_a_loop_over_a_quick_pipeline_has_no_bottleneck():
+def test_a_fast_pipeline_has_no_bottleneck():
     data = ds.NumpySlicesDataset({"x": np.zeros((40, 2))}).batch(4)
     with data.monitor() as monitor:
         rows(data)
@@ -90,7 +90,7 @@ def test_a_loop_over_a_quick_pipeline_has_no_bottleneck():
     assert monitor.verdict().startswith("Fast enough for training steps of") and "Bottleneck" not in monitor.verdict()
 
 
-def test_a_consumer_that_waits_is_told_what_for():
+def test_verdict_for_a_waiting_consumer_names_the_operator():
     data = pipeline()
     with data.monitor() as monitor:
         for _ in data.create_tuple_iterator(num_epochs=1, output_numpy=True):
@@ -104,7 +104,7 @@ def slow_rows():
         yield (np.array([i]),)
 
 
-def test_a_generator_function_goes_by_its_name_and_line_and_no_workers_are_promised():
+def test_a_generator_function_is_labelled_by_name_and_line_without_advice_on_workers():
     data = ds.GeneratorDataset(slow_rows, ["x"], num_parallel_workers=4)
     with data.monitor() as monitor:
         rows(data)
@@ -113,7 +113,7 @@ def test_a_generator_function_goes_by_its_name_and_line_and_no_workers_are_promi
     assert "One thread runs it, whatever num_parallel_workers says" in monitor.verdict()
 
 
-def test_an_object_with_samples_by_number_is_promised_workers():
+def test_an_indexed_source_has_advice_on_workers():
     class Squares:
         def __len__(self):
             return 20
@@ -128,12 +128,12 @@ def test_an_object_with_samples_by_number_is_promised_workers():
     assert "More num_parallel_workers of GeneratorDataset help" in monitor.verdict()
 
 
-def test_durations_have_one_unit_each():
+def test_durations_have_a_suitable_unit():
     shown = [duration(x) for x in (2.5, 0.0137, 20e-6, 3e-9, 0)]
     assert shown == ["2.5 s", "13.7 ms", "20 µs", "3 ns", "-"]
 
 
-def test_a_consumer_that_is_slower_than_its_pipeline_is_told_that_the_pipeline_keeps_up(monkeypatch):
+def test_verdict_for_a_slow_consumer_says_that_the_pipeline_keeps_up(monkeypatch):
     looks, steps = itertools.count(), itertools.count(1)
     spent = [0.0]
     monkeypatch.setattr(monitoring, "_clock", lambda: spent[0] + next(looks) * 1e-6)
@@ -144,7 +144,7 @@ def test_a_consumer_that_is_slower_than_its_pipeline_is_told_that_the_pipeline_k
     assert monitor.verdict().startswith("The pipeline keeps up: its consumer waits")
 
 
-def test_nothing_is_wrapped_when_nobody_looks():
+def test_an_unmonitored_plan_is_not_wrapped():
     data = pipeline()
     with data.monitor():
         pass
@@ -152,19 +152,19 @@ def test_nothing_is_wrapped_when_nobody_looks():
     assert "chunks" not in vars(plan) and all("run" not in vars(s) for s in getattr(plan.children[0], "steps", ()))
 
 
-def test_before_anything_ran_there_is_nothing_to_tell():
+def test_verdict_before_the_first_row():
     monitor = Monitor(pipeline())
     assert monitor.verdict() == "Nothing has come out yet." and monitor.seconds == 0.0
 
 
-def test_an_iterator_over_some_columns_is_watched_too():
+def test_an_iterator_over_some_columns_is_measured():
     data = pipeline()
     with data.monitor() as monitor:
         list(data.create_tuple_iterator(columns=["label"], num_epochs=1, output_numpy=True))
     assert monitor.rows == 6 and monitor.snapshot()["operators"][0]["label"] == "project label"
 
 
-def test_an_error_goes_through_a_monitor():
+def test_errors_pass_through_a_monitor():
     def broken(x):
         raise ValueError("no")
 

@@ -66,7 +66,7 @@ def test_explain_shows_both_plans(capsys):
     assert "Invert" in out and "shuffle" in out.lower() and "take" in out.lower()
 
 
-def test_deterministic_beginnings_are_computed_once_per_sample():
+def test_deterministic_prefixes_are_computed_once_per_sample():
     calls = []
 
     class Counting(CV.Resize):

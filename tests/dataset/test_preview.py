@@ -19,7 +19,7 @@ def patience(monkeypatch):
     """Time enough for a machine with other work to do; returns what sets it to so many seconds."""
 
     def be(seconds):
-        monkeypatch.setattr("msnb.dataset.engine.preview._PATIENCE", seconds)
+        monkeypatch.setattr("msnb.dataset.engine.preview._TIME_LIMIT", seconds)
 
     be(20)
     return be
@@ -55,7 +55,7 @@ def test_the_text_has_class_size_columns_and_steps():
     ]
 
 
-def test_lengths_that_differ_and_texts_have_no_shape_of_the_first_row_only():
+def test_lengths_that_differ_are_unknown_in_the_shape():
     class Words:
         def __len__(self):
             return 4
@@ -69,7 +69,7 @@ def test_lengths_that_differ_and_texts_have_no_shape_of_the_first_row_only():
     assert [row[1].item().decode() for row in shown.rows] == ["", "word", "wordword"]
 
 
-def test_one_batch_and_one_row_are_not_plural():
+def test_counts_of_one_are_singular():
     assert preview(images().take(1)).count() == "1 row" and preview(images().batch(20)).count() == "1 batch"
 
 
@@ -79,14 +79,14 @@ def test_rows_of_a_batch_are_the_first_samples():
     assert np.array_equal(shown.rows[2][0], IMAGES[2])
 
 
-def test_a_random_order_is_said_and_not_waited_for():
+def test_shuffled_rows_are_shown_in_source_order_with_a_note():
     data = ds.GeneratorDataset(source := Squares(10_000), ["x"]).shuffle(5000)
     shown = preview(data, 3)
     assert [int(row[0][0]) for row in shown.rows] == [0, 1, 4] and "order is random" in shown.note
     assert source.asked <= 3
 
 
-def test_what_is_skipped_is_not_read():
+def test_skipped_samples_are_not_read():
     data = ds.GeneratorDataset(source := Squares(10_000), ["x"], shuffle=False).skip(9000)
     assert int(preview(data).rows[0][0][0]) == 9000**2 and source.asked == 1
 
@@ -128,7 +128,7 @@ def test_the_users_functions_are_not_run(words):
     assert words in shown.note and "create_dict_iterator()) gives the first row" in str(shown)
 
 
-def test_an_iterator_is_not_used_up():
+def test_an_iterator_is_not_consumed():
     data = ds.GeneratorDataset(iter([(np.array([i]),) for i in range(3)]), ["x"])
     assert "GeneratorDataset (list_iterator) is Python code of yours" in repr(data)
     assert len(list(data)) == 3
@@ -145,7 +145,7 @@ def test_conditions_of_a_training_are_not_reset():
     iterator.stop()
 
 
-def test_random_numbers_are_what_they_would_have_been():
+def test_random_states_are_unchanged():
     random.seed(1)
     np.random.seed(1)
     expected = random.random(), np.random.rand()
@@ -155,7 +155,7 @@ def test_random_numbers_are_what_they_would_have_been():
     assert (random.random(), np.random.rand()) == expected
 
 
-def test_a_slow_source_is_left_out(patience):
+def test_a_slow_source_is_skipped_after_the_time_limit(patience):
     patience(1.5)
     data = ds.GeneratorDataset(source := Squares(100, threading.Event()), ["x"], shuffle=False).batch(50)
     shown = preview(data)
@@ -172,7 +172,7 @@ def test_no_processes_are_started_for_a_few_rows():
     assert len(preview(data, 3).rows) == 3 and source.asked == 3  # which is seen in this process only
 
 
-def test_what_is_wrong_with_a_pipeline_is_shown_and_not_raised():
+def test_errors_of_a_pipeline_are_shown_and_not_raised():
     shown = repr(images().map(CV.HWC2CHW(), "picture"))
     assert "RuntimeError: input column name: picture doesn't exist" in shown
     assert "ValueError: no" in repr(ds.GeneratorDataset(Broken(), ["x"]))
@@ -186,7 +186,7 @@ class Broken:
         raise ValueError("no")
 
 
-def test_what_somebody_asked_before_is_known():
+def test_earlier_queries_are_reused():
     def rows():
         yield (np.zeros((2, 3), np.float32),)
 
@@ -195,14 +195,14 @@ def test_what_somebody_asked_before_is_known():
     assert repr(data).splitlines()[:2] == ["GeneratorDataset, 1 row", "  x  float32 (2, 3)"]
 
 
-def test_looking_leaves_no_trace():
+def test_a_preview_does_not_change_the_data_set():
     data = images().map(CV.Resize((4, 4)), "image")
     before = dict(vars(data))
     repr(data)
-    assert vars(data) == before and not data.children[0]._loaded().stores
+    assert vars(data) == before and not data.children[0]._get_samples().stores
 
 
-def test_a_half_made_data_set_has_a_text():
+def test_a_partly_constructed_data_set_has_a_repr():
     assert "AttributeError" in repr(ds.Dataset.__new__(ds.Dataset))
 
 

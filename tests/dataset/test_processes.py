@@ -88,7 +88,7 @@ def alive(pid):
     return True
 
 
-def test_processes_that_an_interrupt_ended_are_started_anew():
+def test_processes_ended_by_an_interrupt_are_restarted():
     pool = ProcessPool([lambda x: (x, os.getpid())], 2)
     before = pool.map([(1,), (2,)])
     for _, pid in before:
@@ -102,7 +102,7 @@ def test_processes_that_an_interrupt_ended_are_started_anew():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="signals and process groups of POSIX")
 @pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["to the group", "to the program alone"])
-def test_an_interrupt_leaves_no_process_behind(tmp_path, send):
+def test_an_interrupt_ends_all_processes(tmp_path, send):
     seen = tmp_path / "pids"
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(seen)],

@@ -141,7 +141,7 @@ def test_a_zip_that_ends_before_an_error_has_none():
     assert read(source(5).zip(numbers().take(3).rename("x", "y"))) == ([0, 1, 2], None)
 
 
-def test_nothing_is_asked_for_twice():
+def test_no_sample_is_fetched_twice():
     items = Items(5)
     read(ds.GeneratorDataset(items, ["x"], shuffle=False))
     assert len(items.asked) == len(set(items.asked))

@@ -45,7 +45,7 @@ def test_rows_of_files_are_divided_too(process, tmp_path):
     assert sorted(seen) == list(range(10))
 
 
-def test_what_the_user_says_wins(process):
+def test_explicit_shards_take_precedence(process):
     process(1, 4)
     data = {"x": np.arange(8)}
     assert len(numbers(ds.NumpySlicesDataset(data, num_shards=1, shard_id=0))) == 8
@@ -64,7 +64,7 @@ def test_an_iterable_is_not_divided(process):
     assert numbers(dataset) == [0, 1, 2, 3]
 
 
-def test_a_sampler_of_a_concatenation_divides_the_whole_once(process):
+def test_a_sampler_of_a_concatenation_divides_it_once(process):
     process(0, 2)
     whole = ds.NumpySlicesDataset({"x": np.arange(5)}, shuffle=False)
     padded = ds.PaddedDataset([{"x": np.array(-1)}])
@@ -76,8 +76,8 @@ def test_a_sampler_of_a_concatenation_divides_the_whole_once(process):
 def test_a_program_of_one_process_asks_jax():
     from msnb.dataset.core import shares
 
-    assert shares._processes_of_jax() is None
-    assert shares.share(None, None) == (None, None)
+    assert shares._jax_process_shard() is None
+    assert shares.resolve_shard(None, None) == (None, None)
 
 
 PROCESS = """

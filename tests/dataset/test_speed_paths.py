@@ -52,7 +52,7 @@ def test_table_and_channels_first_in_one_go_are_the_operators_one_by_one(shape, 
     assert np.array_equal(got, np.stack(expected))
 
 
-def test_a_table_of_a_type_that_opencv_lacks_is_right_too():
+def test_tables_of_types_without_opencv_support():
     images = RNG.integers(0, 256, (5, 4, 6, 3), np.uint8)
     got = out_of(images, [CV.Rescale(2.0, 0), C.TypeCast(msnb.int64), CV.HWC2CHW()])
     assert got.dtype == np.int64
@@ -61,7 +61,7 @@ def test_a_table_of_a_type_that_opencv_lacks_is_right_too():
 
 @pytest.mark.parametrize("kind,axis", [(CV.RandomHorizontalFlip, 2), (CV.RandomVerticalFlip, 1)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int16, np.float64])
-def test_flips_mirror_and_leave_what_they_are_given(kind, axis, dtype):
+def test_flips_mirror_without_changing_their_input(kind, axis, dtype):
     images = (RNG.integers(0, 200, (9, 6, 7, 3))).astype(dtype)
     before = images.copy()
     assert np.array_equal(out_of(images, [kind(1.0)]), np.flip(images, axis))
@@ -159,7 +159,7 @@ def test_an_error_on_a_thread_tells_its_item():
 
     with pytest.raises(ValueError) as caught:
         parallel_map(half, [(i,) for i in range(20)], 3)
-    assert caught.value.msnb_made == [i / 2 for i in range(13)]
+    assert caught.value.msnb_results == [i / 2 for i in range(13)]
 
 
 VALUES = {
@@ -213,8 +213,8 @@ def test_what_a_function_returns_becomes_an_array_in_every_form(answer):
     assert [float(np.ravel(a)[0]) for a in got] == [i + 1 for i in range(40)]
 
 
-def test_stores_share_one_budget_and_give_it_back():
-    before = store.held()
+def test_stores_share_one_budget_and_release_it():
+    before = store.stored_bytes()
     budget = before + 3000
 
     def fill(keeper):
@@ -222,14 +222,14 @@ def test_stores_share_one_budget_and_give_it_back():
 
     first, second = Store(10, budget), Store(10, budget)
     fill(first)
-    assert first.open and store.held() - before == 2000
+    assert first.open and store.stored_bytes() - before == 2000
     fill(second)
     assert not second.open and "do not fit" in second.describe()
     del first
-    assert store.held() == before
+    assert store.stored_bytes() == before
 
 
-def test_explain_says_what_is_kept(capsys):
+def test_explain_describes_the_cache(capsys):
     images = RNG.integers(0, 256, (30, 8, 8, 3), np.uint8)
     data = ds.NumpySlicesDataset({"image": images}).map(CV.Resize((4, 4)), "image").batch(6)
     list(data.create_tuple_iterator(num_epochs=1))
@@ -268,6 +268,6 @@ def test_batches_for_a_device_are_sent_ahead_of_the_consumer(monkeypatch):
     assert [row[0].asnumpy()[0] for row in iterator] == list(range(4, 40, 4))
 
 
-def test_memory_is_asked_to_stay_only_once():
+def test_keep_freed_memory_runs_once():
     assert keep_freed_memory() is None
     assert keep_freed_memory.cache_info().currsize == 1

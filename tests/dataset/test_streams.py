@@ -46,7 +46,7 @@ def test_shuffle_draws_what_mindspore_draws():
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 900), max_size=3), st.integers(1, 700))
-def test_many_draws_at_once_are_those_one_by_one(seed, lengths, size):
+def test_vectorised_draws_equal_single_draws(seed, lengths, size):
     """Of lists in turn, so that each begins where the last one left the stream."""
     one, other = Mt64(seed), Mt64(seed)
     for length in lengths:
@@ -57,7 +57,7 @@ def test_many_draws_at_once_are_those_one_by_one(seed, lengths, size):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 3000), st.integers(0, 300))
-def test_a_shuffle_is_a_permutation_and_leaves_the_stream_in_its_place(seed, length, before):
+def test_a_shuffle_is_a_permutation_and_advances_the_stream_correctly(seed, length, before):
     one, other = Mt32(seed), Mt32(seed)
     for _ in range(before):
         one.raw()

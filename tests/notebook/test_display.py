@@ -200,7 +200,7 @@ def test_a_traced_tensor_has_plain_text_only(html):
 
 @pytest.fixture
 def shown(notebook, monkeypatch):
-    monkeypatch.setattr("msnb.dataset.engine.preview._PATIENCE", 20)  # for a machine with other work to do
+    monkeypatch.setattr("msnb.dataset.engine.preview._TIME_LIMIT", 20)  # for a machine with other work to do
     return lambda value: notebook.shell.display_formatter.format(value)[0]
 
 

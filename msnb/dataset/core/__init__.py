@@ -1,1 +1,1 @@
-"""What the whole data engine shares: settings, argument checks, random streams, data types."""
+"""Shared modules of the data engine: settings, argument checks, random streams, data types."""

@@ -1,4 +1,4 @@
-"""Between MindSpore's types, numpy's and the names that schemas use."""
+"""Conversions between MindSpore's types, numpy's dtypes and the type names of schemas."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _NAMES = {"bool": np.bool_, "string": np.bytes_}
 
 
 def numpy_type(type_: Any) -> np.dtype:
-    """numpy dtype of a MindSpore type, a type name or a numpy type; strings are ``S``."""
+    """Return the numpy dtype of a MindSpore type, a type name or a numpy type. Strings have kind ``S``."""
     if isinstance(type_, mstype.Type):
         return np.dtype(np.bytes_) if type_ == mstype.string else mstype.np_dtype(type_)
     if isinstance(type_, str):
@@ -30,5 +30,5 @@ def mstype_to_detype(type_: Any) -> np.dtype:
 
 
 def mstypelist_to_detypelist(types: Any) -> list[np.dtype | None]:
-    """:func:`mstype_to_detype` of every element; None stays None."""
+    """Convert every element by :func:`mstype_to_detype`. None stays None."""
     return [None if t is None else mstype_to_detype(t) for t in types]

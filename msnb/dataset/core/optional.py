@@ -1,4 +1,4 @@
-"""Libraries that are imported when the first transform needs them, so that importing the data engine stays cheap."""
+"""Libraries that are imported by the first transform that needs them, to keep the import of the data engine cheap."""
 
 import functools
 import importlib
@@ -7,14 +7,14 @@ from types import ModuleType
 
 @functools.cache
 def cv2():
-    """OpenCV, set to give MindSpore's bits: without Intel's primitives, on the caller's thread."""
+    """OpenCV, configured to give the same bits as MindSpore: without Intel's primitives, on the caller's thread."""
     try:
         module = importlib.import_module("cv2")
     except ImportError:
         raise ImportError("This transform needs OpenCV: pip install 'opencv-python-headless<5'.") from None
     if hasattr(module, "ipp"):
         module.ipp.setUseIPP(False)
-    module.setNumThreads(0)  # the pipeline has threads of its own
+    module.setNumThreads(0)  # the pipeline has its own threads
     return module
 
 
@@ -29,16 +29,16 @@ def pil():
 
 @functools.cache
 def pil_module(name):
-    """A module of Pillow's, ``pil_module("ImageOps")``."""
+    """Return a module of Pillow, such as ``pil_module("ImageOps")``."""
     pil()
     return importlib.import_module(f"PIL.{name}")
 
 
-def need(name: str, what: str, extra: str) -> ModuleType:
-    """Import `name` or say which extra brings it."""
+def need(name: str, feature: str, extra: str) -> ModuleType:
+    """Import `name`, or raise an error that names the extra that installs it."""
     try:
         return importlib.import_module(name)
     except ImportError:
         raise ImportError(
-            f"{what} needs the package {name!r}: pip install 'msnb[{extra}]' or pip install {name}."
+            f"{feature} needs the package {name!r}: pip install 'msnb[{extra}]' or pip install {name}."
         ) from None

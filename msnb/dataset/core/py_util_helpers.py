@@ -1,8 +1,8 @@
-"""Small tests of what a value is."""
+"""Type tests of values."""
 
 import numpy as np
 
 
 def is_numpy(img: object) -> bool:
-    """Whether `img` is a numpy array."""
+    """Return True if `img` is a numpy array."""
     return isinstance(img, np.ndarray)

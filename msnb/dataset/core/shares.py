@@ -1,7 +1,7 @@
-"""Which share of a data set a process reads when `num_shards` and `shard_id` are not given.
+"""The shard of a data set that a process reads if `num_shards` and `shard_id` are not given.
 
-A program of several processes divides every data set among them. How many there are, and which this one is, a provider
-tells; the one to begin with asks ``jax.distributed``, and what is above can register another.
+A program of several processes divides every data set among them. A provider returns the number of processes and the
+index of this one. The default provider asks ``jax.distributed``; higher levels can register another.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.samplers import Sampler
 
 
-def _processes_of_jax():
+def _jax_process_shard():
     import jax
 
     if not jax.distributed.is_initialized():
@@ -21,52 +21,52 @@ def _processes_of_jax():
     return jax.process_count(), jax.process_index()
 
 
-_provider = _processes_of_jax
+_provider = _jax_process_shard
 
 
 def set_share_provider(provider: Callable[..., Any]) -> Callable[..., Any]:
-    """Register who tells the number of processes and of this one.
+    """Register the function that returns the number of processes and the index of this one.
 
     Args:
-        provider (Callable): Takes nothing; returns (num_shards, shard_id), or None for a program of one process. None
-            restores the one that asks ``jax.distributed``.
+        provider (Callable): Takes no arguments; returns (num_shards, shard_id), or None for a program of one process.
+            None restores the default, which asks ``jax.distributed``.
 
     Returns:
-        Callable, the provider before.
+        Callable, the previous provider.
     """
     global _provider
-    before, _provider = _provider, provider or _processes_of_jax
-    return before
+    previous, _provider = _provider, provider or _jax_process_shard
+    return previous
 
 
-def share(
+def resolve_shard(
     num_shards: int | None, shard_id: int | None, sampler: "Sampler | None" = None
 ) -> tuple[int | None, int | None]:
-    """(num_shards, shard_id) as given, or this process's share when neither they nor a sampler are given.
+    """Return (num_shards, shard_id) as given, or the shard of this process if neither they nor a sampler are given.
 
     Args:
-        num_shards, shard_id (Union[int, None]): As the user gave them.
-        sampler (Union[Sampler, None]): The user's; it alone decides then.
+        num_shards, shard_id (Union[int, None]): The user's arguments.
+        sampler (Union[Sampler, None]): The user's sampler. If there is one, it alone decides.
     """
     if num_shards is not None or sampler is not None:
         return num_shards, shard_id
-    told = _provider()
-    if told is None or told[0] == 1:
+    shard = _provider()
+    if shard is None or shard[0] == 1:
         return None, None
     log.once(
         "Data sets are divided among the %d processes; this one reads share %d. Give num_shards=1 and shard_id=0 for "
         "all of the data.",
-        *told,
+        *shard,
     )
-    return told
+    return shard
 
 
-def say_undivided() -> None:
-    """Tell, in a program of several processes, that a source cannot be divided."""
-    told = _provider()
-    if told is not None and told[0] > 1:
+def warn_undivided() -> None:
+    """Warn in a program of several processes that a source cannot be divided."""
+    shard = _provider()
+    if shard is not None and shard[0] > 1:
         log.once(
             "A GeneratorDataset over an iterable cannot be divided: each of the %d processes reads all of it. A source "
             "with __getitem__ and __len__ is divided.",
-            told[0],
+            shard[0],
         )

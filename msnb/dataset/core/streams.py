@@ -1,7 +1,7 @@
-"""The random streams of libstdc++, reproduced, so that a seed gives the same samples as in MindSpore.
+"""The random streams of libstdc++, so that a seed gives the same samples as in MindSpore.
 
-MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions, those of MindRecord
-from ``std::default_random_engine`` as well. The first is numpy's ``MT19937``; the distributions below follow the
+MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions. MindRecord's samplers
+also use ``std::default_random_engine``. The first is numpy's ``MT19937``. The distributions below follow the
 algorithms of libstdc++ before GCC 11, with which MindSpore is built.
 """
 
@@ -18,10 +18,10 @@ _BLOCK = 256
 
 
 class Engine:
-    """A random number engine of the standard library, with the algorithms that draw whole numbers from it.
+    """A random number engine of the standard library, with the algorithms that draw integers from it.
 
     Attributes:
-        range (int): largest value of :meth:`raw`.
+        range (int): Largest value of :meth:`raw`.
     """
 
     __slots__ = ("_next", "_at")
@@ -31,15 +31,15 @@ class Engine:
         self._next = []
         self._at = 0
 
-    def _block(self):
-        """Some of the next values, a list."""
+    def _next_block(self):
+        """Return a list of some of the next values."""
         raise NotImplementedError
 
     def raw(self) -> int:
-        """The next value; that of an engine which begins at 1, less 1."""
+        """Return the next value, less 1 for an engine that begins at 1."""
         at = self._at
         if at == len(self._next):
-            self._next = self._block()
+            self._next = self._next_block()
             at = 0
         self._at = at + 1
         return self._next[at]
@@ -52,14 +52,16 @@ class Engine:
                 return self.raw() + low
             raise ValueError(f"The range {low} to {high} does not fit the engine.")
         scaling = self.range // n
-        past = n * scaling
+        limit = n * scaling
         while True:
             value = self.raw()
-            if value < past:
+            if value < limit:
                 return value // scaling + low
 
     def shuffle(self, items: Any) -> Any:
-        """``std::shuffle`` of a list, in place; two positions share a draw while their product fits the engine."""
+        """``std::shuffle`` of a list, in place. Two positions share a draw while their product fits the engine's
+        range.
+        """
         n = len(items)
         if n < 2:
             return items
@@ -70,24 +72,24 @@ class Engine:
                 j = uniform(0, 1)
                 items[1], items[j] = items[j], items[1]
                 i = 2
-            seconds = np.arange(i + 2, n + 2, 2, dtype=np.int64)
-            scalings = self.range // ((seconds - 1) * seconds)
-            pasts = scalings * (seconds - 1) * seconds
-            drawn, at = self._next, self._at  # `raw` in the open: a call per draw would take most of the time
-            for second, scaling, past in zip(seconds.tolist(), scalings.tolist(), pasts.tolist()):
+            second_counts = np.arange(i + 2, n + 2, 2, dtype=np.int64)
+            scalings = self.range // ((second_counts - 1) * second_counts)
+            limits = scalings * (second_counts - 1) * second_counts
+            values, at = self._next, self._at  # `raw`, inlined: a call per draw would take most of the time
+            for second_count, scaling, limit in zip(second_counts.tolist(), scalings.tolist(), limits.tolist()):
                 while True:
-                    if at == len(drawn):
-                        drawn, at = self._block(), 0
-                    value = drawn[at]
+                    if at == len(values):
+                        values, at = self._next_block(), 0
+                    value = values[at]
                     at += 1
-                    if value < past:
+                    if value < limit:
                         break
-                p, q = divmod(value // scaling, second)
+                p, q = divmod(value // scaling, second_count)
                 items[i], items[p] = items[p], items[i]
                 i += 1
                 items[i], items[q] = items[q], items[i]
                 i += 1
-            self._next, self._at = drawn, at
+            self._next, self._at = values, at
         else:
             for i in range(1, n):
                 j = uniform(0, i)
@@ -96,7 +98,7 @@ class Engine:
 
 
 class Minstd(Engine):
-    """``std::default_random_engine`` of libstdc++, which MindRecord shuffles with."""
+    """``std::default_random_engine`` of libstdc++, with which MindRecord shuffles."""
 
     __slots__ = ("_state",)
     range = 2147483645
@@ -105,13 +107,13 @@ class Minstd(Engine):
         super().__init__()
         self._state = seed % 2147483647 or 1
 
-    def _block(self):
-        x, found = self._state, []
+    def _next_block(self):
+        x, values = self._state, []
         for _ in range(_BLOCK):
             x = x * 16807 % 2147483647
-            found.append(x - 1)
+            values.append(x - 1)
         self._state = x
-        return found
+        return values
 
 
 class Mt32(Engine):
@@ -124,26 +126,26 @@ class Mt32(Engine):
         self._bits = np.random.RandomState(seed & _MASK32)._bit_generator
         self._normal = None
 
-    def _block(self):
+    def _next_block(self):
         return self._bits.random_raw(_BLOCK).tolist()
 
     def raws(self, n: int) -> np.ndarray:
-        """The next `n` values as a uint64 array."""
-        kept = self._next[self._at : self._at + n]
-        self._at += len(kept)
-        if len(kept) == n:
-            return np.array(kept, np.uint64)
-        rest = self._bits.random_raw(n - len(kept))
-        return np.concatenate([np.array(kept, np.uint64), rest]) if kept else rest
+        """Return the next `n` values as a uint64 array."""
+        buffered = self._next[self._at : self._at + n]
+        self._at += len(buffered)
+        if len(buffered) == n:
+            return np.array(buffered, np.uint64)
+        rest = self._bits.random_raw(n - len(buffered))
+        return np.concatenate([np.array(buffered, np.uint64), rest]) if buffered else rest
 
     def uniform_ints(self, count: int, low: Any, high: Any) -> np.ndarray:
         """`count` draws of :meth:`uniform_int` as an int64 array."""
         n = high - low + 1
         scaling = _MASK32 // n
-        past = n * scaling
+        limit = n * scaling
         values = self.raws(count)
         while True:
-            values = values[values < past]
+            values = values[values < limit]
             missing = count - len(values)
             if not missing:
                 return (values // np.uint64(scaling)).astype(np.int64) + low
@@ -177,10 +179,12 @@ class Mt32(Engine):
         return float(np.float32(value * np.float32(high - low)) + low)
 
     def normal(self) -> float:
-        """``std::normal_distribution<double>(0, 1)`` (polar method, one value kept back)."""
+        """``std::normal_distribution<double>(0, 1)`` by the polar method, which saves its second value for the next
+        call.
+        """
         if self._normal is not None:
-            kept, self._normal = self._normal, None
-            return kept
+            saved, self._normal = self._normal, None
+            return saved
         while True:
             x = 2.0 * self.canonical() - 1.0
             y = 2.0 * self.canonical() - 1.0
@@ -199,8 +203,8 @@ class Mt32(Engine):
     def normal_float(self) -> Any:
         """``std::normal_distribution<float>(0, 1)``."""
         if self._normal is not None:
-            kept, self._normal = self._normal, None
-            return kept
+            saved, self._normal = self._normal, None
+            return saved
         f = np.float32
         while True:
             x = f(2) * self.canonical_float() - f(1)
@@ -213,7 +217,7 @@ class Mt32(Engine):
         return y * factor
 
     def forget_normal(self) -> None:
-        """Drop the value that the normal distribution kept back, as a new distribution object does."""
+        """Drop the saved value of the normal distribution, as a new distribution object does."""
         self._normal = None
 
     def gamma_float(self, alpha: float) -> Any:
@@ -240,8 +244,9 @@ class Mt32(Engine):
         return f(np.power(u, f(1) / alpha) * a1 * v)
 
     def sample(self, items: Any, count: int) -> Any:
-        """``std::sample`` of `count` out of `items`, in order (selection sampling; two positions share a draw where
-        they can).
+        """``std::sample`` of `count` out of `items`, in order.
+
+        This is selection sampling. Two positions share a draw while their product fits the engine's range.
         """
         unsampled = len(items)
         count = min(count, unsampled)
@@ -278,34 +283,37 @@ class Mt32(Engine):
 
 
 def first_draws(seeds: np.ndarray, n: int) -> np.ndarray:
-    """``std::uniform_int_distribution(0, n - 1)`` of a new ``std::mt19937`` per seed, an int64 array.
+    """Draw once from ``std::uniform_int_distribution(0, n - 1)`` over a new ``std::mt19937`` for each seed.
 
     Args:
         seeds (numpy.ndarray): int64.
-        n (int): how many numbers there are.
+        n (int): Number of values to draw from.
+
+    Returns:
+        numpy.ndarray, int64.
     """
-    state, kept = (seeds & _MASK32).astype(np.uint32), {}
-    for place in range(398):  # the three numbers of the state that the first output is made of
-        if place in (0, 1, 397):
-            kept[place] = state
-        state = np.uint32(1812433253) * (state ^ (state >> np.uint32(30))) + np.uint32(place + 1)
-    x = (kept[0] & np.uint32(0x80000000)) | (kept[1] & np.uint32(0x7FFFFFFF))
-    x = kept[397] ^ (x >> np.uint32(1)) ^ np.where(x & np.uint32(1), np.uint32(0x9908B0DF), np.uint32(0))
+    state, state_words = (seeds & _MASK32).astype(np.uint32), {}
+    for index in range(398):  # the first output depends on three words of the state
+        if index in (0, 1, 397):
+            state_words[index] = state
+        state = np.uint32(1812433253) * (state ^ (state >> np.uint32(30))) + np.uint32(index + 1)
+    x = (state_words[0] & np.uint32(0x80000000)) | (state_words[1] & np.uint32(0x7FFFFFFF))
+    x = state_words[397] ^ (x >> np.uint32(1)) ^ np.where(x & np.uint32(1), np.uint32(0x9908B0DF), np.uint32(0))
     x ^= x >> np.uint32(11)
     x ^= (x << np.uint32(7)) & np.uint32(0x9D2C5680)
     x ^= (x << np.uint32(15)) & np.uint32(0xEFC60000)
     x ^= x >> np.uint32(18)
     scaling = _MASK32 // n
-    found = (x // np.uint32(scaling)).astype(np.int64)
-    for place in np.flatnonzero(x >= np.uint32(n * scaling)):  # the first output is refused
-        found[place] = Mt32(int(seeds[place])).uniform_int(0, n - 1)
-    return found
+    draws = (x // np.uint32(scaling)).astype(np.int64)
+    for index in np.flatnonzero(x >= np.uint32(n * scaling)):  # the first output is rejected
+        draws[index] = Mt32(int(seeds[index])).uniform_int(0, n - 1)
+    return draws
 
 
 class Mt64:
-    """``std::mt19937_64``, which the shuffle operator draws from."""
+    """``std::mt19937_64``, from which the shuffle operator draws."""
 
-    __slots__ = ("_state", "_out", "_listed", "_at")
+    __slots__ = ("_state", "_out", "_out_list", "_at")
 
     def __init__(self, seed: int) -> None:
         mask = (1 << 64) - 1
@@ -314,10 +322,10 @@ class Mt64:
             state.append((6364136223846793005 * (state[-1] ^ (state[-1] >> 62)) + i) & mask)
         self._state = np.array(state, np.uint64)
         self._out = np.empty(0, np.uint64)
-        self._listed = None  # the same as Python's numbers, once they are asked for one by one
+        self._out_list = None  # `_out` as Python ints, once they are drawn one by one
         self._at = 0
 
-    def _twist(self):
+    def _refill(self):
         a = self._state
         upper, lower = np.uint64(0xFFFFFFFF80000000), np.uint64(0x7FFFFFFF)
         matrix, one, zero = np.uint64(0xB5026F5AA96619E9), np.uint64(1), np.uint64(0)
@@ -335,34 +343,35 @@ class Mt64:
         x ^= (x << np.uint64(37)) & np.uint64(0xFFF7EEE000000000)
         x ^= x >> np.uint64(43)
         self._out = x
-        self._listed = None
+        self._out_list = None
         self._at = 0
 
     def raw(self) -> int:
-        """The next 64 bits."""
+        """Return the next 64 bits."""
         if self._at == len(self._out):
-            self._twist()
-        if self._listed is None:
-            self._listed = self._out.tolist()
+            self._refill()
+        if self._out_list is None:
+            self._out_list = self._out.tolist()
         self._at += 1
-        return self._listed[self._at - 1]
+        return self._out_list[self._at - 1]
 
     def raws(self, n: int) -> np.ndarray:
-        """The next `n` values as a uint64 array."""
-        parts = [self._out[self._at : self._at + n]]
-        self._at += len(parts[0])
-        missing = n - len(parts[0])
+        """Return the next `n` values as a uint64 array."""
+        pieces = [self._out[self._at : self._at + n]]
+        self._at += len(pieces[0])
+        missing = n - len(pieces[0])
         while missing > 0:
-            self._twist()
+            self._refill()
             self._at = min(missing, len(self._out))
-            parts.append(self._out[: self._at])
+            pieces.append(self._out[: self._at])
             missing -= self._at
-        return np.concatenate(parts)
+        return np.concatenate(pieces)
 
 
 class ShuffleBuffer:
-    """The order in which MindSpore's shuffle operator gives out rows: a buffer of `size` rows, one at random goes
-    out, the next comes in.
+    """The order of MindSpore's shuffle operator.
+
+    It has a buffer of `size` rows. A random one of them leaves the buffer, and the next row enters.
     """
 
     def __init__(self, size: int, stream: Any) -> None:
@@ -370,18 +379,18 @@ class ShuffleBuffer:
         self._stream = stream
 
     def permuted(self, items: Any) -> Any:
-        """The elements of a list in shuffled order, a list."""
+        """Return the elements of a list in shuffled order."""
         size = min(self._size, len(items))
-        buffer, found = items[:size], []
+        buffer, shuffled = items[:size], []
         for item, k in zip(items[size:], (self._stream.raws(len(items) - size) % np.uint64(size or 1)).tolist()):
-            found.append(buffer[k])
+            shuffled.append(buffer[k])
             buffer[k] = buffer[-1]
             buffer[-1] = item
         for k in (self._stream.raws(size) % np.arange(size, 0, -1, dtype=np.uint64)).tolist():
-            found.append(buffer[k])
+            shuffled.append(buffer[k])
             buffer[k] = buffer[-1]
             buffer.pop()
-        return found
+        return shuffled
 
     def order(self, items: Any) -> Iterator[Any]:
         """Yield the elements of the iterable `items` in shuffled order."""

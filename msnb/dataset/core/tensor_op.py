@@ -1,12 +1,10 @@
-"""What a transform of the library is: a function of the columns of one row, with an optional form for many rows at
-once.
+"""Base classes of transforms.
 
-A deterministic transform defines ``_row``; a random one defines ``_draw`` (takes its random numbers, in the order of
-the rows) and
-``_apply`` (uses them, on any thread), or only ``_run`` when the two cannot be separated. ``_stack``, ``_draw_stack``
-and
-``_apply_stack`` treat a whole chunk of equally shaped rows in one go; they may return NotImplemented for input they do
-not cover.
+A transform of the library is a function of the columns of one row. It may have an optional form for many rows at once.
+A deterministic transform defines ``_row``. A random one defines ``_draw``, which takes its random numbers in the order
+of the rows, and ``_apply``, which uses them on any thread; or only ``_run`` if the two cannot be separated.
+``_stack``, ``_draw_stack`` and ``_apply_stack`` process a whole chunk of equally shaped rows. They may return
+NotImplemented for input that they do not support.
 """
 
 from typing import Any, Self
@@ -19,7 +17,7 @@ from msnb.dataset.core.streams import Mt32
 
 
 class Described:
-    """What knows the arguments it was made with, so that a description of a pipeline can hold it."""
+    """Base of objects that record their constructor arguments, so that a description of a pipeline can contain them."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)
@@ -31,12 +29,12 @@ class TensorOp(Described):
     """Base of the transforms of the library.
 
     Attributes:
-        inputs: number of columns it takes; None for any.
-        deterministic: whether equal input gives equal output.
-        pointwise: whether each element depends on the same element (and its channel, the last axis) only.
-        costly: whether it is worth keeping its result, and worth a thread of its own.
-        to_planes: whether all it does is to put the channels (the last axis) first.
-        makes_new: whether results lie in memory that nobody else holds.
+        inputs: Number of columns that it takes; None for any number.
+        deterministic: Equal input gives equal output.
+        pointwise: Each element depends only on the same element and on its channel, the last axis.
+        costly: Its result is worth caching, and its work is worth a thread.
+        to_planes: It only moves the channels, the last axis, to the front.
+        makes_new: Its results are in memory that nothing else refers to.
     """
 
     inputs = 1
@@ -48,14 +46,14 @@ class TensorOp(Described):
     _stack = None
     _draw = None
     _draw_stack = None
-    _apply_in_place = None  # as _apply_stack, in the memory of a chunk that nobody else holds
-    _result = None  # (shape, dtype) of every result, with _apply_to(drawn, row, out) to write it where it belongs
+    _apply_in_place = None  # like _apply_stack, in the memory of a chunk that nothing else refers to
+    _result = None  # (shape, dtype) of every result; _apply_to(drawn, row, out) then writes it to `out`
 
     def _row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
 
     def _open(self):
-        """The state of one running pipeline: the random stream; None for a deterministic transform."""
+        """Return the state of one running pipeline: the random stream, or None for a deterministic transform."""
         return None if self.deterministic else Mt32(fresh_seed())
 
     def _run(self, state, *arrays):
@@ -64,7 +62,10 @@ class TensorOp(Described):
         return self._apply(self._draw(state, *arrays), *arrays)
 
     def _eager(self, *arrays):
-        """One row, outside any pipeline; a random transform goes on where its last call stopped."""
+        """Apply the transform to one row outside a pipeline.
+
+        A random transform continues the stream of its last call.
+        """
         if self.deterministic:
             return self._row(*arrays)
         state = self.__dict__.get("_eager_state")
@@ -76,17 +77,19 @@ class TensorOp(Described):
         """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""
         if not inputs:
             raise TypeError(f"{type(self).__name__} was called without input; give it one numpy array per column.")
-        made = self._eager(*[as_array(x) for x in inputs])
+        result = self._eager(*[as_array(x) for x in inputs])
         if api_generations.shared == 1:
-            return made
-        return type(made)(map(_of_second, made)) if isinstance(made, tuple | list) else _of_second(made)
+            return result
+        return (
+            type(result)(map(_decode_strings, result)) if isinstance(result, tuple | list) else _decode_strings(result)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_eager_state"}
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if not k.startswith("_"))
-        return f"{type(self).__name__}({shown})"
+        fields = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if not k.startswith("_"))
+        return f"{type(self).__name__}({fields})"
 
 
 TensorOp.__module__ = "mindspore._c_dataengine"  # the class that MindSpore's own error messages name
@@ -112,22 +115,22 @@ class PyTensorOperation(Described):
         raise NotImplementedError(f"{type(self).__name__} should define _execute_py or __call__.")
 
     def __call__(self, *inputs: Any) -> Any:
-        """What ``_execute_py`` makes of the columns of a row."""
+        """Return the result of ``_execute_py`` for the columns of a row."""
         return self._execute_py(*inputs)
 
 
 def as_str(array: np.ndarray) -> np.ndarray:
-    """An array of bytes as one of str; others as they are."""
+    """Return an array of bytes as an array of str. Other arrays are returned unchanged."""
     return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
 
 
-def _of_second(made):
-    """What a transform of MindSpore 2 gives who calls it: str where r1.1's are bytes."""
-    return as_str(made) if isinstance(made, np.ndarray) else made
+def _decode_strings(result):
+    """Return str where the result has bytes: transforms of MindSpore 2 return str, those of r1.1 bytes."""
+    return as_str(result) if isinstance(result, np.ndarray) else result
 
 
 def as_array(value: Any) -> np.ndarray:
-    """A numpy array of whatever a caller may pass for one column: arrays, Tensors, PIL images, numbers, str, bytes."""
+    """Convert a column's value (array, Tensor, PIL image, number, str, bytes) to a numpy array."""
     if isinstance(value, np.ndarray):
         return value if value.dtype.kind != "U" else np.char.encode(value, "utf-8")
     if isinstance(value, str):

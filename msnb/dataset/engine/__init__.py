@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.engine``: the data sets and samplers."""
+"""Re-export module ``mindspore.dataset.engine``: data sets and samplers."""
 
 from importlib import import_module
 from typing import Any
@@ -20,11 +20,12 @@ def __getattr__(name: str) -> Any:
         return import_module(f"msnb.dataset.engine.{name}")
     if name == "config":
         return import_module("msnb.dataset.core.config")
-    if name[:1].isupper() or name == "zip":  # else the import of any submodule would come by here, and load them all
-        for module in ("datasets", "samplers"):
-            found = import_module(f"msnb.dataset.engine.{module}")
-            if name in found.__all__:
-                return getattr(found, name)
+    # Other names do not load the modules: the import system looks up every submodule here first.
+    if name[:1].isupper() or name == "zip":
+        for path in ("datasets", "samplers"):
+            module = import_module(f"msnb.dataset.engine.{path}")
+            if name in module.__all__:
+                return getattr(module, name)
         if name == "DatasetCache":
             return import_module("msnb.dataset.engine.cache_client").DatasetCache
         if name == "GraphData":

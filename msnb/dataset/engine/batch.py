@@ -1,4 +1,4 @@
-"""``batch``: consecutive rows become one."""
+"""``batch``: combine consecutive rows into one."""
 
 import inspect
 from collections.abc import Callable
@@ -12,34 +12,34 @@ from msnb.core.operator import api_generations
 from msnb.dataset.core.kinds import Columns, Flag, PadInfo, PositiveInt32, Workers, as_list
 from msnb.dataset.core.tensor_op import as_array, as_str
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import rows_of, settle
+from msnb.dataset.engine.chunk import rows_of, stack_if_uniform
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.errors import locate_error
 from msnb.dataset.engine.nodes import BatchInfo
-from msnb.dataset.engine.padding import padder
+from msnb.dataset.engine.padding import make_padder
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.program import op_name
 from msnb.dataset.engine.take_skip import RepeatDataset
 
 
-def _parameters(function):
+def _parameter_names(function):
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
         return None
 
 
-def _batch_size(size, name):
+def _check_batch_size(size, name):
     if isinstance(size, int):
         return check(PositiveInt32, size, name, "batch")
     if not callable(size):
         raise TypeError(f"{name} should either be an int or a callable, but got {size!r}.")
-    if len(_parameters(size)) != 1:
+    if len(_parameter_names(size)) != 1:
         raise ValueError(f"callable {name} should take one parameter (BatchInfo).")
     return size
 
 
-BatchSize = Annotated[int | Callable, Worded("a positive int or a function of a BatchInfo", _batch_size)]
+BatchSize = Annotated[int | Callable, Worded("a positive int or a function of a BatchInfo", _check_batch_size)]
 
 
 class BatchDataset(Dataset):
@@ -59,9 +59,9 @@ class BatchDataset(Dataset):
         python_multiprocessing: bool = False,
     ) -> None:
         super().__init__(input_dataset, num_parallel_workers)
-        if _repeats_below(input_dataset):
+        if _contains_repeat(input_dataset):
             log.warning("Repeat is located before batch, data from two epochs can be batched together.")
-        _tell_sync(input_dataset, batch_size)
+        _set_sync_batch_size(input_dataset, batch_size)
         self.batch_size: int = 1 if callable(batch_size) else batch_size
         self.batch_size_func: Callable[..., Any] | None = batch_size if callable(batch_size) else None
         self.drop_remainder: bool = drop_remainder or False
@@ -73,13 +73,13 @@ class BatchDataset(Dataset):
         self.pad_info: dict[str, Any] = pad_info or {}
         self.python_multiprocessing: bool = python_multiprocessing
 
-    def _node(self, children):
+    def _make_node(self, children):
         child = children[0]
         columns, per_batch = list(child.columns), None
         if self.per_batch_map is not None:
-            per_batch = _PerBatch(self, child)
+            per_batch = _PerBatchMap(self, child)
             columns = per_batch.columns
-        pad = padder(self.pad_info, columns) if self.pad else None
+        pad = make_padder(self.pad_info, columns) if self.pad else None
         node = nodes.Batch(child, columns, self.batch_size, self.drop_remainder, self.batch_size_func, per_batch, pad)
         if self.column_order:
             node = nodes.Project(node, self.column_order)
@@ -107,12 +107,11 @@ def batch(
     """Combine consecutive rows into one with a leading axis.
 
     Args:
-        batch_size (Union[int, Callable]): Rows per batch, or a function of BatchInfo that tells it.
+        batch_size (Union[int, Callable]): Rows per batch, or a function of BatchInfo that returns it.
         drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
         num_parallel_workers (int, optional): Workers. Default: None.
         per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
-            rows are put
-            together; returns as many lists. Default: None.
+            rows are stacked; returns one list per output column. Default: None.
         input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
         output_columns (Union[str, list[str]], optional): Names of its results. Default: None, those of the input
             columns.
@@ -174,40 +173,40 @@ def padded_batch(
 
 
 def _check_per_batch(function, columns, pad_info):
-    """A function of the columns and a BatchInfo, or None with no columns."""
+    """Check that `function` takes the columns and a BatchInfo, or is None and `columns` too."""
     if function is not None and pad_info is not None:
         raise ValueError("pad_info and per_batch_map can't both be set.")
     if (function is None) is not (columns is None):
         raise ValueError("per_batch_map and input_columns need to be passed in together.")
     if function is None:
         return
-    takes, gets = _parameters(function), len(as_list(columns)) + 1
-    if takes is not None and len(takes) != gets:
+    parameters, argument_count = _parameter_names(function), len(as_list(columns)) + 1
+    if parameters is not None and len(parameters) != argument_count:
         raise ValueError(
-            f"The signature of per_batch_map should match with input columns: it takes {len(takes)} arguments, but "
-            f"gets {gets - 1} columns and a BatchInfo."
+            f"The signature of per_batch_map should match with input columns: it takes {len(parameters)} arguments, "
+            f"but gets {argument_count - 1} columns and a BatchInfo."
         )
 
 
-def _repeats_below(dataset):
-    return isinstance(dataset, RepeatDataset) or any(_repeats_below(c) for c in dataset.children)
+def _contains_repeat(dataset):
+    return isinstance(dataset, RepeatDataset) or any(_contains_repeat(c) for c in dataset.children)
 
 
-def _tell_sync(dataset, batch_size):
-    """A ``sync_wait`` below a batch counts in batches."""
+def _set_sync_batch_size(dataset, batch_size):
+    """Let a ``sync_wait`` below a batch count in batches."""
     update = getattr(dataset, "update_sync_batch_size", None)
     if update is not None and not callable(batch_size):
         update(batch_size)
     for child in dataset.children:
-        _tell_sync(child, batch_size)
+        _set_sync_batch_size(child, batch_size)
 
 
-class _PerBatch:
-    """Calls the user's ``per_batch_map`` with the rows of a batch."""
+class _PerBatchMap:
+    """Calls the user's ``per_batch_map`` with the rows of each batch."""
 
     def __init__(self, dataset, child):
         self.function = dataset.per_batch_map
-        self.texts = api_generations.shared == 2  # as functions of `map` they are given str then
+        self.passes_str = api_generations.shared == 2  # functions of MindSpore 2 take str, as in `map`
         self.names = dataset.input_columns
         for name in self.names:
             if name not in child.columns:
@@ -229,29 +228,33 @@ class _PerBatch:
             self.pool = ProcessPool([self.function], dataset.num_parallel_workers or 1)
 
     def __call__(self, columns, group, epoch, number):
-        lists = [list(map(as_str, rows) if self.texts else rows) for rows in (rows_of(columns[i]) for i in self.inputs)]
+        lists = [
+            list(map(as_str, rows) if self.passes_str else rows) for rows in (rows_of(columns[i]) for i in self.inputs)
+        ]
         try:
             if self.pool is not None:
-                made = self.pool.call(0, *lists, BatchInfo(epoch, number))
+                outputs = self.pool.call(0, *lists, BatchInfo(epoch, number))
             else:
-                made = self.function(*lists, BatchInfo(epoch, number))
+                outputs = self.function(*lists, BatchInfo(epoch, number))
         except Exception as error:
-            raise located(error, f"per_batch_map {op_name(self.function)}", self.names, group.first) from error
-        if not isinstance(made, tuple):
-            if not isinstance(made, list) or len(made) != len(self.outputs):
+            raise locate_error(error, f"per_batch_map {op_name(self.function)}", self.names, group.first) from error
+        if not isinstance(outputs, tuple):
+            if not isinstance(outputs, list) or len(outputs) != len(self.outputs):
                 raise RuntimeError(
                     "Invalid parameter, batch map function should return a tuple of list of numpy array, but returned "
-                    f"{type(made).__name__}."
+                    f"{type(outputs).__name__}."
                 )
-        if len(made) != len(self.outputs):
-            raise RuntimeError(f"Incorrect number of columns returned. expects: {len(self.outputs)} gets: {len(made)}")
+        if len(outputs) != len(self.outputs):
+            raise RuntimeError(
+                f"Incorrect number of columns returned. expects: {len(self.outputs)} gets: {len(outputs)}"
+            )
         results = []
-        for name, rows in zip(self.outputs, made, strict=True):
+        for name, rows in zip(self.outputs, outputs, strict=True):
             if len(rows) != group.n:
                 raise RuntimeError(
                     f"column: {name} expects: {group.n} rows returned from per_batch_map, gets: {len(rows)}"
                 )
-            results.append(settle([as_array(r) if self.texts else np.asarray(r) for r in rows]))
+            results.append(stack_if_uniform([as_array(r) if self.passes_str else np.asarray(r) for r in rows]))
         if len(results) == len(self.inputs):
             columns = list(columns)
             for i, column in zip(self.inputs, results, strict=True):

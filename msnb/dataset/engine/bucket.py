@@ -1,4 +1,4 @@
-"""``bucket_batch_by_length``: rows of similar length batched together."""
+"""``bucket_batch_by_length``: batch rows of similar length together."""
 
 import bisect
 from collections.abc import Callable
@@ -8,26 +8,26 @@ from typing import Annotated, Any
 from msnb.common.kinds import Worded, checked
 from msnb.dataset.core.kinds import ColumnList, Flag, PadInfo, of_type
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import Chunk, rows_of, stacked
+from msnb.dataset.engine.chunk import Chunk, rows_of, try_stack
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.errors import located
-from msnb.dataset.engine.padding import padder
+from msnb.dataset.engine.errors import locate_error
+from msnb.dataset.engine.padding import make_padder
 
 
-def _whole(values, name):
+def _check_ints(values, name):
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in of_type(list)(values, name)):
         raise TypeError(f"{name} should be a list of int, but got {values}.")
     return values
 
 
-def _sizes(values, name):
-    if any(v <= 0 for v in _whole(values, name)):
+def _check_batch_sizes(values, name):
+    if any(v <= 0 for v in _check_ints(values, name)):
         raise ValueError(f"{name} should be a list of positive numbers, but got {values}.")
     return values
 
 
-def _bounds(values, name):
-    if not _whole(values, name):
+def _check_boundaries(values, name):
+    if not _check_ints(values, name):
         raise ValueError(f"{name} cannot be empty.")
     if any(v <= 0 for v in values):
         raise ValueError(f"{name} must only contain positive numbers. Got {values}.")
@@ -36,8 +36,8 @@ def _bounds(values, name):
     return values
 
 
-Sizes = Annotated[list[int], Worded("a list of positive int", _sizes)]
-Bounds = Annotated[list[int], Worded("a list of increasing positive int", _bounds)]
+Sizes = Annotated[list[int], Worded("a list of positive int", _check_batch_sizes)]
+Bounds = Annotated[list[int], Worded("a list of increasing positive int", _check_boundaries)]
 
 
 class BucketBatchByLengthDataset(Dataset):
@@ -71,7 +71,7 @@ class BucketBatchByLengthDataset(Dataset):
         self.pad_to_bucket_boundary: bool = pad_to_bucket_boundary
         self.drop_remainder: bool = drop_remainder
 
-    def _node(self, children):
+    def _make_node(self, children):
         return _Bucket(children[0], self)
 
 
@@ -94,12 +94,10 @@ def bucket_batch_by_length(
         bucket_boundaries (list[int]): Increasing upper bounds (exclusive) of the buckets; n bounds make n + 1
             buckets.
         bucket_batch_sizes (list[int]): Batch size of each bucket.
-        element_length_function (Callable, optional): Length of a row, from the columns. Default: None, the first
-            dimension of
-            the one column.
+        element_length_function (Callable, optional): Returns the length of a row, given the columns. Default: None,
+            the first dimension of the one column.
         pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape stands for the longest.
-            Default: None,
-            no padding.
+            Default: None, no padding.
         pad_to_bucket_boundary (bool, optional): Whether None in a shape is the bucket's bound - 1 instead. Default:
             False.
         drop_remainder (bool, optional): Whether incomplete batches are dropped. Default: False.
@@ -113,7 +111,7 @@ def bucket_batch_by_length(
 
     Examples:
         Texts of any length in three shapes, so that a graph is compiled three times and not for each length. A column
-        of ones is padded with zeros like the text: a mask, by which sums and means leave the padding out.
+        of ones is padded with zeros like the text. It is a mask that excludes the padding from sums and means.
 
         >>> def texts():
         ...     for ids in ([3, 1], [5], [4, 4, 2], [7, 7, 7, 7, 7]):
@@ -151,9 +149,9 @@ class _Bucket(nodes.Node):
         self.inputs = [child.columns.index(name) for name in dataset.column_names]
         self.dataset = dataset
         # Bucket i holds lengths from boundaries[i - 1] (0 for the first) up to, but not including, boundaries[i].
-        self.pads = [self._padder(i) for i in range(len(dataset.bucket_batch_sizes))]
+        self.pads = [self._make_padder(i) for i in range(len(dataset.bucket_batch_sizes))]
 
-    def _padder(self, bucket):
+    def _make_padder(self, bucket):
         dataset = self.dataset
         info = dict(dataset.pad_info)
         if dataset.pad_to_bucket_boundary:
@@ -164,9 +162,9 @@ class _Bucket(nodes.Node):
                 if bucket == len(dataset.bucket_boundaries):
                     return None
                 info[name] = ([dataset.bucket_boundaries[bucket] - 1 if d is None else d for d in shape], pair[1])
-        return padder(info, self.columns)
+        return make_padder(info, self.columns)
 
-    def _length(self, row):
+    def _row_length(self, row):
         function = self.dataset.element_length_function
         values = [row[i] for i in self.inputs]
         if function is None:
@@ -187,36 +185,38 @@ class _Bucket(nodes.Node):
         for chunk in self.children[0].chunks(hint):
             for at, row in enumerate(zip(*map(rows_of, chunk.columns), strict=True)):
                 try:
-                    bucket = bisect.bisect_right(dataset.bucket_boundaries, self._length(row))
+                    bucket = bisect.bisect_right(dataset.bucket_boundaries, self._row_length(row))
                 except Exception as error:
-                    raise located(error, "element_length_function", dataset.column_names, chunk.first + at) from error
+                    raise locate_error(
+                        error, "element_length_function", dataset.column_names, chunk.first + at
+                    ) from error
                 buckets[bucket].append(row)
                 if len(buckets[bucket]) == dataset.bucket_batch_sizes[bucket]:
-                    yield self._batch(buckets[bucket], bucket, number)
+                    yield self._make_batch(buckets[bucket], bucket, number)
                     buckets[bucket] = []
                     number += 1
         if not dataset.drop_remainder:
             for bucket, rows in enumerate(buckets):
                 if rows:
-                    yield self._batch(rows, bucket, number)
+                    yield self._make_batch(rows, bucket, number)
                     number += 1
 
-    def _batch(self, rows, bucket, number):
+    def _make_batch(self, rows, bucket, number):
         pad = self.pads[bucket]
         if pad is None:
             raise RuntimeError("Invalid data, requested to pad to bucket boundary, element falls in last bucket.")
         columns = [list(c) for c in zip(*rows, strict=True)]
         columns = pad(columns, self.columns)
-        made = []
+        batched = []
         for name, column in zip(self.columns, columns, strict=True):
-            whole = column if not isinstance(column, list) else stacked(column)
-            if whole is None:
+            array = column if not isinstance(column, list) else try_stack(column)
+            if array is None:
                 raise RuntimeError(
                     "Invalid data, expect same shape for each data row, but got inconsistent data shapes in column "
                     f"{name!r}: {sorted({r.shape for r in column})}. Name it in pad_info."
                 )
-            made.append(whole[None])
-        return Chunk(made, 1, number)
+            batched.append(array[None])
+        return Chunk(batched, 1, number)
 
     def size(self):
         return None

@@ -1,5 +1,6 @@
-"""``DatasetCache``: rows kept in memory, or on disk beyond a size. MindSpore asks a server for it; here the process
-itself keeps them.
+"""``DatasetCache``: caches rows in memory, and on disk beyond a size.
+
+MindSpore uses a cache server. Here the cache is in the process.
 """
 
 import os
@@ -11,15 +12,15 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Text, UInt32, Whole, of_type, positive, within
+from msnb.dataset.core.kinds import Flag, Int, Text, UInt32, of_type, positive, within
 from msnb.dataset.engine import nodes, shuffle_repeat
-from msnb.dataset.engine.chunk import Chunk, Origin, rows_of, settle
+from msnb.dataset.engine.chunk import Chunk, Origin, rows_of, stack_if_uniform
 
 CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached")
 
 
-class _Kept:
-    """Rows by number: in memory up to `size` bytes (0: any), then in a file when spilling."""
+class _RowCache:
+    """Rows by number: in memory up to `size` bytes (0 for no limit), then in a file if spilling is on."""
 
     def __init__(self, size, spilling):
         self.size = size
@@ -27,42 +28,45 @@ class _Kept:
         self.rows = {}
         self.bytes: int = 0
         self.total: int = 0
-        self.places = {}
+        self.file_offsets = {}
         self.file = None
 
     def put(self, number, row):
-        """Keep a row; False when there is no room."""
+        """Store a row. Return False if there is no space."""
         cost = sum(a.nbytes for a in row)
         if not self.size or self.bytes + cost <= self.size:
             self.rows[number] = row
             self.bytes += cost
         elif self.spilling:
             if self.file is None:
-                self.file = tempfile.TemporaryFile(prefix="msnb-cache-")  # noqa: SIM115 (lives as long as the cache)
+                self.file = tempfile.TemporaryFile(prefix="msnb-cache-")  # noqa: SIM115 (open as long as the cache exists)
             start = self.file.seek(0, os.SEEK_END)
             pickle.dump([np.asarray(a) for a in row], self.file, protocol=5)
-            self.places[number] = start
+            self.file_offsets[number] = start
         else:
             return False
         self.total += cost
         return True
 
     def get(self, number):
-        """The row, None when it is not kept."""
+        """Return the row, or None if it is not cached."""
         row = self.rows.get(number)
-        if row is None and number in self.places:
-            self.file.seek(self.places[number])
+        if row is None and number in self.file_offsets:
+            self.file.seek(self.file_offsets[number])
             row = pickle.load(self.file)
         return row
 
 
+_Kept = _RowCache  # pickles of earlier versions use this name
+
+
 class DatasetCache:
-    """Keeps the rows of a data set or of a ``map`` between epochs and pipelines.
+    """Caches the rows of a data set or of a ``map`` across epochs and pipelines.
 
     Args:
-        session_id (int): Any number; MindSpore's cache server hands it out.
+        session_id (int): Any number; MindSpore's cache server assigns it.
         size (int, optional): Bytes of memory; 0 for no limit. Default: 0.
-        spilling (bool, optional): Whether what does not fit goes to disk. Default: False.
+        spilling (bool, optional): Whether further rows are written to disk. Default: False.
         hostname (str, optional): Must be this machine. Default: None.
         port (int, optional): Accepted; there is no server. Default: None.
         num_connections (int, optional): Accepted; there is no server. Default: None.
@@ -82,7 +86,7 @@ class DatasetCache:
     def __init__(
         self,
         session_id: UInt32,
-        size: Whole = 0,
+        size: Int = 0,
         spilling: Flag = False,
         hostname: Text | None = None,
         port: Annotated[int, within(1025, 65535, int)] | None = None,
@@ -98,43 +102,43 @@ class DatasetCache:
                 f"{hostname!r}."
             )
         vars(self).update(numbers, size=size, spilling=spilling, hostname=hostname, port=port)
-        self._kept = _Kept(size, spilling)
+        self._kept = _RowCache(size, spilling)
         self._owner = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
     def GetStat(self) -> Any:  # noqa: N802 (MindSpore's name)
-        """Average bytes per row, rows in memory and rows on disk."""
-        kept = self._kept
-        n = len(kept.rows) + len(kept.places)
-        return CacheStat(kept.total // n if n else 0, len(kept.rows), len(kept.places))
+        """Return average bytes per row, number of rows in memory and number of rows on disk."""
+        cache = self._kept
+        n = len(cache.rows) + len(cache.file_offsets)
+        return CacheStat(cache.total // n if n else 0, len(cache.rows), len(cache.file_offsets))
 
-    def node(self, dataset: Any, below: Any) -> Any:
-        """`below`, with its rows kept."""
-        signature = _signature(dataset)
+    def node(self, dataset: Any, child: Any) -> Any:
+        """Return a node that caches the rows of `child`."""
+        signature = _pipeline_signature(dataset)
         if self._owner is None:
             self._owner = signature
         elif self._owner != signature:
             raise RuntimeError("Cannot re-use a cache for a different tree! Make another DatasetCache for it.")
-        _check_below(below)
-        return _CacheNode(below, self._kept)
+        _check_descendants(child)
+        return _CacheNode(child, self._kept)
 
 
 Cache = Annotated[DatasetCache, of_type(DatasetCache, type(None))]
 
 
-def _signature(dataset):
-    """What identifies the pipeline: its operators and, for sources, where they read."""
-    own = (
+def _pipeline_signature(dataset):
+    """Return the identity of a pipeline: its operators and, for sources, their paths."""
+    operator = (
         type(dataset).__name__,
         str(getattr(dataset, "dataset_dir", getattr(dataset, "dataset_files", ""))),
         tuple(type(o).__name__ for o in getattr(dataset, "operations", ())),
     )
-    return own + tuple(_signature(c) for c in dataset.children)
+    return operator + tuple(_pipeline_signature(c) for c in dataset.children)
 
 
-_REFUSED = {
+_UNSUPPORTED = {
     shuffle_repeat.Zip: "ZipNode",
     nodes.Filter: "FilterNode",
     nodes.Batch: "BatchNode",
@@ -144,9 +148,9 @@ _REFUSED = {
 }
 
 
-def _check_below(node):
-    if type(node) in _REFUSED:
-        raise RuntimeError(f"{_REFUSED[type(node)]} is not supported as a descendant operator under a cache.")
+def _check_descendants(node):
+    if type(node) in _UNSUPPORTED:
+        raise RuntimeError(f"{_UNSUPPORTED[type(node)]} is not supported as a descendant operator under a cache.")
     if isinstance(node, _CacheNode):
         raise RuntimeError("Nested cache operations is not supported!")
     if isinstance(node, shuffle_repeat.Repeat):
@@ -160,17 +164,17 @@ def _check_below(node):
     if isinstance(node, nodes.IndexSource) and not node.source.random_access:
         raise RuntimeError("There is currently no support for GeneratorOp under cache.")
     for child in node.children:
-        _check_below(child)
+        _check_descendants(child)
 
 
 class _CacheNode(nodes.Node):
-    """Gives out kept rows, and has those computed that are not."""
+    """Yields cached rows and computes the others."""
 
-    def __init__(self, below, kept):
-        super().__init__([below], below.columns)
-        self.kept = kept
+    def __init__(self, child, cache):
+        super().__init__([child], child.columns)
+        self.cache = cache
         self.complete: bool = False
-        bottom = below
+        bottom = child
         self.maps = []
         while type(bottom) is nodes.Map:
             self.maps.insert(0, bottom)
@@ -184,38 +188,38 @@ class _CacheNode(nodes.Node):
         numbers = self.source.numbers()
         start = 0
         while start < len(numbers):
-            part = numbers[start : start + hint.take()].tolist()
-            rows = [self.kept.get(n) for n in part]
-            missing = sorted({n for n, row in zip(part, rows, strict=True) if row is None})
+            chunk_numbers = numbers[start : start + hint.take()].tolist()
+            rows = [self.cache.get(n) for n in chunk_numbers]
+            missing = sorted({n for n, row in zip(chunk_numbers, rows, strict=True) if row is None})
             if missing:
-                wanted, source = np.array(missing, np.int64), self.source.source
-                chunk = Chunk(source.fetch(wanted), len(missing), start, Origin(source.files, wanted))
+                missing_numbers, source = np.array(missing, np.int64), self.source.source
+                chunk = Chunk(source.fetch(missing_numbers), len(missing), start, Origin(source.files, missing_numbers))
                 for node in self.maps:
                     chunk = node.run(chunk)
-                made = dict(zip(missing, zip(*map(rows_of, chunk.columns), strict=True), strict=True))
-                for n, row in made.items():
-                    self.kept.put(n, list(row))
-                rows = [made[n] if row is None else row for n, row in zip(part, rows, strict=True)]
-            yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(part), start)
-            start += len(part)
+                computed = dict(zip(missing, zip(*map(rows_of, chunk.columns), strict=True), strict=True))
+                for n, row in computed.items():
+                    self.cache.put(n, list(row))
+                rows = [computed[n] if row is None else row for n, row in zip(chunk_numbers, rows, strict=True)]
+            yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(chunk_numbers), start)
+            start += len(chunk_numbers)
 
     def _in_order(self, hint):
-        number, kept = 0, self.kept
-        if getattr(kept, "complete", False):
-            total = len(kept.rows) + len(kept.places)
+        number, cache = 0, self.cache
+        if getattr(cache, "complete", False):
+            total = len(cache.rows) + len(cache.file_offsets)
             while number < total:
                 size = min(hint.take(), total - number)
-                rows = [kept.get(n) for n in range(number, number + size)]
-                yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], size, number)
+                rows = [cache.get(n) for n in range(number, number + size)]
+                yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], size, number)
                 number += size
             return
-        room = True
+        has_space = True
         for chunk in self.children[0].chunks(hint):
             for row in zip(*map(rows_of, chunk.columns), strict=True):
-                room = room and kept.put(number, list(row))
+                has_space = has_space and cache.put(number, list(row))
                 number += 1
             yield chunk
-        kept.complete = room
+        cache.complete = has_space
 
     def describe(self):
         return "cache"

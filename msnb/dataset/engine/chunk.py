@@ -1,5 +1,6 @@
-"""Rows travel in chunks. A column of a chunk is one array with a leading axis of rows, or a list of arrays when
-shapes differ.
+"""Chunks of rows, the unit in which rows pass through a plan.
+
+A column of a chunk is one array with a leading axis of rows, or a list of arrays if their shapes differ.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,7 +10,10 @@ import numpy as np
 
 
 class Hint:
-    """How many rows suit the consumer: a fixed number, or growing from 1, so that the first row comes at once."""
+    """The number of rows that suits the consumer.
+
+    It is fixed, or grows from `size` to `limit`, so that the first row comes at once.
+    """
 
     __slots__ = ("size", "limit")
 
@@ -18,7 +22,7 @@ class Hint:
         self.size: int = limit if size is None else size
 
     def take(self) -> int:
-        """The size for the next chunk."""
+        """Return the size of the next chunk."""
         size = self.size
         if size < self.limit:
             self.size = min(2 * size, self.limit)
@@ -26,11 +30,11 @@ class Hint:
 
 
 class Origin:
-    """Which files rows come from.
+    """The files that rows come from.
 
     Args:
-        files (Callable): Number of a sample to the paths of its files.
-        numbers (np.ndarray): Those of the rows; None where all come from the same files.
+        files (Callable): Maps the number of a sample to the paths of its files.
+        numbers (np.ndarray): Sample numbers of the rows; None if all come from the same files.
     """
 
     __slots__ = ("files", "numbers")
@@ -40,17 +44,18 @@ class Origin:
         self.numbers: np.ndarray | None = numbers
 
     def of(self, row: int) -> Sequence[str]:
-        """The files of a row."""
+        """Return the files of a row."""
         return self.files(0 if self.numbers is None else int(self.numbers[row]))
 
-    def of_rows(self, which: Any) -> "Origin":
-        """That of some of the rows."""
-        return self if self.numbers is None else Origin(self.files, self.numbers[which])
+    def of_rows(self, selection: Any) -> "Origin":
+        """Return the origin of some of the rows."""
+        return self if self.numbers is None else Origin(self.files, self.numbers[selection])
 
 
 class Chunk:
-    """`n` rows as a list of columns; `first` is the number of its first row in the epoch, and `origin` says which files
-    they come from, where that is known.
+    """`n` rows as a list of columns.
+
+    `first` is the number of the first row in the epoch. `origin` has the files of the rows, if they are known.
     """
 
     __slots__ = ("columns", "n", "first", "origin")
@@ -62,7 +67,7 @@ class Chunk:
         self.origin: Origin | None = origin
 
     def moved(self, first: int) -> "Chunk":
-        """The same rows at another place of the epoch."""
+        """Return the same rows, with `first` as the number of the first one."""
         return Chunk(self.columns, self.n, first, self.origin)
 
     def rows(self) -> Iterator[Any]:
@@ -70,12 +75,12 @@ class Chunk:
         yield from map(list, zip(*[rows_of(c) for c in self.columns], strict=True)) if self.columns else ()
 
     def part(self, start: int, stop: int) -> "Chunk":
-        """The rows from `start` to `stop`."""
+        """Return the rows from `start` to `stop`."""
         origin = self.origin and self.origin.of_rows(slice(start, stop))
         return Chunk([c[start:stop] for c in self.columns], stop - start, self.first + start, origin)
 
     def pick(self, keep: Any) -> "Chunk":
-        """The rows whose numbers are in the list `keep`."""
+        """Return the rows at the indices in the list `keep`."""
         return Chunk(
             [c[keep] if isinstance(c, np.ndarray) else [c[i] for i in keep] for c in self.columns],
             len(keep),
@@ -85,7 +90,7 @@ class Chunk:
 
 
 def rows_of(column: Any) -> Any:
-    """A list with the array of every row; strings get the width they need."""
+    """Return a list with the array of every row. Each string array is as wide as its own string."""
     if isinstance(column, list):
         return column
     if column.dtype.kind == "S" and column.ndim == 1:
@@ -95,8 +100,8 @@ def rows_of(column: Any) -> Any:
     return [column[i, ...] for i in range(len(column))]
 
 
-def stacked(rows: Any) -> Any:
-    """The rows as one array, or None when they do not agree in shape and dtype."""
+def try_stack(rows: Any) -> Any:
+    """Return the rows as one array, or None if their shapes or dtypes differ."""
     first = rows[0]
     shape, dtype = first.shape, first.dtype
     if dtype.kind in "SU":
@@ -104,7 +109,7 @@ def stacked(rows: Any) -> Any:
             return None
         widest = max(r.dtype.itemsize for r in rows)
         if widest * len(rows) > 1 << 20 and widest > 4 * sum(r.dtype.itemsize for r in rows) // len(rows):
-            return None  # one long string would make every other as long
+            return None  # one long string would widen all others
         return np.array(rows)
     for r in rows:
         if r.shape != shape or r.dtype != dtype:
@@ -117,15 +122,15 @@ def stacked(rows: Any) -> Any:
     return np.array(rows, dtype)
 
 
-def settle(column: Any) -> Any:
-    """A list column as one array where possible."""
+def stack_if_uniform(column: Any) -> Any:
+    """Return a list column as one array if its rows agree in shape and dtype."""
     if isinstance(column, list) and column:
-        whole = stacked(column)
-        return column if whole is None else whole
+        array = try_stack(column)
+        return column if array is None else array
     return column
 
 
-def joined(columns: Any) -> Any:
+def concatenate_column(columns: Any) -> Any:
     """Concatenate pieces of one column."""
     if len(columns) == 1:
         return columns[0]
@@ -142,22 +147,22 @@ def joined(columns: Any) -> Any:
 
 
 def concatenate(chunks: list[Chunk]) -> Chunk:
-    """One chunk out of several."""
+    """Combine several chunks into one."""
     if len(chunks) == 1:
         return chunks[0]
-    columns = [joined([c.columns[i] for c in chunks]) for i in range(len(chunks[0].columns))]
+    columns = [concatenate_column([c.columns[i] for c in chunks]) for i in range(len(chunks[0].columns))]
     return Chunk(columns, sum(c.n for c in chunks), chunks[0].first)
 
 
-def gathered(rows: Iterable[Any], hint: Hint) -> Iterator[list[Any]]:
-    """Yield lists of as many `rows` as suit the consumer; the rows before an error come before it."""
-    group, want, failure = [], hint.take(), None
+def group_rows(rows: Iterable[Any], hint: Hint) -> Iterator[list[Any]]:
+    """Yield lists of as many `rows` as suit the consumer. On an error, yield the rows before it first."""
+    group, size, failure = [], hint.take(), None
     try:
         for row in rows:
             group.append(row)
-            if len(group) == want:
+            if len(group) == size:
                 yield group
-                group, want = [], hint.take()
+                group, size = [], hint.take()
     except Exception as error:
         failure = error
     if group:
@@ -166,15 +171,16 @@ def gathered(rows: Iterable[Any], hint: Hint) -> Iterator[list[Any]]:
         raise failure
 
 
-def rechunk(chunks: Iterable[Chunk], size: int, keep_rest: bool = False) -> Iterator[Chunk]:
-    """Yield chunks of exactly `size` rows (the last may be shorter) out of chunks of any size. Rows that wait for more
-    when an error comes are dropped, as those of a batch are, or with `keep_rest` given out before it.
+def rechunk(chunks: Iterable[Chunk], size: int, keep_incomplete: bool = False) -> Iterator[Chunk]:
+    """Yield chunks of exactly `size` rows out of chunks of any size. The last one may be shorter.
+
+    On an error, an incomplete chunk is dropped, as an incomplete batch is. With `keep_incomplete` it is yielded first.
     """
     pending, failure = [], None
     try:
-        yield from _rechunked(chunks, size, pending)
+        yield from _split_and_merge(chunks, size, pending)
     except Exception as error:
-        if not keep_rest:
+        if not keep_incomplete:
             raise
         failure = error
     if pending:
@@ -183,20 +189,20 @@ def rechunk(chunks: Iterable[Chunk], size: int, keep_rest: bool = False) -> Iter
         raise failure
 
 
-def _rechunked(chunks, size, pending):
-    have = 0
+def _split_and_merge(chunks, size, pending):
+    waiting = 0
     for chunk in chunks:
-        if not have and chunk.n == size:
+        if not waiting and chunk.n == size:
             yield chunk
             continue
         start = 0
-        while have + chunk.n - start >= size:
-            stop = start + size - have
+        while waiting + chunk.n - start >= size:
+            stop = start + size - waiting
             pending.append(chunk if (start, stop) == (0, chunk.n) else chunk.part(start, stop))
-            whole = concatenate(pending)
+            full = concatenate(pending)
             pending.clear()
-            yield whole
-            have, start = 0, stop
+            yield full
+            waiting, start = 0, stop
         if start < chunk.n:
             pending.append(chunk.part(start, chunk.n) if start else chunk)
-            have += chunk.n - start
+            waiting += chunk.n - start

@@ -1,4 +1,4 @@
-"""Names of columns and their order: ``rename``, ``project``."""
+"""``rename`` and ``project``: names and order of columns."""
 
 from typing import Any
 
@@ -18,14 +18,14 @@ class RenameDataset(Dataset):
         self.input_column_names: list[str] | None = as_list(input_columns)
         self.output_column_names: list[str] | None = as_list(output_columns)
 
-    def _node(self, children):
+    def _make_node(self, children):
         return nodes.Rename(children[0], self.input_column_names, self.output_column_names)
 
 
 @fluent
 @checked
 def rename(self: Dataset, input_columns: Columns, output_columns: Columns) -> RenameDataset:
-    """Give columns other names.
+    """Rename columns.
 
     Args:
         input_columns (Union[str, list[str]]): The old names.
@@ -51,14 +51,14 @@ class ProjectDataset(Dataset):
         self.columns: list[str] | None = as_list(columns)
         self.prefetch_size = prefetch_size
 
-    def _node(self, children):
+    def _make_node(self, children):
         return nodes.Project(children[0], self.columns)
 
 
 @fluent
 @checked
 def project(self: Dataset, columns: Columns) -> ProjectDataset:
-    """Keep these columns, in this order.
+    """Select columns, in this order.
 
     Args:
         columns (Union[str, list[str]]): Their names.

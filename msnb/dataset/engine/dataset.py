@@ -1,4 +1,7 @@
-"""``Dataset``: a lazy description of a pipeline. Nothing is read before an iterator, a size or a shape is asked for."""
+"""``Dataset``: a lazy description of a pipeline.
+
+It reads nothing before an iterator, a size or a shape is requested.
+"""
 
 import copy
 import weakref
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from msnb.common import display_hooks
 from msnb.common.arguments import answered
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.optimiser import explain, optimised
+from msnb.dataset.engine.optimiser import explain, optimise_plan
 from msnb.dataset.engine.queries import Queries
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -16,15 +19,15 @@ if TYPE_CHECKING:  # named in annotations alone
 
 
 class Dataset(Queries):
-    """Base of every data set: the operators that any of them can be followed by.
+    """Base of every data set, with the operators that can follow it.
 
     Args:
-        children (Union[Dataset, list[Dataset]], optional): What it reads from. Default: None.
+        children (Union[Dataset, list[Dataset]], optional): Its inputs. Default: None.
         num_parallel_workers (int, optional): Workers of this operator. Default: None, that of ``dataset.config``.
-        cache (DatasetCache, optional): Where to keep its rows. Default: None.
+        cache (DatasetCache, optional): Cache of its rows. Default: None.
     """
 
-    # What is known of it once somebody has asked, beside what Queries has.
+    # Answers of queries, set by the first query; Queries has more.
     _col_names = _batch_size = _repeat_count = _num_classes = None
     _input_indexs = ()
     _mime_ = display_hooks.mime
@@ -41,8 +44,8 @@ class Dataset(Queries):
         num_parallel_workers: int | None = None,
         cache: "DatasetCache | None" = None,
     ) -> None:
-        below = () if children is None else children if isinstance(children, list | tuple) else (children,)
-        self.children: list[Dataset] = list(below)
+        inputs = () if children is None else children if isinstance(children, list | tuple) else (children,)
+        self.children: list[Dataset] = list(inputs)
         self.parent: list[Any] = []
         for child in self.children:
             child.parent.append(weakref.ref(self))
@@ -53,7 +56,7 @@ class Dataset(Queries):
         return {**self.__dict__, "parent": []}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Dataset":
-        """A copy of the pipeline that shares the user's objects (sources, functions) but not the samplers."""
+        """Copy the pipeline and its samplers. The copy shares the user's objects: sources and functions."""
         if id(self) in memo:
             return memo[id(self)]
         new = copy.copy(self)
@@ -70,29 +73,29 @@ class Dataset(Queries):
         return self.create_tuple_iterator(num_epochs=1)
 
     def get_args(self) -> dict[str, Any]:
-        """What this operator was made with, as a dict."""
+        """Return the constructor arguments of this operator as a dict."""
         skip = {"children", "parent", "dataset_size", "saved_output_shapes", "saved_output_types"}
         return {k: v for k, v in self.__dict__.items() if k not in skip and not k.startswith("_")}
 
-    def _node(self, children):
-        """This operator as a node of a running plan."""
+    def _make_node(self, children):
+        """Return the plan node of this operator. `children` are the nodes of its inputs."""
         raise NotImplementedError(f"{type(self).__name__} has to say how it runs.")
 
     def make_plan(self, optimise: bool = True) -> Any:
-        """The running plan of this pipeline."""
+        """Return a plan of this pipeline, ready to run."""
         self._check_tree()
-        plan = _without_meta(self._build())
-        return optimised(plan) if optimise else plan
+        plan = _drop_meta_columns(self._build_plan())
+        return optimise_plan(plan) if optimise else plan
 
-    def _build(self):
-        return self._node([child._build() for child in self.children])
+    def _build_plan(self):
+        return self._make_node([child._build_plan() for child in self.children])
 
     def _check_tree(self):
-        live = [p() for p in self.parent]
-        live = [p for p in live if p is not None]
+        parents = [p() for p in self.parent]
+        parents = [p for p in parents if p is not None]
         for child in self.children:
             child._check_tree()
-        if len(live) > 1:
+        if len(parents) > 1:
             self.parent = [p for p in self.parent if p() is not None]
 
     def explain(self) -> None:
@@ -120,25 +123,25 @@ class Dataset(Queries):
         """
         if not callable(apply_func):
             raise TypeError("apply_func must be a function.")
-        made = apply_func(self)
-        if isinstance(made, Dataset):
-            return made
-        raise TypeError(f"apply_func must return a dataset, but returned {type(made).__name__}.")
+        result = apply_func(self)
+        if isinstance(result, Dataset):
+            return result
+        raise TypeError(f"apply_func must return a dataset, but returned {type(result).__name__}.")
 
     def reset(self) -> None:
-        """Nothing to do: every iterator starts from the beginning."""
+        """Do nothing: every iterator starts from the beginning."""
 
 
-def _without_meta(plan):
-    """The plan without columns that tell of the samples, which no row has: those whose names begin with ``_meta-``."""
-    kept = [name for name in plan.columns if not name.startswith("_meta-")]
-    if len(kept) == len(plan.columns):
+def _drop_meta_columns(plan):
+    """Drop columns whose names begin with ``_meta-``. They describe samples and are not in any row."""
+    names = [name for name in plan.columns if not name.startswith("_meta-")]
+    if len(names) == len(plan.columns):
         return plan
-    if not kept:
+    if not names:
         raise RuntimeError(
             f"No effective column found: {', '.join(plan.columns)} is left out of the rows; rename it to keep it."
         )
-    return nodes.Project(plan, kept)
+    return nodes.Project(plan, names)
 
 
 def _copy_sampler(sampler):
@@ -149,17 +152,17 @@ def _copy_sampler(sampler):
 
 
 def fluent(function: Any) -> Any:
-    """Decorator: a method of every data set, declared where what it makes is defined.
+    """Add a function as a method to every data set, from the module that defines the operator.
 
-    ``@fluent("zip")`` gives it another name than the function's. Editors and type
-    checkers read the methods in `dataset.pyi`, which ``python -m msnb.cli.stubs`` writes.
+    ``@fluent("zip")`` gives the method another name than the function's. Editors and type checkers read the methods in
+    `dataset.pyi`, which ``python -m msnb.cli.stubs`` writes.
     """
     if isinstance(function, str):
-        return lambda decorated: _attach(decorated, function)
-    return _attach(function, function.__name__)
+        return lambda decorated: _attach_method(decorated, function)
+    return _attach_method(function, function.__name__)
 
 
-def _attach(function, name):
+def _attach_method(function, name):
     function.__qualname__ = f"Dataset.{name}"
     setattr(Dataset, name, function)
     return function

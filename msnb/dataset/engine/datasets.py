@@ -25,7 +25,7 @@ from msnb.dataset.engine.take_skip import FilterDataset, RepeatDataset, ShuffleD
 from msnb.dataset.engine.zip_concat import ConcatDataset, ZipDataset, zip
 from msnb.dataset.text import sentencepiece, vocab  # noqa: F401 (their methods of Dataset)
 
-# Sources that few programs use: imported when asked for.
+# Sources that few programs use are imported on first access.
 _LATER = {
     **PUBLIC_SETS,
     "VOCDataset": "sources.voc",
@@ -84,5 +84,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'mindspore.dataset.engine.datasets' has no attribute {name!r}")
 
 
-def _set_training_dataset(dataset: Any) -> None:  # libraries that drive a training of their own tell MindSpore's engine
-    """Nothing: no engine has to know which data set a training reads."""
+def _set_training_dataset(dataset: Any) -> None:  # called by libraries with their own training loop
+    """Do nothing: this engine need not know which data set a training reads."""

@@ -1,5 +1,7 @@
-"""Pipelines out of their descriptions. A description may come from anybody: it names what is to be made, and only names
-that are in the tables here are made; nothing is imported, looked up or called because a description says so.
+"""Builds pipelines from their descriptions.
+
+A description may come from an untrusted source. Only the names in the tables of this module are built. A description
+cannot cause any other import, lookup or call.
 """
 
 import functools
@@ -20,7 +22,7 @@ from msnb.formats import text_files
 
 DATASETS = "mindspore.dataset.engine.datasets"
 SAMPLERS = "mindspore.dataset.engine.samplers"
-_DEEPEST = 250  # operators after each other, or transforms in each other
+_MAX_DEPTH = 250  # of consecutive operators, or nested transforms
 
 _TRANSFORMS = {  # package -> the modules that users take transforms from
     "audio": ("msnb.dataset.audio.transforms",),
@@ -37,14 +39,14 @@ _TRANSFORMS = {  # package -> the modules that users take transforms from
     ),
 }
 
-# Where msnb 0.1 had what stands in a file now; its descriptions say so.
-_STOOD = {
+# Modules that descriptions of msnb 0.1 name for transforms that have moved.
+_OLD_MODULES = {
     "msnb.dataset.vision._crops": "msnb.dataset.vision._geometry",
     "msnb.dataset.vision._fixed_geometry": "msnb.dataset.vision._deterministic",
     "msnb.dataset.vision._fixed_pixels": "msnb.dataset.vision._deterministic",
 }
 
-# Operators are made by the methods of Dataset, which check what they are given.
+# Operators are built by the methods of Dataset, which check their arguments.
 _METHODS = {
     "BatchDataset": "batch",
     "BucketBatchByLengthDataset": "bucket_batch_by_length",
@@ -72,20 +74,20 @@ _registered = {}
 
 
 class DescriptionError(RuntimeError, ValueError):
-    """A description of a pipeline that none can be made of; the message names the file and the operator in it."""
+    """A description of a pipeline is invalid. The message names the file and the operator in it."""
 
 
 def register_function(function: Callable[..., Any] | type) -> Any:
-    """Let :func:`deserialize` use a function (or class of transforms, or sampler) of your own (msnb only).
+    """Let :func:`deserialize` use your own function, class of transforms or sampler (msnb only).
 
-    A description holds the name of a function, with its module, and not its code. So a name is only taken for a
-    function that this program has registered, under exactly that name.
+    A description contains the module and name of a function, not its code. A name is only resolved if this program has
+    registered a function with exactly this name.
 
     Args:
-        function (Union[Callable, type]): A function with a name of its own, or a class.
+        function (Union[Callable, type]): A function with a name, or a class.
 
     Returns:
-        The same, so that it serves as a decorator.
+        `function`, so that this can be used as a decorator.
 
     Raises:
         TypeError: If it is neither a function nor a class.
@@ -103,66 +105,71 @@ def register_function(function: Callable[..., Any] | type) -> Any:
         raise TypeError(f"register_function needs a function or a class, but got {function!r}.")
     if function.__name__ == "<lambda>":
         raise ValueError("register_function needs a function with a name: write `def name(...)` instead of a lambda.")
-    _registered[_public(function.__module__), function.__qualname__] = function
+    _registered[_public_module(function.__module__), function.__qualname__] = function
     return function
 
 
-def _public(module):
-    """The name that MindSpore has for a module of msnb."""
+def _public_module(module):
+    """Return MindSpore's name of a module of msnb."""
     return "mindspore." + module.removeprefix("msnb.") if module.startswith("msnb.") else module
 
 
 @functools.cache
-def _transforms(package):
-    """The transforms of one package of the library: (module, name) -> class, by the module that users take it from and
-    by the one it is defined in, now and in msnb 0.1.
+def _transform_classes(package):
+    """Return the transforms of one package of the library: (module, name) -> class.
+
+    The module is the one that users import the transform from, and the one that defines it, now and in msnb 0.1.
     """
-    found = {}
+    classes = {}
     for path in _TRANSFORMS.get(package, ()):
         module = import_module(path)  # spares the packages that no description names
-        for name, thing in vars(module).items():
-            ours = isinstance(thing, type) and thing.__module__.startswith("msnb.dataset.")
-            if ours and "__call__" in dir(thing):
-                own = thing.__module__
-                found[_public(path), name] = thing
-                found[_public(own), thing.__name__] = found[_public(_STOOD.get(own, own)), thing.__name__] = thing
-    return found
+        for name, member in vars(module).items():
+            is_transform = isinstance(member, type) and member.__module__.startswith("msnb.dataset.")
+            if is_transform and "__call__" in dir(member):
+                defining_module = member.__module__
+                classes[_public_module(path), name] = member
+                classes[_public_module(defining_module), member.__name__] = classes[
+                    _public_module(_OLD_MODULES.get(defining_module, defining_module)), member.__name__
+                ] = member
+    return classes
 
 
 @functools.cache
 def _sampler_classes():
-    """The samplers of the library: (module, name) -> class."""
+    """Return the samplers of the library: (module, name) -> class."""
     return {(SAMPLERS, name): getattr(samplers, name) for name in samplers.__all__ if "Sampler" in name}
 
 
-class _Place:
-    """Where in which description something stands, for messages."""
+class _DescriptionPath:
+    """The path of a value in a description, for messages."""
 
     def __init__(self, origin, path="", depth=0):
         self.origin, self.path, self.depth = origin, path, depth
 
-    def below(self, name, number=None):
-        """The place of a value in here."""
-        if self.depth >= _DEEPEST:
-            raise DescriptionError(f"{self.origin} is nested more than {_DEEPEST} deep, at operator {self.path[:80]}.")
+    def child(self, name, number=None):
+        """Return the path of a value in this one."""
+        if self.depth >= _MAX_DEPTH:
+            raise DescriptionError(
+                f"{self.origin} is nested more than {_MAX_DEPTH} deep, at operator {self.path[:80]}."
+            )
         path = f"{self.path}.{name}" if self.path else name
-        return _Place(self.origin, path if number is None else f"{path}[{number}]", self.depth + 1)
+        return _DescriptionPath(self.origin, path if number is None else f"{path}[{number}]", self.depth + 1)
 
     def error(self, text):
-        """A DescriptionError about what stands here."""
+        """Return a DescriptionError about the value at this path."""
         return DescriptionError(f"{text} [{self}]")
 
     def __str__(self):
         return f"operator {self.path or 'at the end'} of {self.origin}"
 
-    def need(self, value, kind, what):
-        """`value`, if it is of the type `kind`."""
+    def need(self, value, kind, requirement):
+        """Return `value` if it is of the type `kind`, or raise an error."""
         if not isinstance(value, kind):
-            raise self.error(f"{what}, but {value!r:.80} stands there.")
+            raise self.error(f"{requirement}, but {value!r:.80} stands there.")
         return value
 
     def make(self, kind, function, arguments):
-        """``function(**arguments)``; an error says where it stands."""
+        """Return ``function(**arguments)``. An error gets a note with this path."""
         try:
             return function(**arguments)
         except Exception as error:
@@ -171,151 +178,153 @@ class _Place:
 
 
 def construct_pipeline(node: dict[Any, Any], origin: str = "the description") -> Any:
-    """The data set of a description, children first.
+    """Build the data set of a description, children first.
 
     Args:
-        node (dict): The description, as :func:`serialize` makes it.
-        origin (str): What messages call it. Default: "the description".
+        node (dict): The description, as :func:`serialize` returns it.
+        origin (str): Name of the description in messages. Default: "the description".
 
     Raises:
         DescriptionError: If it is no description of a pipeline.
     """
-    return _dataset(node, _Place(origin))
+    return _build_dataset(node, _DescriptionPath(origin))
 
 
 def construct_sampler(entry: Any, origin: str = "the description") -> Any:
-    """The sampler of a description. See :func:`construct_pipeline`."""
-    return _sampler(entry, _Place(origin))
+    """Build the sampler of a description. See :func:`construct_pipeline`."""
+    return _build_sampler(entry, _DescriptionPath(origin))
 
 
 def construct_tensor_ops(operations: Any, origin: str = "the description") -> list[Any]:
-    """The transforms of a description. See :func:`construct_pipeline`."""
-    return _operations(operations, _Place(origin))
+    """Build the transforms of a description. See :func:`construct_pipeline`."""
+    return _build_operations(operations, _DescriptionPath(origin))
 
 
-def _dataset(node, place):
-    node = place.need(node, dict, "An operator should be an object with the field op_type")
+def _build_dataset(node, path):
+    node = path.need(node, dict, "An operator should be an object with the field op_type")
     kind = node.get("op_type")
     if not kind:
-        raise place.error("op_type field in the json file can't be None.")
-    known = isinstance(kind, str) and (kind in _METHODS or kind in _SOURCES)
+        raise path.error("op_type field in the json file can't be None.")
+    is_supported = isinstance(kind, str) and (kind in _METHODS or kind in _SOURCES)
     module = node.get("op_module", DATASETS)
-    if not known or not isinstance(module, str) or _public(module) != DATASETS:
-        raise place.error(f"{kind!s:.80} is not yet supported by ds.engine.deserialize(): neither an operator nor a "
+    if not is_supported or not isinstance(module, str) or _public_module(module) != DATASETS:
+        raise path.error(f"{kind!s:.80} is not yet supported by ds.engine.deserialize(): neither an operator nor a "
                           f"data set of {DATASETS} that a description can hold has this name.")  # fmt: skip
-    entries = place.need(node.get("children", []), list, "children should be a list of operators")
-    children = [_dataset(child, place.below("children", i)) for i, child in enumerate(entries)]
+    entries = path.need(node.get("children", []), list, "children should be a list of operators")
+    children = [_build_dataset(child, path.child("children", i)) for i, child in enumerate(entries)]
     joins = kind in ("ZipDataset", "ConcatDataset")
-    wanted = 0 if kind in _SOURCES else 2 if joins else 1
-    if len(children) < wanted or len(children) > wanted and not joins:
-        raise place.error(f"{kind} reads from {wanted} data set(s), but there are {len(children)} children.")
+    child_count = 0 if kind in _SOURCES else 2 if joins else 1
+    if len(children) < child_count or len(children) > child_count and not joins:
+        raise path.error(f"{kind} reads from {child_count} data set(s), but there are {len(children)} children.")
     maker = getattr(datasets, kind) if kind in _SOURCES else getattr(children[0], _METHODS[kind])
     arguments = {
-        name: _argument(name, node[name], place.below(name))
+        name: _build_argument(name, node[name], path.child(name))
         for name in inspect.signature(maker).parameters
         if name in node and name not in ("cache", "callbacks")
     }
     if joins:
         arguments = {"datasets": (tuple if kind == "ZipDataset" else list)(children[1:])}
-    return place.make(kind, maker, arguments)
+    return path.make(kind, maker, arguments)
 
 
-def _argument(name, value, place):
-    """An argument of a data set out of what stands for it."""
+def _build_argument(name, value, path):
+    """Build an argument of a data set from its JSON value."""
     if name == "sampler":
-        return _sampler(value, place)
+        return _build_sampler(value, path)
     if name == "operations":
-        return _operations(value, place)
+        return _build_operations(value, path)
     if name in _FUNCTIONS and isinstance(value, dict):
-        return _operation(value, place)
+        return _build_operation(value, path)
     if name == "shuffle" and isinstance(value, str):
-        return place.make("shuffle", datasets.Shuffle, {"value": value})
+        return path.make("shuffle", datasets.Shuffle, {"value": value})
     if name == "schema" and isinstance(value, str) and value.lstrip().startswith("{"):
-        return _schema(value, place)
+        return _build_schema(value, path)
     if name == "pad_info" and value:
-        entries = place.need(value, dict, "pad_info should be an object").items()
-        return {c: tuple(place.need(e, list, f"pad_info of column {c!r:.80} should be a list")) for c, e in entries}
+        entries = path.need(value, dict, "pad_info should be an object").items()
+        return {c: tuple(path.need(e, list, f"pad_info of column {c!r:.80} should be a list")) for c, e in entries}
     return value
 
 
-def _schema(text, place):
+def _build_schema(text, path):
     schema = Schema()
-    content = place.make("schema", text_files.parse_json, {"source": text, "path": place.path})
-    place.make("schema", schema.from_json, {"json_obj": content})
+    content = path.make("schema", text_files.parse_json, {"source": text, "path": path.path})
+    path.make("schema", schema.from_json, {"json_obj": content})
     return schema
 
 
-def _sampler(entry, place):
+def _build_sampler(entry, path):
     if not isinstance(entry, dict):
         return entry
-    found = _named(entry, "sampler", lambda package: _sampler_classes(), place)
-    if not (isinstance(found, type) and issubclass(found, samplers.BuiltinSampler | samplers.Sampler)):
-        raise place.error(f"Sampler type is unknown: {found!r} is no sampler.")
-    sampler = place.make(entry["sampler_name"], found, _pick(found, entry, place))
+    sampler_class = _look_up_name(entry, "sampler", lambda package: _sampler_classes(), path)
+    if not (isinstance(sampler_class, type) and issubclass(sampler_class, samplers.BuiltinSampler | samplers.Sampler)):
+        raise path.error(f"Sampler type is unknown: {sampler_class!r} is no sampler.")
+    sampler = path.make(entry["sampler_name"], sampler_class, _select_arguments(sampler_class, entry, path))
     if entry.get("child_sampler"):
-        child = place.below("child_sampler")
-        below = _sampler(entry["child_sampler"], child)
-        sampler.add_child(child.need(below, samplers.BuiltinSampler | samplers.Sampler, "Here should be a sampler"))
+        child_path = path.child("child_sampler")
+        child = _build_sampler(entry["child_sampler"], child_path)
+        sampler.add_child(
+            child_path.need(child, samplers.BuiltinSampler | samplers.Sampler, "Here should be a sampler")
+        )
     return sampler
 
 
-def _operations(entries, place):
+def _build_operations(entries, path):
     entries = entries if isinstance(entries, list) else [entries]
-    return [_operation(entry, place.below("", i)) for i, entry in enumerate(entries)]
+    return [_build_operation(entry, path.child("", i)) for i, entry in enumerate(entries)]
 
 
-def _operation(entry, place):
-    entry = place.need(entry, dict, "A transform should be an object with the fields tensor_op_name and _module")
-    found = _named(entry, "tensor_op", _transforms, place)
-    if not isinstance(found, type):
-        return found
-    arguments = _pick(found, entry, place)
-    pairs = {name: _as_tuples(value) for name, value in arguments.items()}
-    if pairs != arguments and found.__module__.startswith(
+def _build_operation(entry, path):
+    entry = path.need(entry, dict, "A transform should be an object with the fields tensor_op_name and _module")
+    factory = _look_up_name(entry, "tensor_op", _transform_classes, path)
+    if not isinstance(factory, type):
+        return factory
+    arguments = _select_arguments(factory, entry, path)
+    with_tuples = {name: _as_tuples(value) for name, value in arguments.items()}
+    if with_tuples != arguments and factory.__module__.startswith(
         "msnb.dataset."
-    ):  # JSON has no tuples, which many transforms want
+    ):  # JSON has no tuples, which many transforms require
         try:
-            return found(**pairs)
+            return factory(**with_tuples)
         except (TypeError, ValueError):
             pass
-    return place.make(entry["tensor_op_name"], found, arguments)
+    return path.make(entry["tensor_op_name"], factory, arguments)
 
 
 def _as_tuples(value):
-    """A list of numbers, or of such lists, as a tuple."""
+    """Convert a list of numbers, or of such lists, to a tuple."""
     if not isinstance(value, list):
         return value
-    parts = tuple(map(_as_tuples, value))
-    return parts if parts and all(isinstance(p, int | float | tuple) for p in parts) else value
+    items = tuple(map(_as_tuples, value))
+    return items if items and all(isinstance(p, int | float | tuple) for p in items) else value
 
 
-def _named(entry, what, table, place):
-    """The class or function that an entry names, if a table has it: its package's, or that of what users registered."""
-    module, name = entry.get(f"{what}_module", SAMPLERS if what == "sampler" else None), entry.get(f"{what}_name")
-    key = _public(module) if isinstance(module, str) else "", name if isinstance(name, str) else ""
+def _look_up_name(entry, prefix, table, path):
+    """Return the class or function that an entry names, from a table of the library or from the registered ones."""
+    module, name = entry.get(f"{prefix}_module", SAMPLERS if prefix == "sampler" else None), entry.get(f"{prefix}_name")
+    key = _public_module(module) if isinstance(module, str) else "", name if isinstance(name, str) else ""
     package = (*key[0].split("."), "", "", "")[2]
-    found = table(package).get(key) or _registered.get(key)
-    if found is None:
-        kind = "Sampler type" if what == "sampler" else "Function or transform"
-        raise place.error(
+    match = table(package).get(key) or _registered.get(key)
+    if match is None:
+        kind = "Sampler type" if prefix == "sampler" else "Function or transform"
+        raise path.error(
             f"{kind} is unknown: {module!s:.80} has no {name!s:.80} that a description may use. For a function or "
             "class of your own, call ds.register_function(it) first."
         )
-    return found
+    return match
 
 
-def _pick(found, entry, place):
-    """The arguments of a class that an entry holds."""
+def _select_arguments(factory, entry, path):
+    """Return the constructor arguments of a class from its entry."""
     return {
-        name: _value(name, entry[name], parameter, place.below(name))
-        for name, parameter in inspect.signature(found).parameters.items()
+        name: _build_value(name, entry[name], parameter, path.child(name))
+        for name, parameter in inspect.signature(factory).parameters.items()
         if name in entry
     }
 
 
 @functools.cache
-def _enums():
-    """Which enumeration the argument of a transform holds, where its default does not tell."""
+def _enum_arguments():
+    """Return the enumerations of arguments of transforms whose default is of another type."""
     return {
         "image_batch_format": utils.ImageBatchFormat,
         "interpolation": utils.Inter,
@@ -325,20 +334,20 @@ def _enums():
     }
 
 
-def _value(name, value, parameter, place):
-    """An argument of a transform out of what stands for it."""
-    enum = _enums().get(name)
+def _build_value(name, value, parameter, path):
+    """Build an argument of a transform from its JSON value."""
+    enum = _enum_arguments().get(name)
     if enum is None and parameter is not None and isinstance(parameter.default, Enum):
         enum = type(parameter.default)
     if enum is not None and value is not None:
-        return place.make(name, enum, {"value": value})
+        return path.make(name, enum, {"value": value})
     if name in ("data_type", "dtype", "output_type") and isinstance(value, str):
         type_ = getattr(mstype, value.lower().removeprefix("mindspore."), None)
         return type_ if isinstance(type_, mstype.Type) else value
     if isinstance(value, dict) and "tensor_op_name" in value:
-        return _operation(value, place)
+        return _build_operation(value, path)
     if isinstance(value, list):
-        pairs = name == "policy"  # lists of (transform, probability)
-        items = [_value("policy" if pairs else "", v, None, place.below("", i)) for i, v in enumerate(value)]
-        return tuple(items) if pairs and items and isinstance(items[0], TensorOp) else items
+        is_policy = name == "policy"  # lists of (transform, probability)
+        items = [_build_value("policy" if is_policy else "", v, None, path.child("", i)) for i, v in enumerate(value)]
+        return tuple(items) if is_policy and items and isinstance(items[0], TensorOp) else items
     return value

@@ -1,6 +1,4 @@
-"""``TransferDataset``: a pipeline that runs in the background and holds its rows ready, as MindSpore's device queues
-do.
-"""
+"""``TransferDataset``: a pipeline that runs in the background and queues its rows, like MindSpore's device queues."""
 
 import queue
 import threading
@@ -17,7 +15,7 @@ _DEPTH = 2
 
 
 class _Sender:
-    """A thread that pulls rows and waits until somebody takes them."""
+    """A thread that reads rows and puts them into a queue."""
 
     def __init__(self, dataset, num_epochs, with_info):
         self.iterator = dataset.create_tuple_iterator(num_epochs=num_epochs, output_numpy=True)
@@ -28,10 +26,10 @@ class _Sender:
         self.going.set()
         self.ended: bool = False
         self.error = None
-        self.thread = threading.Thread(target=self._run, name="msnb-to-device", daemon=True)
+        self.thread = threading.Thread(target=self._send_rows, name="msnb-to-device", daemon=True)
         self.thread.start()
 
-    def _run(self):
+    def _send_rows(self):
         epoch = 0
         try:
             while not self.ended and (self.num_epochs == -1 or epoch < self.num_epochs):
@@ -41,43 +39,43 @@ class _Sender:
                         return
                     if self.info is not None:
                         self.info.put(([a.dtype for a in row], [list(a.shape) for a in row]))
-                    self._put(row)
+                    self._put_row(row)
                 epoch += 1
         except Exception as error:
-            if self.ended:  # the pipeline was taken away
+            if self.ended:  # the pipeline was stopped
                 return
             self.error = error
             log.error(f"The pipeline that sends to the device stopped: {error}")
 
-    def _put(self, row):
+    def _put_row(self, row):
         while not self.ended:
             try:
                 return self.rows.put(row, timeout=0.1)
             except queue.Full:
-                # Nobody reads the queue on this side: as a device would, take the oldest row away.
+                # No consumer reads the queue here. Drop the oldest row, as a device would take it.
                 try:
                     self.rows.get_nowait()
                 except queue.Empty:
                     pass
 
     def end(self):
-        """Stop the thread and let go of the pipeline."""
+        """Stop the thread and release the pipeline."""
         self.ended = True
         self.going.set()
         self.iterator.stop()
 
 
-def _refuse(what):
-    raise RuntimeError(f"TransferDataset {what}: its rows go to the device.")
+def _raise_unsupported(restriction):
+    raise RuntimeError(f"TransferDataset {restriction}: its rows go to the device.")
 
 
 class TransferDataset(Dataset):
     """The result of :meth:`Dataset.to_device`.
 
     Args:
-        input_dataset (Dataset): Whose rows are sent.
+        input_dataset (Dataset): Data set whose rows are sent.
         send_epoch_end (bool, optional): Whether ends of epochs are sent. Default: True.
-        create_data_info_queue (bool, optional): Whether types and shapes of rows can be asked for. Default: False.
+        create_data_info_queue (bool, optional): Whether types and shapes of rows are recorded. Default: False.
     """
 
     def __init__(
@@ -90,29 +88,29 @@ class TransferDataset(Dataset):
         self.create_data_info_queue: bool = create_data_info_queue
         self._sender = None
 
-    def _node(self, children):
+    def _make_node(self, children):
         return children[0]
 
     def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False) -> None:
-        """Not possible: the rows go to the device."""
-        _refuse("is not iterable")
+        """Raise an error: the rows go to the device."""
+        _raise_unsupported("is not iterable")
 
     def create_tuple_iterator(
         self, columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = True
     ) -> None:
-        """Not possible: the rows go to the device."""
-        _refuse("is not iterable")
+        """Raise an error: the rows go to the device."""
+        _raise_unsupported("is not iterable")
 
     def __iter__(self) -> None:
-        _refuse("is not iterable")
+        _raise_unsupported("is not iterable")
 
     def output_shapes(self) -> None:
-        """Not possible: the rows go to the device."""
-        _refuse("does not support obtaining output_shapes")
+        """Raise an error: the rows go to the device."""
+        _raise_unsupported("does not support obtaining output_shapes")
 
     def output_types(self) -> None:
-        """Not possible: the rows go to the device."""
-        _refuse("does not support obtaining output_types")
+        """Raise an error: the rows go to the device."""
+        _raise_unsupported("does not support obtaining output_types")
 
     def send(self, num_epochs: int = -1) -> None:
         """Start to send.
@@ -126,20 +124,20 @@ class TransferDataset(Dataset):
         self._sender = _Sender(self.children[0], passes, self.create_data_info_queue)
 
     def stop_send(self) -> None:
-        """Pause."""
+        """Pause sending."""
         if self._sender is not None:
             self._sender.going.clear()
 
     def continue_send(self) -> None:
-        """Go on after :meth:`stop_send`."""
+        """Resume sending after :meth:`stop_send`."""
         if self._sender is not None:
             self._sender.going.set()
 
     def get_data_info(self) -> Any:
-        """(types, shapes) of the next row that was sent.
+        """Return (types, shapes) of the next row that was sent.
 
         Raises:
-            RuntimeError: If nothing was sent, or `create_data_info_queue` was not asked for.
+            RuntimeError: If nothing was sent, or `create_data_info_queue` is False.
         """
         if self._sender is None or self._sender.info is None:
             raise RuntimeError("Calling get_data_info with bad state.")
@@ -153,7 +151,7 @@ class TransferDataset(Dataset):
                     ) from self._sender.error
 
     def release(self) -> None:
-        """Stop sending for good."""
+        """Stop sending. It cannot be resumed."""
         if self._sender is not None:
             self._sender.end()
             self._sender = None
@@ -168,11 +166,11 @@ class TransferDataset(Dataset):
 @fluent
 @checked
 def to_device(self: Dataset, send_epoch_end: Flag = True, create_data_info_queue: Flag = False) -> TransferDataset:
-    """A data set whose rows are sent to the device in the background.
+    """Return a data set whose rows are sent to the device in the background.
 
     Args:
         send_epoch_end (bool, optional): Whether ends of epochs are sent. Default: True.
-        create_data_info_queue (bool, optional): Whether shapes and types are kept for each row. Default: False.
+        create_data_info_queue (bool, optional): Whether shapes and types are recorded for each row. Default: False.
 
     Returns:
         TransferDataset.
@@ -189,6 +187,6 @@ def device_que(
     send_epoch_end: Flag = True,
     create_data_info_queue: Flag = False,
 ) -> TransferDataset:
-    """A data set whose rows are sent to the device; :meth:`to_device` with an argument that has no effect."""
+    """Return a data set whose rows are sent to the device, as :meth:`to_device`. `prefetch_size` has no effect."""
     log.unused("Dataset.device_que", "rows are held ready in any case", prefetch_size=prefetch_size is not None)
     return self.to_device(send_epoch_end, create_data_info_queue)

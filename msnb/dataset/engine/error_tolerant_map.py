@@ -1,4 +1,4 @@
-"""A ``map`` that goes on over samples its functions fail on: they are left out, or others stand in for them."""
+"""A ``map`` that omits or replaces samples for which a function fails."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from msnb.dataset.engine.errors import rows_before
 
 
 class SalvagingMap(nodes.Map):
-    """Runs the steps as `Map` does; what happens to a sample that fails is `mode`.
+    """Runs the steps as `Map` does and treats failing samples according to `mode`.
 
     MindSpore puts the replacements at the end of the epoch: its first good samples, over and over.
     """
@@ -20,26 +20,26 @@ class SalvagingMap(nodes.Map):
         self.mode: ErrorSamplesMode = mode
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
-        given = made = 0
+        received = yielded = 0
         good: list[Chunk] = []
         for chunk in self.children[0].chunks(hint):
-            given += chunk.n
-            for part in self._good(chunk):
-                yield part.moved(made)
-                made += part.n
+            received += chunk.n
+            for part in self._good_parts(chunk):
+                yield part.moved(yielded)
+                yielded += part.n
                 if self.mode is ErrorSamplesMode.REPLACE:
                     good.append(part)
-        missing = given - made if good else 0
+        missing = received - yielded if good else 0
         while missing:
             for part in good:
                 if missing:
                     again = part.part(0, min(part.n, missing))
-                    yield again.moved(made)
-                    made += again.n
+                    yield again.moved(yielded)
+                    yielded += again.n
                     missing -= again.n
 
-    def _good(self, chunk):
-        """The samples of a chunk that do not fail, in one or several parts."""
+    def _good_parts(self, chunk):
+        """Yield the samples of a chunk that do not fail, in one or several chunks."""
         try:
             yield self.run(chunk)
             return

@@ -1,4 +1,4 @@
-"""Errors of the user's own functions: said at once, with the column, the sample and the line."""
+"""Errors of the user's own functions, with the column, the sample and the line."""
 
 import os
 import sysconfig
@@ -12,36 +12,38 @@ from msnb.core.errors.source_location import format_location
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 
-_FILES = 3  # as many are named
+_MAX_NAMED_FILES = 3  # further files are only counted
 
 
 class UserError(RuntimeError):
-    """A RuntimeError that already says where it happened.
+    """A RuntimeError whose message includes its location.
 
     Attributes:
-        retells (bool): That its sentence is that of its cause: who shows both needs one of them.
-        before: (columns, number) of the rows of the same chunk that were made before it happened: they come first.
-        sample: number of the row in the epoch at which an operation of ``map`` failed.
+        retells (bool): Its message repeats that of its cause, so a display needs only one of them.
+        before: (columns, number) of the rows of the same chunk that were computed before the error; they are
+            yielded first.
+        sample: Number of the row in the epoch for which an operation of ``map`` failed.
     """
 
     retells = True
     before = None
     sample: int | None = None
 
-    def tell_files(self, operation: str, files: Sequence[str]) -> None:
-        """Add the files of the row, in MindSpore's words; of many the first ones."""
+    def add_files(self, operation: str, files: Sequence[str]) -> None:
+        """Add the files of the row, in MindSpore's words. Only the first ones are named."""
         if files:
-            more = f" and {len(files) - _FILES} more" if len(files) > _FILES else ""
-            told = f"map operation: [{operation}] failed. The corresponding data files: {', '.join(files[:_FILES])}"
-            self.args = (f"{self.args[0]}\n{told}{more}.",)
+            more = f" and {len(files) - _MAX_NAMED_FILES} more" if len(files) > _MAX_NAMED_FILES else ""
+            names = ", ".join(files[:_MAX_NAMED_FILES])
+            sentence = f"map operation: [{operation}] failed. The corresponding data files: {names}{more}."
+            self.args = (f"{self.args[0]}\n{sentence}",)
 
 
 class NoDataError(RuntimeError):
-    """A source has nothing for what was asked: its size is 0, and iterating is an error.
+    """A source has no data for its arguments: its size is 0, and iterating is an error.
 
     Args:
         dataset (str): Name of the class.
-        hint (str): What is missing.
+        hint (str): The missing data.
     """
 
     def __init__(self, dataset: str, hint: str = "") -> None:
@@ -51,37 +53,40 @@ class NoDataError(RuntimeError):
         )
 
 
-def users_line(error: BaseException) -> str | None:
-    """``file:line, in function: text`` of the innermost frame of the user's, a library's where there is none; "" when
-    all are msnb's.
+def find_user_line(error: BaseException) -> str | None:
+    """Return ``file:line, in function: text`` of the user's innermost frame.
+
+    If there is none, return that of a library, and "" if all frames are msnb's.
     """
-    if hasattr(error, "msnb_line"):  # raised in another process
+    if hasattr(error, "msnb_line"):  # set for an error of a worker process
         return error.msnb_line
     frames = traceback.extract_tb(error.__traceback__)
     frames = [f for f in reversed(frames) if not os.path.abspath(f.filename).startswith(PACKAGE)]
-    own = [f for f in frames if not f.filename.startswith(_LIBRARIES)]
-    return next((f"{format_location(f.filename, f.lineno or 0)}, in {f.name}: {f.line}" for f in own or frames), "")
+    user_frames = [f for f in frames if not f.filename.startswith(_LIBRARIES)]
+    return next(
+        (f"{format_location(f.filename, f.lineno or 0)}, in {f.name}: {f.line}" for f in user_frames or frames), ""
+    )
 
 
 def rows_before(error: BaseException) -> tuple[Any, int]:
-    """(columns, number) of the rows that were made before an error; (None, 0) when there is none."""
+    """Return (columns, number) of the rows that were computed before an error, or (None, 0)."""
     return getattr(error, "before", None) or (None, 0)
 
 
-def located(error: Exception, what: str, columns: Sequence[str] = (), sample: int | None = None) -> Exception:
-    """A RuntimeError that tells what failed, in which columns, at which sample and at which line of the user's."""
+def locate_error(error: Exception, operation: str, columns: Sequence[str] = (), sample: int | None = None) -> Exception:
+    """Return a RuntimeError with the failing operation, its columns, the sample and the user's line."""
     if isinstance(error, UserError | KeyboardInterrupt | SystemExit):
         return error
-    where = []
+    details = []
     if columns:
-        where.append(f"column {', '.join(repr(c) for c in columns)}")
+        details.append(f"column {', '.join(repr(c) for c in columns)}")
     if sample is not None:
-        where.append(f"sample {sample} of this epoch")
+        details.append(f"sample {sample} of this epoch")
     text = str(error) or repr(error)
     if not isinstance(error, RuntimeError):
         text = f"{type(error).__name__}: {text}"
-    message = f"{text} [{what} failed" + (f" on {', '.join(where)}" if where else "") + "]"
-    line = users_line(error)
+    message = f"{text} [{operation} failed" + (f" on {', '.join(details)}" if details else "") + "]"
+    line = find_user_line(error)
     if line:
         message += f"\nRaised at {line}"
     return UserError(message)

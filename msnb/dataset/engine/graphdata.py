@@ -1,6 +1,4 @@
-"""``GraphData``: nodes, edges and their features from a graph in MindRecord files, with samplers of neighbours and
-walks.
-"""
+"""``GraphData``: nodes, edges and features of a graph in MindRecord files, with neighbour sampling and random walks."""
 
 from typing import Annotated, Any
 
@@ -9,7 +7,7 @@ import numpy as np
 from msnb import log
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.kinds import INT32_MAX, File, Flag, Text, Whole, Workers, list_of, of_type, within
+from msnb.dataset.core.kinds import INT32_MAX, File, Flag, Int, Text, Workers, list_of, of_type, within
 from msnb.dataset.engine.graphserver import Client, serve
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import MindRecordException
@@ -17,8 +15,8 @@ from msnb.mindrecord.common.exceptions import MindRecordException
 _NO_NODE = -1
 
 
-def _numbers(value, name):
-    """A list or int32 array of numbers as an array."""
+def _as_numbers(value, name):
+    """Convert a list or int32 array of numbers to an array."""
     if isinstance(value, np.ndarray):
         if value.dtype != np.int32:
             raise TypeError(f"Each member in {name} should be of type int32. Got {value.dtype}.")
@@ -27,11 +25,11 @@ def _numbers(value, name):
     return np.asarray(value, np.int32)
 
 
-def _nested(value, name):
-    """A list of numbers or of equally long lists, or an int32 array, as an array."""
+def _as_nested_numbers(value, name):
+    """Convert a list of numbers or of equally long lists, or an int32 array, to an array."""
     of_type(list, np.ndarray)(value, name)
     if isinstance(value, np.ndarray):
-        return _numbers(value, name)
+        return _as_numbers(value, name)
     _check_aligned(value, name)
     return np.asarray(value, np.int32)
 
@@ -54,7 +52,7 @@ def _check_aligned(value, name):
 
 
 class _Graph:
-    """What the file holds, in dictionaries."""
+    """Content of the file, in dictionaries."""
 
     def __init__(self, dataset_file):
         try:
@@ -72,10 +70,10 @@ class _Graph:
         for row in rows:
             if row["attribute"] == "n":
                 self.node_type[int(row["first_id"])] = int(row["type"])
-                self._features(records, row, "node", self.node_features, self.node_defaults)
+                self._add_features(records, row, "node", self.node_features, self.node_defaults)
         for row in rows:
             if row["attribute"] == "e":
-                self._edge(records, row)
+                self._add_edge(records, row)
         for by_type in self.neighbours.values():
             for kind, nodes in by_type.items():
                 by_type[kind] = np.array(nodes, np.int32)
@@ -84,7 +82,7 @@ class _Graph:
             for kind in sorted(set(self.node_type.values()))
         }
 
-    def _edge(self, records, row):
+    def _add_edge(self, records, row):
         edge, source, target = (int(row[k]) for k in ("first_id", "second_id", "third_id"))
         for node in (source, target):
             if node not in self.node_type:
@@ -92,11 +90,11 @@ class _Graph:
         self.edge_type[edge] = int(row["type"])
         self.ends[edge] = (source, target)
         self.neighbours.setdefault(source, {}).setdefault(self.node_type[target], []).append(target)
-        self._features(records, row, "edge", self.edge_features, self.edge_defaults)
+        self._add_features(records, row, "edge", self.edge_features, self.edge_defaults)
 
     @staticmethod
-    def _features(records, row, prefix, features, defaults):
-        own = features.setdefault(int(row["first_id"]), {})
+    def _add_features(records, row, prefix, features, defaults):
+        entity_features = features.setdefault(int(row["first_id"]), {})
         kinds = row.get(f"{prefix}_feature_index")
         if kinds is None:
             return
@@ -110,8 +108,8 @@ class _Graph:
                 value = np.frombuffer(value, np.uint8)
             value = np.asarray(value, None if field["type"] in ("bytes", "string") else field["type"])
             # A feature of one number is a scalar, as in MindSpore.
-            own[kind] = value.reshape(()) if value.size == 1 else value
-            defaults.setdefault(kind, np.zeros_like(own[kind]))
+            entity_features[kind] = value.reshape(()) if value.size == 1 else value
+            defaults.setdefault(kind, np.zeros_like(entity_features[kind]))
 
 
 class GraphData:
@@ -120,16 +118,16 @@ class GraphData:
     Args:
         dataset_file (str): The file.
         num_parallel_workers (int, optional): Workers. Default: None.
-        working_mode (str, optional): 'local' reads the file here. 'server' reads it and answers clients: the call
-            returns when they have gone. 'client' asks a server. Default: 'local'.
-        hostname (str, optional): Where the server is. Default: '127.0.0.1'.
+        working_mode (str, optional): 'local' reads the file here. 'server' reads it and answers clients; the call
+            returns after they have disconnected. 'client' sends requests to a server. Default: 'local'.
+        hostname (str, optional): Host of the server. Default: '127.0.0.1'.
         port (int, optional): Its port, 1024 to 65535. Default: 50051.
-        num_client (int, optional): Clients that the server awaits, 1 to 255. Default: 1.
-        auto_shutdown (bool, optional): Whether the server ends when they have come and gone. Default: True.
+        num_client (int, optional): Number of clients that the server expects, 1 to 255. Default: 1.
+        auto_shutdown (bool, optional): Whether the server ends after they have disconnected. Default: True.
 
     Raises:
         ValueError: If the file does not exist or an argument is out of range.
-        RuntimeError: If the file holds no graph, the port cannot be had or no server answers.
+        RuntimeError: If the file contains no graph, the port is not available or no server answers.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -156,7 +154,7 @@ class GraphData:
             raise ValueError("Invalid working mode, please enter 'local', 'client' or 'server'.")
         if working_mode == "client":
             self._client = Client(hostname, port)
-            self._client.stand_in(self)
+            self._client.replace_methods(self)
             return
         self._graph = _Graph(dataset_file)
         self._random = np.random.default_rng(fresh_seed())
@@ -164,8 +162,8 @@ class GraphData:
             serve(self, hostname, port, num_client, auto_shutdown)
 
     @checked
-    def get_all_nodes(self, node_type: Whole) -> np.ndarray:
-        """Numbers of the nodes of a type.
+    def get_all_nodes(self, node_type: Int) -> np.ndarray:
+        """Return the ids of the nodes of a type.
 
         Args:
             node_type (int): The type.
@@ -176,16 +174,16 @@ class GraphData:
         Raises:
             RuntimeError: If there is no such type.
         """
-        return self._nodes_of(node_type).copy()
+        return self._nodes_of_type(node_type).copy()
 
-    def _nodes_of(self, kind):
+    def _nodes_of_type(self, kind):
         if kind not in self._graph.of_type:
             raise RuntimeError(f"Invalid node type: {kind}; there are {list(self._graph.of_type)}.")
         return self._graph.of_type[kind]
 
     @checked
-    def get_all_edges(self, edge_type: Whole) -> np.ndarray:
-        """Numbers of the edges of a type; see :meth:`get_all_nodes`."""
+    def get_all_edges(self, edge_type: Int) -> np.ndarray:
+        """Return the ids of the edges of a type; see :meth:`get_all_nodes`."""
         edges = [e for e, t in self._graph.edge_type.items() if t == edge_type]
         if not edges:
             raise RuntimeError(
@@ -194,10 +192,10 @@ class GraphData:
         return np.array(edges, np.int32)
 
     def get_nodes_from_edges(self, edge_list: list[Any] | np.ndarray) -> np.ndarray:
-        """The two ends of each edge.
+        """Return the two nodes of each edge.
 
         Args:
-            edge_list (Union[list, numpy.ndarray]): Numbers of edges.
+            edge_list (Union[list, numpy.ndarray]): Ids of edges.
 
         Returns:
             numpy.ndarray, int32, (edges, 2).
@@ -205,7 +203,7 @@ class GraphData:
         Raises:
             RuntimeError: If there is no such edge.
         """
-        edges = _numbers(edge_list, "edge_list")
+        edges = _as_numbers(edge_list, "edge_list")
         if edges.size == 0:
             raise RuntimeError("Input edge_list is empty.")
         for edge in edges.tolist():
@@ -213,7 +211,7 @@ class GraphData:
                 raise RuntimeError(f"Invalid edge id: {edge}.")
         return np.array([self._graph.ends[e] for e in edges.reshape(-1).tolist()], np.int32)
 
-    def _neighbours(self, node, kind):
+    def _get_neighbours(self, node, kind):
         if node == _NO_NODE:
             return np.empty(0, np.int32)
         if node not in self._graph.node_type:
@@ -221,8 +219,8 @@ class GraphData:
         return self._graph.neighbours.get(node, {}).get(kind, np.empty(0, np.int32))
 
     @checked
-    def get_all_neighbors(self, node_list: list[Any] | np.ndarray, neighbor_type: Whole) -> np.ndarray:
-        """All neighbours of a type: each row is a node and its neighbours, filled up with -1.
+    def get_all_neighbors(self, node_list: list[Any] | np.ndarray, neighbor_type: Int) -> np.ndarray:
+        """Return all neighbours of a type. Each row is a node and its neighbours, padded with -1.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
@@ -231,15 +229,15 @@ class GraphData:
         Returns:
             numpy.ndarray, int32, (nodes, 1 + most neighbours).
         """
-        nodes = _numbers(node_list, "node_list")
+        nodes = _as_numbers(node_list, "node_list")
         if nodes.size == 0:
             raise RuntimeError("Input node_list is empty.")
-        self._nodes_of(neighbor_type)
-        found = [self._neighbours(n, neighbor_type) for n in nodes.reshape(-1).tolist()]
-        result = np.full((len(found), 1 + max(map(len, found))), _NO_NODE, np.int32)
+        self._nodes_of_type(neighbor_type)
+        neighbours = [self._get_neighbours(n, neighbor_type) for n in nodes.reshape(-1).tolist()]
+        result = np.full((len(neighbours), 1 + max(map(len, neighbours))), _NO_NODE, np.int32)
         result[:, 0] = nodes.reshape(-1)
-        for row, others in zip(result, found, strict=True):
-            row[1 : 1 + len(others)] = others
+        for row, node_neighbours in zip(result, neighbours, strict=True):
+            row[1 : 1 + len(node_neighbours)] = node_neighbours
         return result
 
     def get_sampled_neighbors(
@@ -248,7 +246,7 @@ class GraphData:
         neighbor_nums: list[Any] | np.ndarray,
         neighbor_types: list[Any] | np.ndarray,
     ) -> np.ndarray:
-        """Random neighbours, their neighbours and so on, up to 6 hops.
+        """Sample random neighbours, their neighbours and so on, up to 6 hops.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
@@ -259,8 +257,8 @@ class GraphData:
             numpy.ndarray, int32: each row a node, its n1 neighbours, their n1 * n2 neighbours and so on; -1 where there
             is none.
         """
-        nodes = _numbers(node_list, "node_list")
-        nums, kinds = _numbers(neighbor_nums, "neighbor_nums"), _numbers(neighbor_types, "neighbor_types")
+        nodes = _as_numbers(node_list, "node_list")
+        nums, kinds = _as_numbers(neighbor_nums, "neighbor_nums"), _as_numbers(neighbor_types, "neighbor_types")
         for value, name in ((nums, "neighbor_nums"), (kinds, "neighbor_types")):
             if not 1 <= len(value) <= 6:
                 raise ValueError(
@@ -273,30 +271,30 @@ class GraphData:
         for number, kind in zip(nums.tolist(), kinds.tolist(), strict=True):
             if number < 1:
                 raise RuntimeError(f"Wrong samples number: {number}.")
-            self._nodes_of(kind)
+            self._nodes_of_type(kind)
         rows = []
         for node in nodes.reshape(-1).tolist():
             row, hop = [node], [node]
             for number, kind in zip(nums.tolist(), kinds.tolist(), strict=True):
-                hop = [n for start in hop for n in self._sampled(self._neighbours(start, kind), number)]
+                hop = [n for start in hop for n in self._sample_neighbours(self._get_neighbours(start, kind), number)]
                 row += hop
             rows.append(row)
         return np.array(rows, np.int32)
 
-    def _sampled(self, candidates, number):
-        """`number` of the candidates: each once before any of them a second time."""
+    def _sample_neighbours(self, candidates, number):
+        """Draw `number` of the candidates. Each is drawn once before any of them is drawn again."""
         if len(candidates) == 0:
             return [_NO_NODE] * number
-        drawn = []
-        while len(drawn) < number:
-            drawn += self._random.permutation(candidates)[: number - len(drawn)].tolist()
-        return drawn
+        sampled = []
+        while len(sampled) < number:
+            sampled += self._random.permutation(candidates)[: number - len(sampled)].tolist()
+        return sampled
 
     @checked
     def get_neg_sampled_neighbors(
-        self, node_list: list[Any] | np.ndarray, neg_neighbor_num: Whole, neg_neighbor_type: Whole
+        self, node_list: list[Any] | np.ndarray, neg_neighbor_num: Int, neg_neighbor_type: Int
     ) -> np.ndarray:
-        """Random nodes of a type that are no neighbours: each row is a node and those.
+        """Sample random nodes of a type that are no neighbours. Each row is a node and its samples.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes.
@@ -306,64 +304,66 @@ class GraphData:
         Returns:
             numpy.ndarray, int32, (nodes, 1 + `neg_neighbor_num`).
         """
-        nodes = _numbers(node_list, "node_list")
+        nodes = _as_numbers(node_list, "node_list")
         if nodes.size == 0:
             raise RuntimeError("Input node_list is empty.")
         if neg_neighbor_num < 1:
             raise RuntimeError(f"Wrong samples number: {neg_neighbor_num}.")
-        everyone = self._nodes_of(neg_neighbor_type)
+        all_nodes = self._nodes_of_type(neg_neighbor_type)
         rows = []
         for node in nodes.reshape(-1).tolist():
-            others = everyone[~np.isin(everyone, self._neighbours(node, neg_neighbor_type)) & (everyone != node)]
-            rows.append([node, *self._sampled(others, neg_neighbor_num)])
+            candidates = all_nodes[
+                ~np.isin(all_nodes, self._get_neighbours(node, neg_neighbor_type)) & (all_nodes != node)
+            ]
+            rows.append([node, *self._sample_neighbours(candidates, neg_neighbor_num)])
         return np.array(rows, np.int32)
 
     def get_node_feature(
         self, node_list: list[Any] | np.ndarray, feature_types: list[Any] | np.ndarray
     ) -> list[np.ndarray]:
-        """Features of nodes.
+        """Return features of nodes.
 
         Args:
             node_list (Union[list, numpy.ndarray]): The nodes, in any shape; -1 gets zeros.
             feature_types (Union[list, numpy.ndarray]): Types of the features.
 
         Returns:
-            list[numpy.ndarray], per type one, with the shape of `node_list` followed by that of the feature.
+            list[numpy.ndarray], one per type, with the shape of `node_list` followed by that of the feature.
 
         Raises:
             TypeError: If an argument has the wrong type.
             RuntimeError: If there is no such node or feature.
         """
         graph = self._graph
-        return self._collect(
-            _nested(node_list, "node_list"), feature_types, graph.node_features, graph.node_defaults, "node"
+        return self._collect_features(
+            _as_nested_numbers(node_list, "node_list"), feature_types, graph.node_features, graph.node_defaults, "node"
         )
 
     def get_edge_feature(self, edge_list: Any, feature_types: Any) -> list[np.ndarray]:
-        """Features of edges; see :meth:`get_node_feature`."""
+        """Return features of edges; see :meth:`get_node_feature`."""
         graph = self._graph
-        return self._collect(
-            _nested(edge_list, "edge_list"), feature_types, graph.edge_features, graph.edge_defaults, "edge"
+        return self._collect_features(
+            _as_nested_numbers(edge_list, "edge_list"), feature_types, graph.edge_features, graph.edge_defaults, "edge"
         )
 
     @staticmethod
-    def _collect(items, feature_types, features, defaults, what):
+    def _collect_features(items, feature_types, features, defaults, entity):
         if items.size == 0:
-            raise RuntimeError(f"Input {what}_list is empty.")
+            raise RuntimeError(f"Input {entity}_list is empty.")
         results = []
-        for kind in _numbers(feature_types, "feature_types").tolist():
+        for kind in _as_numbers(feature_types, "feature_types").tolist():
             if kind not in defaults:
-                raise RuntimeError(f"Invalid feature type: {kind}; the {what}s have {sorted(defaults)}.")
+                raise RuntimeError(f"Invalid feature type: {kind}; the {entity}s have {sorted(defaults)}.")
             values = []
             for item in items.reshape(-1).tolist():
                 if item != _NO_NODE and item not in features:
-                    raise RuntimeError(f"Invalid {what} id: {item}.")
+                    raise RuntimeError(f"Invalid {entity} id: {item}.")
                 values.append(features[item].get(kind, defaults[kind]) if item != _NO_NODE else defaults[kind])
             results.append(np.stack(values).reshape(items.shape + defaults[kind].shape))
         return results
 
     def graph_info(self) -> dict[str, Any]:
-        """Types and numbers of nodes, edges and features.
+        """Return the types and numbers of nodes, edges and features.
 
         Returns:
             dict, with ``node_type``, ``edge_type``, ``node_num``, ``edge_num``, ``node_feature_type``,
@@ -389,37 +389,36 @@ class GraphData:
         step_away_param: Annotated[float, of_type(float)] = 1.0,
         default_node: Annotated[int, within(-1, INT32_MAX, int)] = -1,
     ) -> np.ndarray:
-        """Random walks as in node2vec.
+        """Return random walks as in node2vec.
 
         Args:
-            target_nodes (Union[list, numpy.ndarray]): Where they begin.
+            target_nodes (Union[list, numpy.ndarray]): First nodes of the walks.
             meta_path (Union[list, numpy.ndarray]): Type of the node of every step.
             step_home_param (float, optional): Node2vec's p: the greater, the less often a step goes back. Default: 1.0.
-            step_away_param (float, optional): Node2vec's q: the greater, the less often a step goes away from where the
-                last one
-                began. Default: 1.0.
-            default_node (int, optional): What stands for a step that cannot be taken. Default: -1.
+            step_away_param (float, optional): Node2vec's q: the greater, the less often a step leaves the neighbourhood
+                of the node before. Default: 1.0.
+            default_node (int, optional): Entry for a step that cannot be taken. Default: -1.
 
         Returns:
             numpy.ndarray, int32, (targets, 1 + steps).
         """
-        nodes, path = _numbers(target_nodes, "target_nodes"), _numbers(meta_path, "meta_path")
+        nodes, path = _as_numbers(target_nodes, "target_nodes"), _as_numbers(meta_path, "meta_path")
         if nodes.size == 0 or path.size == 0:
             raise RuntimeError("Input target_nodes and meta_path must not be empty.")
         if step_home_param <= 0 or step_away_param <= 0:
             raise RuntimeError("step_home_param and step_away_param have to be greater than 0.")
         for kind in set(path.tolist()):
-            self._nodes_of(kind)
+            self._nodes_of_type(kind)
         walks = np.full((nodes.size, 1 + path.size), default_node, np.int32)
         for walk, node in zip(walks, nodes.reshape(-1).tolist(), strict=True):
             walk[0], before, kind_before = node, None, None
             for step, kind in enumerate(path.tolist(), 1):
-                candidates = self._neighbours(node, kind)
+                candidates = self._get_neighbours(node, kind)
                 if len(candidates) == 0:
                     break
                 weights = np.ones(len(candidates))
                 if before is not None:
-                    near = np.isin(candidates, self._neighbours(before, kind_before))
+                    near = np.isin(candidates, self._get_neighbours(before, kind_before))
                     weights = np.where(
                         candidates == before, 1 / step_home_param, np.where(near, 1.0, 1 / step_away_param)
                     )

@@ -1,7 +1,7 @@
-"""A graph for several processes: one serves it, the others ask.
+"""A graph for several processes: one process serves it, the others send requests.
 
-A message is JSON with its length in front (4 bytes, big endian), and arrays travel as base64: nothing that comes over
-the network is executed.
+A message is JSON after its length (4 bytes, big endian). Arrays are encoded as base64. Nothing that comes over the
+network is executed.
 """
 
 import base64
@@ -34,52 +34,52 @@ _LENGTH = struct.Struct(">I")
 _ERRORS = {kind.__name__: kind for kind in (RuntimeError, TypeError, ValueError)}
 
 
-def _coded(value):
-    """The value made of what JSON has."""
+def _encode_value(value):
+    """Convert the value to types that JSON has."""
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
         return {"array": data, "dtype": value.dtype.str, "shape": value.shape}
     if isinstance(value, dict):  # JSON's keys are strings, those of graph_info numbers
-        return {"items": [[_coded(k), _coded(v)] for k, v in value.items()]}
+        return {"items": [[_encode_value(k), _encode_value(v)] for k, v in value.items()]}
     if isinstance(value, list | tuple):
-        return [_coded(v) for v in value]
+        return [_encode_value(v) for v in value]
     if isinstance(value, np.generic):
         return value.item()
     return value
 
 
-def _decoded(value):
+def _decode_object(value):
     if "items" in value:
         return dict(value["items"])
     flat = np.frombuffer(base64.b64decode(value["array"]), np.dtype(value["dtype"]))
     return flat.reshape(value["shape"]).copy()
 
 
-def _send(stream, message):
-    data = json.dumps(_coded(message)).encode("utf-8")
+def _send_message(stream, message):
+    data = json.dumps(_encode_value(message)).encode("utf-8")
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.flush()
 
 
-def _receive(stream):
-    """The next message, None when the other side has gone."""
+def _receive_message(stream):
+    """Return the next message, or None if the connection is closed."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack(head)
     data = stream.read(length)
-    return json.loads(data, object_hook=_decoded) if len(data) == length else None
+    return json.loads(data, object_hook=_decode_object) if len(data) == length else None
 
 
 class _Handler(socketserver.StreamRequestHandler):
-    """Answers one client until it goes."""
+    """Answers the requests of one client until it disconnects."""
 
     def handle(self):
         try:
-            while (message := _receive(self.rfile)) is not None:
-                _send(self.wfile, self.server.answer(*message))
+            while (message := _receive_message(self.rfile)) is not None:
+                _send_message(self.wfile, self.server.answer(*message))
         except ConnectionError:
-            pass  # a client that ended without a word is gone all the same
+            pass  # a client that ended without closing its connection
 
     def finish(self):
         try:
@@ -96,11 +96,11 @@ class _Server(socketserver.ThreadingTCPServer):
     def __init__(self, graph, address, clients):
         super().__init__(address, _Handler)
         self._graph = graph
-        self._lock = threading.Lock()  # samples are drawn from one stream of random numbers
+        self._lock = threading.Lock()  # samples are drawn from one random stream
         self._clients = clients
 
     def answer(self, method, args, kwargs):
-        """[True, result] or [False, kind of error, text]."""
+        """Return [True, result] or [False, type of the error, message]."""
         try:
             if method not in METHODS:
                 raise ValueError(f"A graph has no method {method!r}.")
@@ -110,7 +110,7 @@ class _Server(socketserver.ThreadingTCPServer):
             return [False, type(error).__name__, str(error)]
 
     def client_left(self):
-        """Stop when it was the last one that was awaited."""
+        """Stop the server after the last expected client."""
         with self._lock:
             if self._clients is not None:
                 self._clients -= 1
@@ -119,10 +119,10 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 def serve(graph: Any, hostname: str, port: int, num_client: int, auto_shutdown: bool) -> None:
-    """Answer clients; with `auto_shutdown` until `num_client` of them have come and gone, or else for ever.
+    """Answer clients: with `auto_shutdown` until `num_client` of them have disconnected, otherwise for ever.
 
     Raises:
-        RuntimeError: If the port cannot be had.
+        RuntimeError: If the port is not available.
     """
     try:
         server = _Server(graph, (hostname, port), num_client if auto_shutdown else None)
@@ -133,15 +133,15 @@ def serve(graph: Any, hostname: str, port: int, num_client: int, auto_shutdown: 
 
 
 class Client:
-    """Asks a server; usable from several threads, and from processes forked later."""
+    """Sends requests to a server. It can be used from several threads, and from processes forked later."""
 
     def __init__(self, hostname: str, port: int) -> None:
         self._address = hostname, port
         self._lock = threading.Lock()
         self._pid = None
-        self._connect()
+        self._open_connection()
 
-    def _connect(self):
+    def _open_connection(self):
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -159,12 +159,12 @@ class Client:
         self._pid = os.getpid()
 
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """The method's result on the server; its errors come back as they are."""
+        """Return the method's result on the server, or raise the server's error."""
         with self._lock:
             if self._pid != os.getpid():  # a forked process must not share the connection
-                self._connect()
-            _send(self._stream, [method, args, kwargs])
-            answer = _receive(self._stream)
+                self._open_connection()
+            _send_message(self._stream, [method, args, kwargs])
+            answer = _receive_message(self._stream)
         if answer is None:
             raise RuntimeError("The graph server has gone away.")
         if answer[0]:
@@ -172,12 +172,12 @@ class Client:
         kind, text = answer[1:]
         raise _ERRORS[kind](text) if kind in _ERRORS else RuntimeError(f"{kind}: {text}")
 
-    def stand_in(self, graph: Any) -> None:
-        """Let the methods of `graph` ask the server."""
+    def replace_methods(self, graph: Any) -> None:
+        """Replace the methods of `graph` by requests to the server."""
         for name in METHODS:
             setattr(graph, name, functools.partial(self.call, name))
 
     def close(self) -> None:
-        """Leave the server."""
+        """Disconnect from the server."""
         self._stream.close()
         self._socket.close()

@@ -1,4 +1,4 @@
-"""Iterators: where rows leave the pipeline, as numpy arrays or as Tensors."""
+"""Iterators, which return the rows of a pipeline as numpy arrays or Tensors."""
 
 import copy
 import time
@@ -21,17 +21,17 @@ from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.workers import Prefetcher
 
-_asked = events.subscribers
+_subscribers = events.subscribers
 _clock = time.perf_counter_ns
 _MAX_HINT = 64
-_ON_DEVICE = 2  # batches that wait in the device's memory, besides the one in use
-_FORGET = 256
+_DEVICE_PREFETCH = 2  # batches in the device's memory, besides the one in use
+_CLEAN_UP_AT = 256
 ITERATORS_LIST = []
-_stopped = False  # whether all have been, and none made since
+_stopped = False  # True if all iterators were stopped and none was created since
 
 
 def _cleanup():
-    """Stop every iterator there is."""
+    """Stop all iterators."""
     global _stopped
     _stopped = True
     for ref in ITERATORS_LIST:
@@ -41,48 +41,49 @@ def _cleanup():
 
 
 def check_iterator_cleanup() -> bool:
-    """Whether all iterators have been stopped, and none has been made since."""
+    """Return True if all iterators have been stopped and none has been created since."""
     return _stopped
 
 
 def _unset_iterator_cleanup():
-    """From here on iterators count as not stopped; making one says so as well."""
+    """Reset the flag of :func:`check_iterator_cleanup`. Creating an iterator does the same."""
     global _stopped
     _stopped = False
 
 
-def _boxed(rows):
-    # A Tensor holds numbers; strings stay the numpy arrays they are.
+def _box_rows(rows):
+    # Tensors cannot contain strings, which stay numpy arrays.
     return [[a if a.dtype.kind in "SU" else Tensor(a) for a in row] for row in rows]
 
 
-def _decoded(rows):
-    """The rows with strings as MindSpore 2 gives them, str instead of bytes."""
+def _decode_rows(rows):
+    """Decode strings to str, as MindSpore 2 returns them."""
     return [list(map(as_str, row)) for row in rows]
 
 
-def _groups(plan, boxed, texts=False):
-    """The rows of each chunk. Tensors are made here, ahead of the consumer: a transfer to the device goes on while
-    the batch before is being used.
+def _produce_rows(plan, box_rows, decode=False):
+    """Yield the rows of each chunk.
 
-    A thread may run this; so it knows the plan, and not the Iterator, whose end must end the thread.
+    Tensors are created here, ahead of the consumer, so that a transfer to the device overlaps with the use of the batch
+    before. A thread may run this generator. It refers to the plan and not to the Iterator, because the thread must end
+    when the Iterator is deleted.
     """
     for chunk in plan.chunks(Hint(_MAX_HINT, 1)):
         rows = list(zip(*map(rows_of, chunk.columns), strict=True))
         del chunk
-        if texts:
-            rows = _decoded(rows)
-        yield rows if boxed is None else boxed(rows)
+        if decode:
+            rows = _decode_rows(rows)
+        yield rows if box_rows is None else box_rows(rows)
 
 
 class Iterator:
-    """Goes through a pipeline, one epoch per ``for`` loop.
+    """Iterates over a pipeline, one epoch per ``for`` loop.
 
     Args:
         dataset (Dataset): The pipeline.
-        num_epochs (int): How many epochs may be asked for; -1 for any number. Default: -1.
-        output_numpy (bool): Whether rows hold numpy arrays instead of Tensors. Default: False.
-        do_copy (bool): Accepted for MindSpore's sake; arrays are never shared with the pipeline. Default: True.
+        num_epochs (int): Maximal number of epochs; -1 for no limit. Default: -1.
+        output_numpy (bool): Whether rows contain numpy arrays instead of Tensors. Default: False.
+        do_copy (bool): Accepted for compatibility; arrays are never shared with the pipeline. Default: True.
     """
 
     def __init__(
@@ -100,10 +101,10 @@ class Iterator:
         self._rows = None
         self._prefetcher = None
         self._runtime_context = True
-        self._boxed = None if output_numpy else _boxed
-        self._texts = api_generations.shared == 2
+        self._box_rows = None if output_numpy else _box_rows
+        self._decodes_strings = api_generations.shared == 2
         self._index = 0
-        if len(ITERATORS_LIST) >= _FORGET:
+        if len(ITERATORS_LIST) >= _CLEAN_UP_AT:
             ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
         ITERATORS_LIST.append(weakref.ref(self))
         _unset_iterator_cleanup()
@@ -112,7 +113,7 @@ class Iterator:
         return self
 
     def __next__(self) -> Any:
-        start = _clock() if _asked.waited else None
+        start = _clock() if _subscribers.waited else None
         try:
             if not hasattr(self, "_runtime_context"):
                 raise AttributeError(
@@ -120,11 +121,11 @@ class Iterator:
                     "create another one."
                 )
             if self._rows is None:
-                self._begin()
+                self._begin_epoch()
             try:
                 row = next(self._rows, None)
             except KeyboardInterrupt:
-                self.stop()  # a traceback may keep this object alive for long: let go of threads and processes now
+                self.stop()  # a traceback may keep this object alive: release threads and processes now
                 raise
             if row is None:
                 if self._index == 0:
@@ -135,12 +136,12 @@ class Iterator:
                 self._epochs_done += 1
                 raise StopIteration
             self._index += 1
-            return self._finish(row)
+            return self._format_row(row)
         finally:
             if start is not None:
                 events.notify("waited", self, start, _clock())
 
-    def _begin(self):
+    def _begin_epoch(self):
         if 0 < self._num_epochs <= self._epochs_done:
             raise RuntimeError(
                 "EOF buffer encountered. Users try to fetch data beyond the specified number of epochs. "
@@ -148,26 +149,28 @@ class Iterator:
             )
         self._index = 0
         self._stop_prefetching()
-        to_device = self._boxed is not None and get_context("device_target") != "CPU"
-        ahead = max(1, min(settings.prefetch, _ON_DEVICE if to_device else 8))
-        boxed = self._boxed
-        if self._monitor is not None and boxed is not None:
-            boxed = self._monitor.timed_boxing(boxed)
-        self._prefetcher = Prefetcher(_groups(self._plan, boxed, self._texts), ahead, always=to_device)
+        to_device = self._box_rows is not None and get_context("device_target") != "CPU"
+        ahead = max(1, min(settings.prefetch, _DEVICE_PREFETCH if to_device else 8))
+        box_rows = self._box_rows
+        if self._monitor is not None and box_rows is not None:
+            box_rows = self._monitor.timed_boxing(box_rows)
+        self._prefetcher = Prefetcher(
+            _produce_rows(self._plan, box_rows, self._decodes_strings), ahead, always=to_device
+        )
         groups = self._prefetcher if self._monitor is None else self._monitor.follow(self._prefetcher)
         self._rows = chain.from_iterable(groups)
 
     def get_next(self) -> Any:
-        """The next row; where an epoch ends an empty one, after which the next epoch begins."""
+        """Return the next row. At the end of an epoch return an empty row; the next call begins the next epoch."""
         try:
             return next(self)
         except StopIteration:
-            return self._nothing()
+            return self._empty_row()
 
-    def _nothing(self):
+    def _empty_row(self):
         return []
 
-    def _finish(self, row):
+    def _format_row(self, row):
         raise RuntimeError("Calling base class Iterator's get_next is invalid.")
 
     def _stop_prefetching(self):
@@ -176,11 +179,11 @@ class Iterator:
             self._prefetcher = None
 
     def get_col_names(self) -> list[str]:
-        """Names of the columns, in the order of the pipeline."""
+        """Return the names of the columns, in the order of the pipeline."""
         return list(self._columns)
 
     def stop(self) -> None:
-        """Give back what the pipeline holds. The iterator cannot be used afterwards."""
+        """Release the resources of the pipeline. The iterator cannot be used afterwards."""
         if hasattr(self, "_runtime_context"):
             del self._runtime_context
             self._rows = None
@@ -202,10 +205,10 @@ class Iterator:
 class DictIterator(Iterator):
     """Rows as dicts: column name to value."""
 
-    def _nothing(self):
+    def _empty_row(self):
         return {}
 
-    def _finish(self, row):
+    def _format_row(self, row):
         return dict(zip(self._columns, row, strict=True))
 
 
@@ -226,7 +229,7 @@ class TupleIterator(Iterator):
             dataset._monitor = monitor
         super().__init__(dataset, num_epochs, output_numpy, do_copy)
 
-    def _finish(self, row):
+    def _format_row(self, row):
         return list(row)
 
 
@@ -245,11 +248,11 @@ def create_tuple_iterator(
     output_numpy: Flag | None = False,
     do_copy: bool = True,
 ) -> TupleIterator:
-    """An iterator over rows as lists.
+    """Return an iterator over rows as lists.
 
     Args:
         columns (list[str], optional): Columns and their order. Default: None, all.
-        num_epochs (int, optional): How many epochs may be asked for; -1 for any number. Default: -1.
+        num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
         output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
         do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
 
@@ -260,7 +263,7 @@ def create_tuple_iterator(
         >>> for image, label in dataset.create_tuple_iterator():
         ...     print(image.shape, label)
     """
-    _say_copied(do_copy)
+    _report_unused_do_copy(do_copy)
     return TupleIterator(self, columns, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
 
 
@@ -269,10 +272,10 @@ def create_tuple_iterator(
 def create_dict_iterator(
     self: Dataset, num_epochs: NoEnd | None = -1, output_numpy: Flag | None = False, do_copy: bool = True
 ) -> DictIterator:
-    """An iterator over rows as dicts.
+    """Return an iterator over rows as dicts.
 
     Args:
-        num_epochs (int, optional): How many epochs may be asked for; -1 for any number. Default: -1.
+        num_epochs (int, optional): Maximal number of epochs; -1 for no limit. Default: -1.
         output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
         do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
 
@@ -283,14 +286,14 @@ def create_dict_iterator(
         >>> for row in dataset.create_dict_iterator(output_numpy=True):
         ...     print(row["image"].shape)
     """
-    _say_copied(do_copy)
+    _report_unused_do_copy(do_copy)
     return DictIterator(self, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
 
 
-def _say_copied(do_copy):
+def _report_unused_do_copy(do_copy):
     log.unused("Dataset", "values never share memory with the pipeline", do_copy=do_copy is not True)
 
 
 def empty_like(shapes: Any, types: Any) -> list[np.ndarray]:
-    """Zeros of the given shapes and types, one per column."""
+    """Return zeros of these shapes and types, one array per column."""
     return [np.zeros(shape, dtype) for shape, dtype in zip(shapes, types, strict=True)]

@@ -1,4 +1,4 @@
-"""Pointwise transforms of uint8 images as one table look-up, with the channels put first in the same go."""
+"""Fuses pointwise transforms of uint8 images into one table look-up, which may also move the channels to the front."""
 
 import threading
 from collections.abc import Sequence
@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 
 from msnb.dataset.core.optional import cv2
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.program import LibraryStep, Step
 
 _OPENCV = tuple(map(np.dtype, ("float32", "float64", "uint8", "uint16", "int16", "int32")))
-_BLOCK = 1 << 17  # bytes of images that are taken together, so that what is in between stays in the processor's cache
+_BLOCK = 1 << 17  # bytes of images per block, so that intermediate results stay in the processor's cache
 
 
 class TableStep(Step):
-    """Pointwise transforms in a row, applied to uint8 input through a table of 256 results per channel.
+    """Consecutive pointwise transforms, applied to uint8 input by a table of 256 results per channel.
 
-    The table is made by the transforms themselves, so the result is theirs to the bit. Other input goes through them
-    one by one.
+    The transforms themselves compute the table, so results are equal to the bit. Other input passes through the
+    transforms one by one.
 
     Args:
         steps (list[LibraryStep]): The transforms.
-        planes (LibraryStep, optional): A transform that comes next and puts the channels first. Default: None.
+        planes (LibraryStep, optional): The next transform, which moves the channels to the front. Default: None.
     """
 
     deterministic = True
@@ -36,8 +36,8 @@ class TableStep(Step):
         self._tables = {}
         self._lock = threading.Lock()
 
-    def _table(self, channels):
-        """(channels, 256) results; (1, 256) when the channels agree; None when the transforms refuse or change the
+    def _get_table(self, channels):
+        """Return (channels, 256) results, or (1, 256) if the channels agree, or None if the transforms change the
         shape.
         """
         if channels not in self._tables:
@@ -53,9 +53,9 @@ class TableStep(Step):
         return self._tables[channels]
 
     def apply(self, columns: Any, n: int, first: int) -> list[Any]:
-        column = settle(columns[0])
+        column = stack_if_uniform(columns[0])
         if isinstance(column, np.ndarray) and column.dtype == np.uint8 and column.ndim == 4 and column.shape[-1] <= 4:
-            table = self._table(column.shape[-1])
+            table = self._get_table(column.shape[-1])
             if table is not None:
                 return [(look_up if self.planes is None else look_up_planes)(table, np.ascontiguousarray(column))]
         for step in [*self.steps, *([self.planes] if self.planes else [])]:
@@ -64,7 +64,7 @@ class TableStep(Step):
 
 
 def look_up(table: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """``table[channel, pixel]`` of uint8 images (N, H, W, C)."""
+    """Return ``table[channel, pixel]`` for uint8 images (N, H, W, C)."""
     n, height, width, channels = images.shape
     if table.dtype not in _OPENCV:
         return table[0][images] if len(table) == 1 else table[np.arange(channels), images]
@@ -78,7 +78,7 @@ def look_up(table: np.ndarray, images: np.ndarray) -> np.ndarray:
 
 
 def look_up_planes(table: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """:func:`look_up`, with the channels before height and width in the result."""
+    """Return :func:`look_up` with the channels before height and width."""
     n, height, width, channels = images.shape
     if channels == 1 or table.dtype not in _OPENCV:
         return np.ascontiguousarray(look_up(table, images).transpose(0, 3, 1, 2))
@@ -87,18 +87,18 @@ def look_up_planes(table: np.ndarray, images: np.ndarray) -> np.ndarray:
     block = max(1, _BLOCK // (height * width * channels))
     planes = [np.empty((min(block, n) * height, width), np.uint8) for _ in range(channels)]
     for start in range(0, n, block):
-        part = images[start : start + block]
-        if len(part) != block:
-            planes = [p[: len(part) * height] for p in planes]
-        c.split(part.reshape(-1, width, channels), planes)
+        images_block = images[start : start + block]
+        if len(images_block) != block:
+            planes = [p[: len(images_block) * height] for p in planes]
+        c.split(images_block.reshape(-1, width, channels), planes)
         for i, plane in enumerate(planes):
-            # Each channel of the block: rows of one image's pixels, which OpenCV fills at their stride in the result.
-            c.LUT(plane.reshape(len(part), -1), table[i % len(table)], out[start : start + block, i])
+            # One channel of the block: a row per image, which OpenCV writes at the stride of the result.
+            c.LUT(plane.reshape(len(images_block), -1), table[i % len(table)], out[start : start + block, i])
     return out.reshape(n, channels, height, width)
 
 
 def fuse_pointwise(steps: Sequence[Any]) -> list[Any]:
-    """Neighbouring pointwise steps on the same column become one TableStep, along with an HWC2CHW that follows."""
+    """Replace neighbouring pointwise steps on the same column, and a following HWC2CHW, by one TableStep."""
     out, run = [], []
 
     def close(planes=None):

@@ -1,4 +1,6 @@
-"""``map``: transforms and functions applied to columns of every row; ``flat_map``: a data set out of every row."""
+"""``map`` applies transforms and functions to columns of every row; ``flat_map`` concatenates a data set for every
+row.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -20,15 +22,15 @@ from msnb.dataset.engine.program import LibraryStep, UserStep
 from msnb.dataset.engine.zip_concat import ConcatDataset
 
 
-def _callbacks(callbacks, name):
+def _check_callbacks(callbacks, name):
     return (list_of if isinstance(callbacks, list | tuple) else of_type)(DSCallback)(callbacks, name)
 
 
-Callbacks = Annotated[DSCallback | list[DSCallback], Worded("a DSCallback or a list of them", _callbacks)]
+Callbacks = Annotated[DSCallback | list[DSCallback], Worded("a DSCallback or a list of them", _check_callbacks)]
 
 
 def makes_pil(op: Any) -> bool:
-    """Whether a transform gives PIL images, whatever it is given."""
+    """Return True if a transform always returns PIL images."""
     return getattr(op, "to_pil", False) is True or getattr(type(op), "makes_pil", False)
 
 
@@ -59,8 +61,8 @@ class MapDataset(Dataset):
         self.input_columns: list[str] = as_list(input_columns) or []
         self.output_columns: list[str] = as_list(output_columns) or self.input_columns
         self.column_order = column_order
-        differ = self.input_columns and len(self.input_columns) != len(self.output_columns)
-        if differ and column_order is None and api_generations.shared == 1:
+        counts_differ = self.input_columns and len(self.input_columns) != len(self.output_columns)
+        if counts_differ and column_order is None and api_generations.shared == 1:
             raise ValueError(
                 "When length of input_columns and output_columns are not equal, column_order must be specified."
             )
@@ -69,7 +71,7 @@ class MapDataset(Dataset):
             callbacks if callbacks is None or isinstance(callbacks, list) else [callbacks]
         )
 
-    def _node(self, children):
+    def _make_node(self, children):
         child = children[0]
         names = self.input_columns or child.columns[:1]
         outputs = self.output_columns or names
@@ -79,16 +81,16 @@ class MapDataset(Dataset):
                 raise RuntimeError(f"input column name: {name} doesn't exist in the dataset columns {columns}.")
         inputs = [columns.index(name) for name in names]
         workers = self.num_parallel_workers or settings.workers
-        steps = self._steps(inputs, list(names), len(outputs), workers)
+        steps = self._make_steps(inputs, list(names), len(outputs), workers)
         if len(outputs) == len(inputs):
             for i, name in zip(inputs, outputs, strict=True):
                 columns[i] = name
         else:
             columns = list(outputs) + [c for c in columns if c not in names]
         if len(set(columns)) != len(columns):
-            twice = next(c for c in columns if columns.count(c) > 1)
+            repeated = next(c for c in columns if columns.count(c) > 1)
             raise RuntimeError(
-                f"Invalid parameter, duplicate column names are not allowed: {twice} (map makes {columns})."
+                f"Invalid parameter, duplicate column names are not allowed: {repeated} (map makes {columns})."
             )
         watcher = Watcher(self.callbacks) if self.callbacks else None
         if settings.error_samples_mode is ErrorSamplesMode.RETURN or watcher is not None:
@@ -99,11 +101,13 @@ class MapDataset(Dataset):
             node = self.cache.node(self, node)
         return nodes.Project(node, self.column_order) if self.column_order else node
 
-    def _steps(self, inputs, names, results, workers):
-        """One step per transform; neighbouring Python functions share one, in which PIL images may travel."""
+    def _make_steps(self, inputs, names, results, workers):
+        """Make one step per transform. Neighbouring Python functions share a step, within which PIL images may be
+        passed on.
+        """
         groups, is_pil = [], False
         for op in self.operations:
-            # In MindSpore 2 what takes both goes through Pillow behind a transform that makes PIL images of arrays.
+            # In MindSpore 2, a transform of both arrays and PIL images uses Pillow after one that returns PIL images.
             is_pil = api_generations.shared == 2 and (
                 makes_pil(op)
                 or is_pil
@@ -125,16 +129,16 @@ class MapDataset(Dataset):
             return [_RowSteps(groups, inputs, results, names)]
         steps = []
         for g, group in enumerate(groups):
-            made = results if g == len(groups) - 1 else len(inputs)
+            result_count = results if g == len(groups) - 1 else len(inputs)
             if isinstance(group, list):
                 threads = workers if self.num_parallel_workers is not None and not self.python_multiprocessing else 1
-                step = UserStep(group, inputs, made, names, threads)
-                step.followed = g < len(groups) - 1
+                step = UserStep(group, inputs, result_count, names, threads)
+                step.precedes_library_step = g < len(groups) - 1
                 if self.python_multiprocessing:
                     step.processes = ProcessPool([step.call], workers)
                 steps.append(step)
             else:
-                steps.append(LibraryStep(group, inputs, made, names, workers))
+                steps.append(LibraryStep(group, inputs, result_count, names, workers))
         return steps
 
 
@@ -156,18 +160,17 @@ def map(
     """Apply transforms or functions to columns of every row.
 
     Args:
-        operations (Union[list, TensorOp, Callable]): Applied one after the other; each gets what the one before
-            returns.
+        operations (Union[list, TensorOp, Callable]): Applied one after the other; each gets the result of the one
+            before.
         input_columns (Union[str, list[str]], optional): Columns for the first. Default: None, the first column.
         output_columns (Union[str, list[str]], optional): Names of the results. Default: None, those of the input
             columns.
         column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ, but in
             MindSpore 2, where the results then come first. Default: None.
-        num_parallel_workers (int, optional): Workers. Functions of the user's run on that many threads when it is
-            given and
-            greater than 1, and one at a time, in order, when it is not. Default: None.
+        num_parallel_workers (int, optional): Workers. The user's functions run on that many threads if it is set
+            and greater than 1, and otherwise one at a time, in order. Default: None.
         python_multiprocessing (bool, optional): Whether the user's functions run in processes. Default: False.
-        cache (DatasetCache, optional): Where to keep the results. Default: None.
+        cache (DatasetCache, optional): Cache of the results. Default: None.
         callbacks (Union[DSCallback, list[DSCallback]], optional): Called around steps and epochs. Default: None.
         max_rowsize (int, optional): Of 2.x; without effect, rows of any size pass. Default: 16.
         offload (bool, optional): Of 2.x; without effect, the plan is optimised anyway. Default: None.
@@ -203,10 +206,10 @@ def map(
 
 @fluent
 def flat_map(self: Dataset, func: Callable) -> Dataset:
-    """Make a data set of each row and concatenate them.
+    """Call `func` for each row and concatenate the data sets that it returns.
 
     Args:
-        func (Callable): Takes a row, returns a Dataset. r1.1 gives it a list of arrays, MindSpore 2 one array for each
+        func (Callable): Takes a row, returns a Dataset. r1.1 passes a list of arrays, MindSpore 2 one array for each
             column.
 
     Returns:
@@ -218,29 +221,29 @@ def flat_map(self: Dataset, func: Callable) -> Dataset:
 
     if not callable(func):
         raise TypeError("func must be a function.")
-    parts = []
+    datasets = []
     for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
-        part = func(*row) if api_generations.shared == 2 else func(row)
-        if not isinstance(part, Dataset):
-            raise TypeError(f"flat_map must return a Dataset object, but func returned {type(part).__name__}.")
-        parts.append(part)
-    if not parts:
+        dataset = func(*row) if api_generations.shared == 2 else func(row)
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"flat_map must return a Dataset object, but func returned {type(dataset).__name__}.")
+        datasets.append(dataset)
+    if not datasets:
         raise TypeError("flat_map must return a Dataset object, but there was no row to make one from.")
-    return parts[0] if len(parts) == 1 else ConcatDataset(parts)
+    return datasets[0] if len(datasets) == 1 else ConcatDataset(datasets)
 
 
 class _RowSteps(UserStep):
-    """Operations that change the number of columns on their way: each gets whatever the one before returns."""
+    """Operations that change the number of columns: each gets the results of the one before."""
 
     def __init__(self, groups, inputs, results, names):
         functions = [f for g in groups for f in (g if isinstance(g, list) else [g])]
         super().__init__(functions, inputs, results, names)
 
     def call(self, *row):
-        """One row through the operations."""
+        """Apply the operations to one row."""
         values = row
         for function, state in zip(self.functions, self.states, strict=True):
             values = function._run(state, *values) if isinstance(function, TensorOp) else function(*values)
             if not isinstance(values, tuple):
                 values = (values,)
-        return tuple(self._array(v) for v in values)
+        return tuple(self._as_array(v) for v in values)

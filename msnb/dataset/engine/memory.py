@@ -1,21 +1,22 @@
-"""Memory that pipelines use over and over."""
+"""Reuse of the memory of images and batches."""
 
 import functools
 
 import numpy as np
 
-_MOST = 31 << 20  # bytes; glibc does not go beyond 32 MiB
+_LARGEST_BLOCK = 31 << 20  # bytes; glibc does not go beyond 32 MiB
 
 
 @functools.cache
 def keep_freed_memory():
-    """Let the C library keep the memory of images and batches when they are given back, for the next ones.
+    """Let the C library reuse freed memory of images and batches instead of returning it to the kernel.
 
-    glibc asks the kernel for every block above a threshold, and the kernel clears each page anew: a fifth of the time
-    that decoding a picture takes. The threshold follows the largest such block that was given back, so one is.
-    Other C libraries take no notice.
+    Other C libraries than glibc are not affected.
     """
-    np.empty(_MOST, np.uint8)
+    # glibc maps every block above a threshold from the kernel, which clears each page: a fifth of the time of decoding
+    # a
+    # picture. The threshold grows to the largest such block that was freed, so one is allocated and freed here.
+    np.empty(_LARGEST_BLOCK, np.uint8)
 
 
 __all__ = ["keep_freed_memory"]

@@ -1,6 +1,6 @@
-"""What each operator of a running pipeline does: rows, time, how full the queue before the consumer is.
+"""Measurements of the operators of a running pipeline: rows, time, fill of the queue before the consumer.
 
-Nothing here runs unless a pipeline is monitored: then the operators of its plan are wrapped, one by one.
+They cost nothing unless a pipeline is monitored. Then each node of its plan is wrapped.
 """
 
 import threading
@@ -15,23 +15,23 @@ from msnb.dataset.engine.program import UserStep
 from msnb.dataset.engine.workers import processors
 
 _clock = time.perf_counter
-_FULL = 0.05  # share of the time that a consumer may wait before its pipeline is called slow
-_IDLE = 0.02  # share of the time below which a consumer's own work is that of an empty loop
-_STEP = 1e-4  # seconds; no step of a training is as short
-_MOST = 0.3  # share of the pipeline's time from which an operator is what holds it up
+_SLOW_WAIT_SHARE = 0.05  # share of the time that a consumer may wait before its pipeline is called slow
+_EMPTY_LOOP_SHARE = 0.02  # share of the time below which a consumer counts as an empty loop
+_SHORTEST_STEP = 1e-4  # seconds; every training step is longer
+_BOTTLENECK_SHARE = 0.3  # share of the pipeline's time from which an operator is the bottleneck
 
 
 class Operator:
     """One line of a monitor: an operator, or one transform of a ``map``.
 
     Attributes:
-        label (str): What it is.
+        label (str): Its name.
         kind (str): ``source``, ``map``, ``function`` (the user's Python), ``cache``, ``batch``, ``device`` or
             ``operator``.
-        depth (int): How far below the last operator; transforms stand one below their ``map``.
-        rows (int): Rows that it gave out (samples, or batches behind a batch).
-        seconds (float): Time spent in it, without what it reads from.
-        advice (str): A sentence on what would make it faster; empty where nothing is known.
+        depth (int): Number of operators between it and the last one. Transforms are one below their ``map``.
+        rows (int): Rows that it yielded (samples, or batches after a batch).
+        seconds (float): Time spent in it, without its inputs.
+        advice (str): A sentence on ways to make it faster, or "".
     """
 
     def __init__(self, label: Any, kind: str, depth: int, advice: str = "") -> None:
@@ -41,31 +41,31 @@ class Operator:
         self.advice: str = advice
         self.rows: int = 0
         self.total: float = 0.0
-        self.below: list[Any] = []
+        self.children: list[Any] = []
 
     @property
     def label(self) -> str:
-        """What it is."""
+        """Name of the operator."""
         return self._label() if callable(self._label) else self._label
 
     @property
     def seconds(self) -> float:
-        """Time spent in it alone."""
-        return max(0.0, self.total - sum(o.total for o in self.below))
+        """Time spent in the operator, without its inputs."""
+        return max(0.0, self.total - sum(o.total for o in self.children))
 
 
-def _kind(node):
+def _classify_node(node):
     if isinstance(node, nodes.IndexSource | nodes.StreamSource):
         return "source"
-    known = ((nodes.CachedMap, "cache"), (nodes.Map, "map"), (nodes.Batch, "batch"), (nodes.Filter, "function"))
-    return next((name for kind, name in known if isinstance(node, kind)), "operator")
+    kinds = ((nodes.CachedMap, "cache"), (nodes.Map, "map"), (nodes.Batch, "batch"), (nodes.Filter, "function"))
+    return next((name for kind, name in kinds if isinstance(node, kind)), "operator")
 
 
 class Monitor:
-    """Measures a pipeline while it runs; what :meth:`Dataset.monitor` returns.
+    """Measures a pipeline while it runs; the result of :meth:`Dataset.monitor`.
 
-    Inside ``with``, every iterator that is made of the data set is measured, by whomever: a loop, ``Model.train``.
-    Outside, the last figures stay. ``print`` shows them as text, a notebook as a table.
+    Inside ``with``, every iterator over the data set is measured: that of a loop, and that of ``Model.train``. After
+    it, the last figures remain. ``print`` shows them as text, a notebook as a table.
 
     Args:
         dataset (Dataset): The pipeline.
@@ -83,10 +83,10 @@ class Monitor:
         self.queue: Any = None
         self.rows: int = 0
         self.waited = self.used = 0.0
-        self._filled, self._places = 0, 0  # sums over the items that were taken
+        self._filled, self._capacity = 0, 0  # sums over all items
         self.running: bool = False
-        self._begun = self._ended = None
-        self._left = None
+        self._started_at = self._ended_at = None
+        self._returned_at = None
         self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -97,51 +97,53 @@ class Monitor:
         self.dataset._monitor = None
         self.finish()
 
-    # ---- what the engine calls
+    # ---- called by the engine
 
     def attach(self, plan: Any) -> None:
-        """Wrap the operators of a plan that is about to run, and begin anew."""
+        """Wrap the nodes of a plan that is about to run, and reset the figures."""
         with self._lock:
             self.operators = []
-            self._add(plan, 0)
+            self._add_node(plan, 0)
             self.rows = 0
             self.waited = self.used = 0.0
-            self._filled = self._places = 0
-            self._begun = self._ended = self._left = None
+            self._filled = self._capacity = 0
+            self._started_at = self._ended_at = self._returned_at = None
             self.running = True
 
-    def _add(self, node, depth):
-        mine = Operator(node.describe, _kind(node), depth, getattr(getattr(node, "source", None), "advice", ""))
-        self.operators.append(mine)
-        node.chunks = self._timed(node.chunks, mine)
+    def _add_node(self, node, depth):
+        operator = Operator(
+            node.describe, _classify_node(node), depth, getattr(getattr(node, "source", None), "advice", "")
+        )
+        self.operators.append(operator)
+        node.chunks = self._time_chunks(node.chunks, operator)
         if isinstance(node, nodes.Map | nodes.CachedMap):
-            mine._label = "map" if isinstance(node, nodes.Map) else "kept in memory"
+            operator._label = "map" if isinstance(node, nodes.Map) else "kept in memory"
             for step in reversed(node.steps):
                 kind = "function" if isinstance(step, UserStep) else "map"
-                line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1, _advice(step))
+                line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1, _advise_step(step))
                 self.operators.append(line)
-                step.run = self._counted(step.run, line)
-                mine.below.append(line)
+                step.run = self._time_run(step.run, line)
+                operator.children.append(line)
         if isinstance(node, nodes.CachedMap):
-            # It asks its source for samples, not for chunks.
+            # It requests samples from its source, not chunks.
             source = node.children[0]
             line = Operator(source.describe, "source", depth + 1, getattr(source.source, "advice", ""))
             self.operators.append(line)
-            source.fetch = self._counted(source.fetch, line)
-            mine.below.append(line)
-            return mine
+            source.fetch = self._time_run(source.fetch, line)
+            operator.children.append(line)
+            return operator
         for child in node.children:
-            mine.below.append(self._add(child, depth + 1))
-        return mine
+            operator.children.append(self._add_node(child, depth + 1))
+        return operator
 
-    def timed_boxing(self, boxed: Any) -> Any:
-        """The function that makes Tensors of rows, as a line of its own."""
+    def timed_boxing(self, box_rows: Any) -> Any:
+        """Wrap the function that converts rows to Tensors, as a line of the monitor."""
         with self._lock:
-            if self.operators[0].kind != "device":  # it is there from the second epoch on
+            if self.operators[0].kind != "device":  # the line exists from the second epoch on
                 self.operators.insert(0, Operator("to Tensors", "device", 0))
-        return self._counted(boxed, self.operators[0])
+        return self._time_run(box_rows, self.operators[0])
 
-    def _timed(self, chunks, line):
+    def _time_chunks(self, chunks, line):
         def timed(hint):
             source = iter(chunks(hint))
             while True:
@@ -155,56 +157,58 @@ class Monitor:
 
         return timed
 
-    def _counted(self, run, line):
+    def _time_run(self, run, line):
         def counted(chunk):
             begin = _clock()
-            made = run(chunk)
+            result = run(chunk)
             line.total += _clock() - begin
             line.rows += len(chunk) if not hasattr(chunk, "n") else chunk.n
-            return made
+            return result
 
         return counted
 
     def follow(self, items: Any) -> Iterator[Any]:
-        """The prefetcher's items, with the time that the consumer waits for them and uses in between."""
+        """Yield the prefetcher's items, and measure the consumer's waiting time and its own time in between."""
         self.queue = items
-        if self._begun is None:
-            self._begun = _clock()
+        if self._started_at is None:
+            self._started_at = _clock()
         while True:
             begin = _clock()
-            if self._left is not None:
-                self.used += begin - self._left
-            filled, places = items.fill()
+            if self._returned_at is not None:
+                self.used += begin - self._returned_at
+            filled, capacity = items.fill()
             self._filled += filled
-            self._places += places
+            self._capacity += capacity
             item = next(items, None)
-            self._left = _clock()
-            self.waited += self._left - begin
+            self._returned_at = _clock()
+            self.waited += self._returned_at - begin
             if item is None:
-                self._left = None
-                self._ended = _clock()
+                self._returned_at = None
+                self._ended_at = _clock()
                 return
             self.rows += len(item)
             yield item
 
     def finish(self) -> None:
-        """The pipeline ended, or nobody looks any more."""
+        """Stop the clock, when the pipeline ends or the ``with`` block is left."""
         if self.running:
             self.running = False
-            self._ended = _clock() if self._begun is not None else None
+            self._ended_at = _clock() if self._started_at is not None else None
 
-    # ---- what it found
+    # ---- results
 
     @property
     def seconds(self) -> float:
-        """How long it has been running."""
-        if self._begun is None:
+        """Running time of the pipeline."""
+        if self._started_at is None:
             return 0.0
-        return (_clock() if self.running else self._ended or _clock()) - self._begun
+        return (_clock() if self.running else self._ended_at or _clock()) - self._started_at
 
     def snapshot(self) -> dict[str, Any]:
-        """The figures now, as a dict of plain values: ``seconds``, ``rows``, ``waited``, ``used``, ``unit`` of these
-        rows, ``queue`` (filled, places), ``operators`` and ``verdict``.
+        """Return the current figures as a dict of plain values.
+
+        The keys are ``seconds``, ``rows``, ``waited``, ``used``, ``unit`` of these rows, ``queue`` (filled, capacity),
+        ``operators`` and ``verdict``.
         """
         with self._lock:
             lines = list(self.operators)
@@ -217,7 +221,7 @@ class Monitor:
             "waited": self.waited,
             "used": self.used,
             "unit": "batches" if any(o.kind == "batch" for o in lines) else "rows",
-            "queue": self._fill(),
+            "queue": self._queue_fill(),
             "operators": [
                 {
                     "label": o.label,
@@ -233,16 +237,16 @@ class Monitor:
             "verdict": self.verdict(),
         }
 
-    def _fill(self):
-        """[items ready, places] of the queue now; on average, once it is over."""
-        filled, places = (0, 0) if self.queue is None else self.queue.fill()
-        if not places and self._places:
-            places = self.queue.ahead
-            filled = round(places * self._filled / self._places)
-        return [filled, places]
+    def _queue_fill(self):
+        """Return [items ready, capacity] of the queue: now, or on average once the pipeline has ended."""
+        filled, capacity = (0, 0) if self.queue is None else self.queue.fill()
+        if not capacity and self._capacity:
+            capacity = self.queue.ahead
+            filled = round(capacity * self._filled / self._capacity)
+        return [filled, capacity]
 
     def verdict(self) -> str:
-        """What holds the pipeline up, in words."""
+        """Return the bottleneck of the pipeline as a sentence."""
         with self._lock:
             lines = list(self.operators)
         working = sum(o.seconds for o in lines)
@@ -257,20 +261,20 @@ class Monitor:
             f" ({duration(worst.seconds / max(worst.rows, 1))} per {each})."
         )
         advice = f" {worst.advice}" if worst.advice else ""
-        whole = self.waited + self.used
-        if self.used <= max(_IDLE * whole, _STEP * self.rows):  # nobody is held up
-            made = duration(working / self.rows)
+        total = self.waited + self.used
+        if self.used <= max(_EMPTY_LOOP_SHARE * total, _SHORTEST_STEP * self.rows):  # no consumer waits for rows
+            row_time = duration(working / self.rows)
             return (
-                f"Fast enough for training steps of {made} and more: that is what a {'batch' if batches else 'row'} "
-                f"takes to make. For shorter steps: {slowest}{advice}"
+                f"Fast enough for training steps of {row_time} and more: that is what a "
+                f"{'batch' if batches else 'row'} takes to make. For shorter steps: {slowest}{advice}"
             )
-        if self.waited < _FULL * whole:
+        if self.waited < _SLOW_WAIT_SHARE * total:
             return (
-                f"The pipeline keeps up: its consumer waits {self.waited / whole:.1%} of its time. "
+                f"The pipeline keeps up: its consumer waits {self.waited / total:.1%} of its time. "
                 f"Within the pipeline, {slowest}"
             )
-        first = "Bottleneck: " if share > _MOST else ""
-        return f"The consumer waits {self.waited / whole:.0%} of its time. {first}{slowest}{advice}"
+        first = "Bottleneck: " if share > _BOTTLENECK_SHARE else ""
+        return f"The consumer waits {self.waited / total:.0%} of its time. {first}{slowest}{advice}"
 
     def __repr__(self) -> str:
         return table(self.snapshot())
@@ -293,8 +297,8 @@ def monitor(self: Dataset) -> Monitor:
     return Monitor(self)
 
 
-def _advice(step):
-    """What would make a transform of a ``map`` faster."""
+def _advise_step(step):
+    """Return a sentence on ways to make a transform of a ``map`` faster."""
     if isinstance(step, UserStep):
         return (
             "It is Python: more num_parallel_workers help if it releases the interpreter lock, "

@@ -1,13 +1,13 @@
-"""A monitor's figures as text, for terminals."""
+"""Text of a monitor's figures, for terminals."""
 
 from typing import Any
 
-_BAR = 20
-_LABEL = 46
+_BAR_WIDTH = 20
+_LABEL_WIDTH = 46
 
 
 def rate(rows: float, seconds: float) -> str:
-    """Rows per second in a few characters."""
+    """Format rows per second in a few characters."""
     if not seconds or not rows:
         return "-"
     value = rows / seconds
@@ -18,28 +18,28 @@ def rate(rows: float, seconds: float) -> str:
 
 
 def table(snapshot: dict[str, Any]) -> str:
-    """The figures as lines of text."""
-    filled, places = snapshot["queue"]
+    """Format the figures as lines of text."""
+    filled, capacity = snapshot["queue"]
     state = "running" if snapshot["running"] else "done"
     head = (
         f"{state}, {snapshot['seconds']:.2f} s: {snapshot['rows']} {snapshot['unit']} out, "
         f"{rate(snapshot['rows'], snapshot['seconds'])}; consumer waited {snapshot['waited']:.2f} s, "
-        f"worked {snapshot['used']:.2f} s" + (f"; queue {filled}/{places}" if places else "")
+        f"worked {snapshot['used']:.2f} s" + (f"; queue {filled}/{capacity}" if capacity else "")
     )
-    lines = [head, f"{'operator':{_LABEL}}{'rows':>9}{'alone':>10}{'time':>10}{'share':>7}"]
+    lines = [head, f"{'operator':{_LABEL_WIDTH}}{'rows':>9}{'alone':>10}{'time':>10}{'share':>7}"]
     for o in snapshot["operators"]:
         label = "  " * o["depth"] + o["label"]
-        if len(label) > _LABEL - 2:
-            label = label[: _LABEL - 3] + "…"
+        if len(label) > _LABEL_WIDTH - 2:
+            label = label[: _LABEL_WIDTH - 3] + "…"
         lines.append(
-            f"{label:{_LABEL}}{o['rows']:>9}{rate(o['rows'], o['seconds']):>10}{o['seconds']:>8.3f} s"
-            f"{o['share']:>7.0%} {'█' * round(_BAR * o['share'])}{' <' if o['worst'] else ''}"
+            f"{label:{_LABEL_WIDTH}}{o['rows']:>9}{rate(o['rows'], o['seconds']):>10}{o['seconds']:>8.3f} s"
+            f"{o['share']:>7.0%} {'█' * round(_BAR_WIDTH * o['share'])}{' <' if o['worst'] else ''}"
         )
     return "\n".join([*lines, snapshot["verdict"]])
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the unit that suits them."""
+    """Format seconds in a suitable unit."""
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"

@@ -1,6 +1,6 @@
-"""The operators of a running plan that make and change rows.
+"""Nodes of a plan that read and transform rows.
 
-Each gives out one epoch of chunks per call of ``chunks(hint)``; the Hint is the size that suits the consumer.
+Each call of ``chunks(hint)`` yields the chunks of one epoch. The Hint is the chunk size that suits the consumer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import Chunk, Hint, Origin, concatenate, joined, rechunk, rows_of, stacked
-from msnb.dataset.engine.errors import located, rows_before
+from msnb.dataset.engine.chunk import Chunk, Hint, Origin, concatenate, concatenate_column, rechunk, rows_of, try_stack
+from msnb.dataset.engine.errors import locate_error, rows_before
 
 
 class Node:
     """An operator of a running plan.
 
     Attributes:
-        children: the operators it reads from.
-        columns: names of the columns it gives out.
+        children: Nodes of its inputs.
+        columns: Names of its output columns.
     """
 
     def __init__(self, children: "Sequence[Node]", columns: Sequence[str]) -> None:
@@ -29,7 +29,7 @@ class Node:
         raise NotImplementedError
 
     def size(self) -> int | None:
-        """Rows per epoch; None when only running it would tell."""
+        """Return the number of rows per epoch, or None if it is unknown before the plan runs."""
         return self.children[0].size()
 
     def skip_epoch(self) -> None:
@@ -38,27 +38,31 @@ class Node:
             child.skip_epoch()
 
     def close(self) -> None:
-        """Give back what the operator holds (processes, files)."""
+        """Release resources such as processes and files."""
         for child in self.children:
             child.close()
 
     def describe(self) -> str:
-        """What a plan shows of it, in one line."""
+        """Return one line of text for a printed plan."""
         return type(self).__name__
 
-    def index(self, name: str, what: str) -> int:
-        """Number of a column."""
+    def index(self, name: str, operation: str) -> int:
+        """Return the index of a column, or raise an error that names the operation."""
         try:
             return self.columns.index(name)
         except ValueError:
             raise RuntimeError(
-                f"{what}: column {name!r} doesn't exist in the dataset columns {self.columns}."
+                f"{operation}: column {name!r} doesn't exist in the dataset columns {self.columns}."
             ) from None
 
 
 class IndexSource(Node):
-    """Samples that can be fetched by number: `source` fetches them, `sampler` says which, `order` rearranges the
-    numbers.
+    """Samples that can be fetched by number.
+
+    Attributes:
+        source: Fetches samples.
+        sampler: Draws the sample numbers of each epoch.
+        order: Shuffle, take and skip nodes that rearrange these numbers.
     """
 
     def __init__(self, source: Any, sampler: Any, columns: Sequence[str]) -> None:
@@ -68,7 +72,7 @@ class IndexSource(Node):
         self.order: list[Any] = []
 
     def numbers(self) -> np.ndarray:
-        """The sample numbers of the next epoch."""
+        """Draw the sample numbers of the next epoch."""
         numbers = self.sampler.next_epoch()
         for change in self.order:
             numbers = change.numbers(numbers)
@@ -78,25 +82,25 @@ class IndexSource(Node):
         self.numbers()
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """The columns of these samples."""
+        """Return the columns of these samples."""
         return self.source.fetch(numbers)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         return self.fetched(hint, lambda numbers, first: self.fetch(numbers))
 
     def fetched(self, hint: Hint, fetch: Callable[..., Any]) -> Iterator[Chunk]:
-        """Yield the chunks of the next epoch out of ``fetch(numbers, number of the first row)``."""
+        """Yield the chunks of the next epoch. ``fetch(numbers, number of the first row)`` returns their columns."""
         numbers = self.numbers()
         start = end = 0
         failure = None
         while start < len(numbers):
             size = min(hint.take(), len(numbers) - start)
-            if start == end and failure is None:  # nothing is left of what was fetched
+            if start == end and failure is None:  # all fetched rows have been yielded
                 begin, end = start, min(start + max(size, self.source.ahead), len(numbers))
                 try:
                     columns = fetch(numbers[begin:end], begin)
                 except Exception as error:
-                    columns, n, failure = self._up_to(error, fetch, numbers[begin:end], begin)
+                    columns, n, failure = self._fetch_until_error(error, fetch, numbers[begin:end], begin)
                     end = begin + n
             if failure is not None and start == end:
                 raise failure
@@ -108,18 +112,18 @@ class IndexSource(Node):
                 yield Chunk([c[start - begin : stop - begin] for c in columns], stop - start, start, origin)
             start = stop
 
-    def _up_to(self, error, fetch, numbers, first):
-        """(columns, number, error) of the samples before the one that cannot be fetched."""
+    def _fetch_until_error(self, error, fetch, numbers, first):
+        """Return (columns, number, error) of the samples before the first one that cannot be fetched."""
         columns, n = rows_before(error)
         if n or not self.source.random_access or len(numbers) == 1:
             return columns, n, error
-        made = []  # the source does not tell which one it is; but no user's code sees that they are fetched again
+        samples = []  # the failing sample is unknown, and no user code runs if samples are fetched again
         try:
             for at in range(len(numbers)):
-                made.append(fetch(numbers[at : at + 1], first + at))
-        except Exception as found:
-            error = found
-        return [joined(list(c)) for c in zip(*made, strict=True)], len(made), error
+                samples.append(fetch(numbers[at : at + 1], first + at))
+        except Exception as sample_error:
+            error = sample_error
+        return [concatenate_column(list(c)) for c in zip(*samples, strict=True)], len(samples), error
 
     def size(self) -> int | None:
         n = self.sampler.size()
@@ -133,8 +137,9 @@ class IndexSource(Node):
 
 
 class StreamSource(Node):
-    """Samples that come in their own order, out of `files` where there are some: ``open()`` gives an iterator over rows
-    (lists of arrays) or chunks.
+    """Samples that come in the order of the source.
+
+    ``source.stream(hint)`` yields (columns, number of rows). `files` are the files that the rows come from, if any.
     """
 
     def __init__(self, source: Any, columns: Sequence[str], files: Sequence[str] = ()) -> None:
@@ -172,16 +177,19 @@ class Map(Node):
             return
         for chunk in self.children[0].chunks(hint):
             try:
-                made = self.run(chunk)
+                mapped = self.run(chunk)
             except Exception as error:
                 columns, n = rows_before(error)
                 if n:
                     yield Chunk(columns, n, chunk.first, chunk.origin)
                 raise
-            yield made
+            yield mapped
 
     def run(self, chunk: Chunk) -> Chunk:
-        """The chunk after all steps. An error has the rows before its own, after all steps, as ``before``."""
+        """Apply all steps to a chunk.
+
+        An error has the rows before the failing one, after all steps, as its attribute ``before``.
+        """
         failure = None
         for step in self.steps:
             try:
@@ -211,10 +219,9 @@ class Map(Node):
 
 
 class CachedMap(Node):
-    """The deterministic beginning of a pipeline over numbered samples, kept in memory after the first time.
+    """The deterministic prefix of a pipeline over numbered samples, cached in memory when it is first computed.
 
-    A sample whose result has another shape than the first one's ends the keeping: from then on everything is computed
-    again.
+    If the result of a sample has another shape than the first one's, caching stops and everything is computed again.
     """
 
     def __init__(
@@ -226,15 +233,15 @@ class CachedMap(Node):
         self.budget = budget
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
-        return self.children[0].fetched(hint, self._fetch)
+        return self.children[0].fetched(hint, self._fetch_columns)
 
-    def _fetch(self, numbers, first):
+    def _fetch_columns(self, numbers, first):
         if self.store.open:
             return self.store.fetch(numbers, lambda missing: self.compute(missing, first))
         return self.compute(numbers, first)
 
     def compute(self, numbers: np.ndarray, first: int) -> Any:
-        """The columns of these samples, computed."""
+        """Compute the columns of these samples."""
         source = self.children[0]
         chunk = Chunk(source.fetch(numbers), len(numbers), first, Origin(source.source.files, numbers))
         for step in self.steps:
@@ -242,28 +249,28 @@ class CachedMap(Node):
         return chunk.columns
 
     def describe(self) -> str:
-        kept = "map " + ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps) if self.steps else "rows"
-        return f"cached {kept} (budget {self.budget >> 20} MiB; {self.store.describe()})"
+        cached = "map " + ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps) if self.steps else "rows"
+        return f"cached {cached} (budget {self.budget >> 20} MiB; {self.store.describe()})"
 
 
 class BatchInfo:
-    """What a batch-size function or ``per_batch_map`` is told: which batch of which epoch is being made."""
+    """The argument of a batch-size function and of ``per_batch_map``: the numbers of the batch and of the epoch."""
 
     def __init__(self, epoch: int = 0, batch: int = 0) -> None:
         self._epoch = epoch
         self._batch = batch
 
     def get_batch_num(self) -> int:
-        """Number of the batch in this epoch, from 0."""
+        """Return the number of the batch in this epoch, from 0."""
         return self._batch
 
     def get_epoch_num(self) -> int:
-        """Number of the epoch, from 0."""
+        """Return the number of the epoch, from 0."""
         return self._epoch
 
 
 class Batch(Node):
-    """Consecutive rows become one."""
+    """Combines consecutive rows into one."""
 
     def __init__(
         self,
@@ -283,30 +290,30 @@ class Batch(Node):
         self.pad = pad
         self.epoch: int = 0
 
-    def _groups(self):
+    def _group_chunks(self):
         child = self.children[0]
         if self.size_of is None:
             for number, chunk in enumerate(rechunk(child.chunks(Hint(self.batch_size)), self.batch_size)):
                 yield chunk, number, chunk.n == self.batch_size
             return
-        rest, number = [], 0
-        want = self._next_size(0)
-        have = 0
+        pending, number = [], 0
+        size = self._next_size(0)
+        waiting = 0
         for chunk in child.chunks(Hint(1)):
-            rest.append(chunk)
-            have += chunk.n
-            if have == want:
-                yield concatenate(rest), number, True
-                rest, have, number = [], 0, number + 1
-                want = self._next_size(number)
-        if rest:
-            yield concatenate(rest), number, False
+            pending.append(chunk)
+            waiting += chunk.n
+            if waiting == size:
+                yield concatenate(pending), number, True
+                pending, waiting, number = [], 0, number + 1
+                size = self._next_size(number)
+        if pending:
+            yield concatenate(pending), number, False
 
     def _next_size(self, number):
         try:
             size = self.size_of(BatchInfo(self.epoch, number))
         except Exception as error:
-            raise located(error, "batch_size function") from error
+            raise locate_error(error, "batch_size function") from error
         if not isinstance(size, int | np.integer) or size <= 0:
             raise RuntimeError(
                 f"Invalid parameter, batch size function should return an integer greater than 0, but returned "
@@ -316,7 +323,7 @@ class Batch(Node):
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         number = 0
-        for group, number, full in self._groups():
+        for group, number, full in self._group_chunks():
             if not full and self.drop_remainder:
                 continue
             columns = group.columns
@@ -324,16 +331,16 @@ class Batch(Node):
                 columns = self.per_batch(columns, group, self.epoch, number)
             if self.pad is not None:
                 columns = self.pad(columns, self.columns)
-            made = Chunk([self._whole(c, i)[None] for i, c in enumerate(columns)], 1, number)
-            yield made
+            batched = Chunk([self._stack_column(c, i)[None] for i, c in enumerate(columns)], 1, number)
+            yield batched
         self.epoch += 1
 
-    def _whole(self, column, i):
+    def _stack_column(self, column, i):
         if isinstance(column, np.ndarray):
             return column
-        whole = stacked(column)
-        if whole is not None:
-            return whole
+        stacked_rows = try_stack(column)
+        if stacked_rows is not None:
+            return stacked_rows
         shapes = [r.shape for r in column]
         odd = next((s for s in shapes if s != shapes[0]), None)
         if odd is not None:
@@ -368,7 +375,7 @@ class Batch(Node):
 
 
 class Filter(Node):
-    """The rows for which the user's function says yes."""
+    """Keeps the rows for which the user's function returns True."""
 
     def __init__(self, child: "Node", predicate: Callable[..., Any], names: Sequence[str]) -> None:
         super().__init__([child], child.columns)
@@ -379,18 +386,18 @@ class Filter(Node):
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         first = 0
         for chunk in self.children[0].chunks(hint):
-            keep, number, failure = [], 0, None
+            indices, number, failure = [], 0, None
             try:
                 for number, row in enumerate(zip(*[rows_of(chunk.columns[i]) for i in self.inputs], strict=True)):
                     if self.predicate(*row):
-                        keep.append(number)
+                        indices.append(number)
             except Exception as error:
-                failure = located(error, "filter predicate", self.names, chunk.first + number)
+                failure = locate_error(error, "filter predicate", self.names, chunk.first + number)
                 failure.__cause__ = error
-            if keep:
-                kept = chunk if len(keep) == chunk.n else chunk.pick(keep)
-                yield kept.moved(first)
-                first += kept.n
+            if indices:
+                selected = chunk if len(indices) == chunk.n else chunk.pick(indices)
+                yield selected.moved(first)
+                first += selected.n
             if failure is not None:
                 raise failure
 
@@ -402,7 +409,7 @@ class Filter(Node):
 
 
 class Project(Node):
-    """Some of the columns, in a given order."""
+    """Selects columns, in the order of `names`."""
 
     def __init__(self, child: "Node", names: Sequence[str]) -> None:
         super().__init__([child], list(names))
@@ -417,16 +424,16 @@ class Project(Node):
 
 
 class Rename(Node):
-    """The same columns under other names."""
+    """Renames columns."""
 
     def __init__(self, child: "Node", old: Sequence[str], new: Sequence[str]) -> None:
         names = list(child.columns)
-        places = [child.index(name, "rename") for name in old]
-        for place, name in zip(places, new, strict=True):
-            names[place] = name
+        indices = [child.index(name, "rename") for name in old]
+        for index, name in zip(indices, new, strict=True):
+            names[index] = name
         if len(set(names)) != len(names):
-            twice = next(n for n in names if names.count(n) > 1)
-            raise RuntimeError(f"Invalid parameter, rename operation would make two columns named {twice!r}.")
+            repeated = next(n for n in names if names.count(n) > 1)
+            raise RuntimeError(f"Invalid parameter, rename operation would make two columns named {repeated!r}.")
         super().__init__([child], names)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:

@@ -1,11 +1,10 @@
-"""Rewrites a running plan so that it gives the same rows sooner.
+"""Rewrites of a plan that return the same rows sooner.
 
-1. Neighbouring ``map`` nodes become one.
-2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the numbers instead of on the rows, when everything
-below them
-   is deterministic: what is skipped is never computed.
-3. The deterministic beginning of such a pipeline is kept in memory, up to its last costly transform, under a budget;
-   samples that are costly to decode likewise.
+1. Neighbouring ``map`` nodes are merged.
+2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the sample numbers instead of the rows, if
+   everything below them is deterministic. Skipped samples are then never computed.
+3. The deterministic prefix of such a pipeline is cached in memory, up to its last costly transform, within a budget.
+   Samples that are costly to decode are cached, too.
 4. Pointwise transforms of uint8 images become one table look-up.
 """
 
@@ -26,23 +25,23 @@ class Pipeline(Protocol):
     def make_plan(self, optimise: bool = True) -> Any: ...
 
 
-def optimised(plan: Any) -> Any:
-    """The rewritten plan."""
+def optimise_plan(plan: Any) -> Any:
+    """Return the plan with all four rewrites."""
     keep_freed_memory()
-    plan = _rewrite(plan, _merge_maps)
-    plan = _rewrite(plan, _number_order)
-    plan = _rewrite(plan, _keep_prefix)
-    plan = _rewrite(plan, _keep_rows)
-    return _rewrite(plan, _fuse)
+    plan = _rewrite_plan(plan, _merge_maps)
+    plan = _rewrite_plan(plan, _reorder_numbers)
+    plan = _rewrite_plan(plan, _cache_prefix)
+    plan = _rewrite_plan(plan, _cache_costly_sources)
+    return _rewrite_plan(plan, _fuse_pointwise_steps)
 
 
-def by_number(plan: Any) -> Any:
-    """The plan with rule 2 alone, which keeps nothing in memory."""
-    return _rewrite(plan, _number_order)
+def reorder_by_number(plan: Any) -> Any:
+    """Return the plan with rewrite 2 alone, which caches nothing."""
+    return _rewrite_plan(plan, _reorder_numbers)
 
 
-def _rewrite(node, rule):
-    node.children = [_rewrite(child, rule) for child in node.children]
+def _rewrite_plan(node, rule):
+    node.children = [_rewrite_plan(child, rule) for child in node.children]
     return rule(node)
 
 
@@ -52,68 +51,71 @@ def _is_map(node):
 
 def _merge_maps(node):
     if _is_map(node) and _is_map(node.children[0]):
-        below = node.children[0]
-        return nodes.Map(below.children[0], below.steps + node.steps, node.columns)
+        child = node.children[0]
+        return nodes.Map(child.children[0], child.steps + node.steps, node.columns)
     return node
 
 
-def _number_order(node):
+def _reorder_numbers(node):
     if not isinstance(node, shuffle_repeat.Shuffle | shuffle_repeat.Take | shuffle_repeat.Skip):
         return node
-    below = node.children[0]
+    descendant = node.children[0]
     while (
-        _is_map(below)
-        and all(isinstance(s, LibraryStep) and s.deterministic for s in below.steps)
-        or type(below) in (nodes.Project, nodes.Rename)
+        _is_map(descendant)
+        and all(isinstance(s, LibraryStep) and s.deterministic for s in descendant.steps)
+        or type(descendant) in (nodes.Project, nodes.Rename)
     ):
-        below = below.children[0]
-    if type(below) is nodes.IndexSource and below.source.random_access:
-        below.order.append(node)
+        descendant = descendant.children[0]
+    if type(descendant) is nodes.IndexSource and descendant.source.random_access:
+        descendant.order.append(node)
         return node.children[0]
     return node
 
 
-def _keep_prefix(node):
+def _cache_prefix(node):
     if not _is_map(node) or type(node.children[0]) is not nodes.IndexSource:
         return node
     source = node.children[0]
-    if not source.source.keepable:
+    if not source.source.is_cacheable:
         return node
     prefix, rest = _deterministic_prefix(node.steps, len(source.columns))
     if not prefix:
         return node
-    kept = _cached(source, prefix)
-    return nodes.Map(kept, rest, node.columns) if rest else _renamed(kept, node.columns)
+    cached = _make_cached_map(source, prefix)
+    return nodes.Map(cached, rest, node.columns) if rest else _set_columns(cached, node.columns)
 
 
-def _keep_rows(node):
-    """Samples that are costly to fetch and are not kept as part of a prefix."""
+def _cache_costly_sources(node):
+    """Cache samples that are costly to fetch and are not cached as part of a prefix."""
     for number, child in enumerate(node.children):
-        wanted = type(child) is nodes.IndexSource and type(node) is not nodes.CachedMap
-        if wanted and child.source.keepable and child.source.costly:
-            node.children[number] = _cached(child, [])
+        is_uncached_source = type(child) is nodes.IndexSource and type(node) is not nodes.CachedMap
+        if is_uncached_source and child.source.is_cacheable and child.source.costly:
+            node.children[number] = _make_cached_map(child, [])
     return node
 
 
-def _cached(source, prefix):
+def _make_cached_map(source, prefix):
     budget = get_cache_budget()
     key = tuple(id(step.op) for step in prefix) + tuple(i for step in prefix for i in step.inputs)
     store = source.source.stores.get(key)
     if store is None:
         store = Store(source.source.rows, budget)
-        # The transforms are held along with the store: their ids are its key.
+        # The store must keep the transforms alive: their ids are its key.
         source.source.stores[key] = store
         store.owners = [step.op for step in prefix]
     return nodes.CachedMap(source, prefix, source.columns, store, budget)
 
 
-def _renamed(node, columns):
+def _set_columns(node, columns):
     node.columns = columns
     return node
 
 
 def _deterministic_prefix(steps, width):
-    """(steps to keep, the others): up to the last costly one among those that nothing random comes before."""
+    """Return (steps to cache, other steps).
+
+    The prefix ends with the last costly step that depends on nothing random.
+    """
     tainted, candidates = set(), []
     for number, step in enumerate(steps):
         if step.results != len(step.inputs):
@@ -132,7 +134,7 @@ def _deterministic_prefix(steps, width):
     return [steps[n] for n in sorted(chosen)], [s for n, s in enumerate(steps) if n not in chosen]
 
 
-def _fuse(node):
+def _fuse_pointwise_steps(node):
     if isinstance(node, nodes.Map | nodes.CachedMap):
         node.steps = fuse_pointwise(node.steps)
         _work_in_place(node.steps)
@@ -140,31 +142,31 @@ def _fuse(node):
 
 
 def _work_in_place(steps):
-    """Let a step use the memory of the step before it, where nobody else holds that."""
+    """Let a step reuse the memory of the step before it, if nothing else refers to that memory."""
     for before, step in pairwise(steps):
         if not (isinstance(before, LibraryStep) and isinstance(step, LibraryStep)):
             continue
         if before.op.makes_new and step.op._apply_in_place is not None and before.inputs == step.inputs:
-            step.act_on_stack = step.op._apply_in_place
+            step.stack_override = step.op._apply_in_place
 
 
-def tree(node: Any, depth: int = 0) -> list[str]:
-    """The plan as indented lines, consumer first."""
+def format_plan(node: Any, depth: int = 0) -> list[str]:
+    """Return the plan as indented lines, consumer first."""
     lines = ["  " * depth + node.describe()]
     for child in node.children:
-        lines += tree(child, depth + 1)
+        lines += format_plan(child, depth + 1)
     return lines
 
 
 def explain(dataset: Pipeline) -> str:
-    """The plan of a pipeline as written and as it runs, as text."""
+    """Return the plan of a pipeline, as written and as it runs, as text."""
     written = dataset.make_plan(optimise=False)
-    runs = dataset.make_plan()
-    text = "as written:\n" + "\n".join("  " + line for line in tree(written))
-    text += "\nas it runs:\n" + "\n".join("  " + line for line in tree(runs))
+    optimised = dataset.make_plan()
+    text = "as written:\n" + "\n".join("  " + line for line in format_plan(written))
+    text += "\nas it runs:\n" + "\n".join("  " + line for line in format_plan(optimised))
     written.close()
-    runs.close()
+    optimised.close()
     return text
 
 
-__all__ = ["by_number", "optimised", "explain", "tree"]
+__all__ = ["reorder_by_number", "optimise_plan", "explain", "format_plan"]

@@ -1,15 +1,15 @@
-"""Padding the rows of a batch to one shape."""
+"""Padding of the rows of a batch to one shape."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import rows_of, settle
+from msnb.dataset.engine.chunk import rows_of, stack_if_uniform
 
 
 def pad_to(array: np.ndarray, shape: Any, value: Any) -> np.ndarray:
-    """`array` filled up with `value` (cut, where it is larger) at the end of each dimension to `shape`."""
+    """Pad `array` with `value` at the end of each dimension to `shape`, or cut it where it is larger."""
     if array.shape == shape:
         return array
     if array.dtype.kind in "SU":
@@ -25,13 +25,13 @@ def pad_to(array: np.ndarray, shape: Any, value: Any) -> np.ndarray:
                 f"Source and pad_value tensors are not of the same type. Numbers cannot be padded with {value!r}."
             )
         out = np.full(shape, 0 if value is None else value, dtype=array.dtype)
-    part = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, shape, strict=True))
-    out[part] = array[part]
+    overlap = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, shape, strict=True))
+    out[overlap] = array[overlap]
     return out
 
 
 def pad_rows(rows: Any, shape: Any, value: Any, name: str) -> Any:
-    """All rows padded to `shape`, in which None stands for the longest; shape None is all None."""
+    """Pad all rows to `shape`. None in it is the length of the longest row; `shape` None is None for each dimension."""
     rank = rows[0].ndim
     if shape is not None and len(shape) != rank:
         raise RuntimeError(
@@ -49,9 +49,10 @@ def pad_rows(rows: Any, shape: Any, value: Any, name: str) -> Any:
     return [pad_to(r, target, value) for r in rows]
 
 
-def padder(pad_info: dict[str, Any] | None, names: Sequence[str]) -> Any:
-    """The function that pads the columns of a batch by a ``pad_info`` (empty: every column, to the longest, with
-    zeros).
+def make_padder(pad_info: dict[str, Any] | None, names: Sequence[str]) -> Any:
+    """Return the function that pads the columns of a batch by a ``pad_info``.
+
+    If it is empty, every column is padded with zeros to its longest row.
     """
     for name in pad_info:
         if name not in names:
@@ -67,7 +68,7 @@ def padder(pad_info: dict[str, Any] | None, names: Sequence[str]) -> Any:
         for i, name in enumerate(names_now):
             if name in plan:
                 shape, value = plan[name]
-                out[i] = settle(pad_rows(rows_of(out[i]), shape, value, name))
+                out[i] = stack_if_uniform(pad_rows(rows_of(out[i]), shape, value, name))
         return out
 
     return pad

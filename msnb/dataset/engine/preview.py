@@ -1,7 +1,7 @@
-"""What a data set shows of itself: columns, size, steps and, where reading has no side effect, its first rows.
+"""Preview of a data set: columns, size, steps and, if reading has no side effect, its first rows.
 
-A display must neither run the user's functions nor use up what can be read only once, and must not wait for a slow
-source. So a plan of its own is looked at, in a thread, for a short time; what is not known by then is left out.
+A display must not run the user's functions, must not consume a source that can be read only once, and must not wait for
+a slow source. Therefore a thread reads from a plan of its own for a short time. Unknown facts are left out.
 """
 
 import copy
@@ -15,13 +15,13 @@ from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine import nodes, samplers, shuffle_repeat, sync
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.optimiser import by_number
+from msnb.dataset.engine.optimiser import reorder_by_number
 from msnb.dataset.engine.program import UserStep, op_name
 from msnb.dataset.engine.sources.python_rows import SequenceSource, Stream
 
-_PATIENCE = 0.3  # seconds
-_TOGETHER = 16  # rows that are read between two looks at the clock
-_LIBRARY = (
+_TIME_LIMIT = 0.3  # seconds
+_ROWS_PER_CHECK = 16  # rows between two checks of the time
+_HARMLESS_NODES = (
     nodes.IndexSource,
     nodes.StreamSource,
     nodes.Project,
@@ -33,22 +33,22 @@ _LIBRARY = (
     shuffle_repeat.Zip,
     shuffle_repeat.Concat,
 )
-_READ = "next(dataset.create_dict_iterator()) gives the first row"
+_HOW_TO_READ = "next(dataset.create_dict_iterator()) gives the first row"
 
 
 class Preview:
-    """What is known of a data set.
+    """Facts about a data set that a display shows.
 
     Attributes:
         kind (str): Name of the class.
         columns (list[str]): Names of the columns.
-        types (list[tuple]): (dtype, shape) of each column, [] where no row was read; None in a shape stands for a
-            length that differs among the rows that were.
-        size (int): Rows, or batches; None when only running the pipeline would tell.
+        types (list[tuple]): (dtype, shape) of each column, [] if no row was read. None in a shape stands for a length
+            that differs among the rows that were read.
+        size (int): Rows, or batches; None if it is unknown before the pipeline runs.
         batched (bool): Whether a row is a batch.
         steps (str): The pipeline, in the order of the data.
-        rows (list[list[np.ndarray]]): The first rows; of a batch, those in it.
-        note (str): Why there are no rows, or in which order they are; "" where there is nothing to say.
+        rows (list[list[np.ndarray]]): The first rows, or the rows of the first batch.
+        note (str): Why there are no rows, or in which order they are, or "".
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -60,13 +60,13 @@ class Preview:
         self.rows: list[list[np.ndarray]] = []
         self.note: str = ""
         self.types: list[tuple[str, tuple[int | None, ...]]] = []
-        asked = dataset.saved_output_types, dataset.saved_output_shapes
-        if None not in asked:
-            pairs = zip(*asked, strict=True)
+        saved = dataset.saved_output_types, dataset.saved_output_shapes
+        if None not in saved:
+            pairs = zip(*saved, strict=True)
             self.types = [(_type_name(np.dtype(dtype)), tuple(shape)) for dtype, shape in pairs]
 
     def count(self) -> str:
-        """The size in words, "" when it is not known."""
+        """Return the size in words, or "" if it is unknown."""
         if self.size is None:
             return ""
         unit = ("batch" if self.size == 1 else "batches") if self.batched else "row" if self.size == 1 else "rows"
@@ -76,13 +76,13 @@ class Preview:
         lines = [", ".join(filter(None, (self.kind, self.count())))]
         width = max(map(len, self.columns), default=0)
         for number, name in enumerate(self.columns):
-            known = " ".join(filter(None, self.described(number))) if self.types else ""
-            lines.append(f"  {name:{width}}  {known}".rstrip())
+            type_text = " ".join(filter(None, self.described(number))) if self.types else ""
+            lines.append(f"  {name:{width}}  {type_text}".rstrip())
         lines += [f"  {text}" for text in (self.steps, "" if self.rows else self.note) if text]
         return "\n".join(lines)
 
     def described(self, number: int) -> tuple[str, str]:
-        """(dtype, shape) of a column, as text; "" is the shape of a scalar."""
+        """Return (dtype, shape) of a column as text. The shape of a scalar is ""."""
         dtype, shape = self.types[number]
         if not shape:
             return dtype, ""
@@ -91,54 +91,58 @@ class Preview:
 
 
 def preview(dataset: Dataset, rows: int = 1) -> Preview:
-    """Look at a data set for at most about 0.3 s.
+    """Read the facts and first rows of a data set, for at most about 0.3 s.
 
     Args:
-        dataset (Dataset): The pipeline; it stays as it is.
-        rows (int): How many rows to read, where that has no side effect. Default: 1, which tells dtypes and shapes.
+        dataset (Dataset): The pipeline, which is not changed.
+        rows (int): Number of rows to read, if reading has no side effect. Default: 1, which is enough for dtypes and
+            shapes.
 
     Returns:
-        Preview. What fails is told in its ``note``; nothing is raised.
+        Preview. An error is reported in its ``note`` and not raised.
     """
-    found = Preview(dataset)
-    look = _Look(dataset, rows, copy.copy(found))
-    drawn = random.getstate(), np.random.get_state()  # a user's ``__getitem__`` may draw; a display must not be seen
-    thread = threading.Thread(target=look.run, name="msnb-preview", daemon=True)
+    initial = Preview(dataset)
+    reader = _PreviewReader(dataset, rows, copy.copy(initial))
+    random_states = (
+        random.getstate(),
+        np.random.get_state(),
+    )  # a user's ``__getitem__`` may draw; the display must have no effect
+    thread = threading.Thread(target=reader.run, name="msnb-preview", daemon=True)
     thread.start()
-    thread.join(_PATIENCE)
-    random.setstate(drawn[0])
-    np.random.set_state(drawn[1])
-    late = thread.is_alive()
-    known = look.known  # the thread may go on for one row; what it finds then is not ours
-    if late and not known.rows and not known.note:
-        known = copy.copy(known)
-        what = "reading a row" if known.steps else "opening it"
-        known.note = f"Left out, since {what} takes longer than {_PATIENCE:g} s: {_READ}."
-    return known
+    thread.join(_TIME_LIMIT)
+    random.setstate(random_states[0])
+    np.random.set_state(random_states[1])
+    timed_out = thread.is_alive()
+    result = reader.preview  # the thread may continue for one row, whose facts are not used
+    if timed_out and not result.rows and not result.note:
+        result = copy.copy(result)
+        action = "reading a row" if result.steps else "opening it"
+        result.note = f"Left out, since {action} takes longer than {_TIME_LIMIT:g} s: {_HOW_TO_READ}."
+    return result
 
 
 @fluent("__repr__")
-def shown(self: Dataset) -> str:
-    """Class, size, columns and steps, in a few lines."""
+def dataset_repr(self: Dataset) -> str:
+    """Return class, size, columns and steps in a few lines."""
     return str(preview(self))
 
 
-class _TooLate(Exception):
-    """Nobody waits for these rows any more."""
+class _TimeLimitExceeded(Exception):
+    """The time limit has passed, so the rows are not used."""
 
 
-class _Look:
-    """One look at a data set, in a thread: `known` is replaced whenever more is known."""
+class _PreviewReader:
+    """Reads a preview in a thread. `preview` is replaced by a new object whenever there are more facts."""
 
-    def __init__(self, dataset, rows, known):
+    def __init__(self, dataset, rows, preview):
         self.reason: str = ""
         self.dataset = dataset
         self.rows = rows
-        self.known = known
-        self.end = time.perf_counter() + _PATIENCE
+        self.preview = preview
+        self.end = time.perf_counter() + _TIME_LIMIT
 
-    def _harmless(self, dataset):
-        """A copy whose plan can be made without the user's samplers and conditions noticing."""
+    def _copy_without_side_effects(self, dataset):
+        """Return a copy of the pipeline whose plan does not affect the user's samplers and sync conditions."""
         new = copy.deepcopy(dataset)
         pending = [new]
         while pending:
@@ -157,74 +161,76 @@ class _Look:
         return new
 
     def run(self):
-        """Make the plan, then read."""
+        """Make the plan, then read its first rows."""
         try:
-            self.dataset = self._harmless(self.dataset)
+            self.dataset = self._copy_without_side_effects(self.dataset)
             plan = self.dataset.make_plan(optimise=False)
             try:
-                self._describe(plan)
+                self._describe_plan(plan)
                 if not self.reason:
-                    self._read(plan)
+                    self._read_rows(plan)
             finally:
                 plan.close()
-        except _TooLate:
+        except _TimeLimitExceeded:
             pass
-        except Exception as error:  # a display tells what is wrong, and raises nothing
-            self._learn(note=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+        except Exception as error:  # a display reports errors and does not raise them
+            self._update_preview(note=f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
 
-    def _learn(self, **facts):
-        known = copy.copy(self.known)
-        vars(known).update(facts)
-        self.known = known
+    def _update_preview(self, **facts):
+        updated = copy.copy(self.preview)
+        vars(updated).update(facts)
+        self.preview = updated
 
-    def _describe(self, plan):
-        size = self.known.size
+    def _describe_plan(self, plan):
+        size = self.preview.size
         if size is None and not self.reason:
             size = plan.size()
-        self.reason = self.reason or _users_code(plan)
-        note = f"Not read for a display, since {self.reason}: {_READ}." if self.reason else ""
-        self._learn(columns=list(plan.columns), size=size, batched=_batched(plan), steps=_steps(plan), note=note)
+        self.reason = self.reason or _find_user_code(plan)
+        note = f"Not read for a display, since {self.reason}: {_HOW_TO_READ}." if self.reason else ""
+        self._update_preview(
+            columns=list(plan.columns), size=size, batched=_is_batched(plan), steps=_format_steps(plan), note=note
+        )
 
-    def _read(self, plan):
+    def _read_rows(self, plan):
         note = "The order is random; these are in the order of the source." if self.dataset.is_shuffled() else ""
-        plan = self._guarded(by_number(_direct(plan)))
-        wanted = 1 if self.known.batched else self.rows
+        plan = self._limit_sources(reorder_by_number(_remove_shuffles(plan)))
+        count = 1 if self.preview.batched else self.rows
         rows = []
-        for chunk in plan.chunks(Hint(wanted, 1)):
+        for chunk in plan.chunks(Hint(count, 1)):
             rows += map(list, zip(*map(rows_of, chunk.columns), strict=True))
-            if len(rows) >= wanted:
+            if len(rows) >= count:
                 break
-        rows = rows[:wanted]
-        types = [_common(column) for column in zip(*rows, strict=True)]
-        if self.known.batched and rows:
+        rows = rows[:count]
+        types = [_merge_types(column) for column in zip(*rows, strict=True)]
+        if self.preview.batched and rows:
             rows = list(map(list, zip(*[list(column[: self.rows]) for column in rows[0]], strict=False)))
-        self._learn(rows=rows, types=types, note=note if rows else "There are no rows.")
+        self._update_preview(rows=rows, types=types, note=note if rows else "There are no rows.")
 
-    def _guarded(self, node):
-        """The plan, with sources that stop when nobody waits any more."""
+    def _limit_sources(self, node):
+        """Return the plan with sources that stop at the time limit."""
         if isinstance(node, nodes.IndexSource | nodes.StreamSource):
-            return _InTime(node, self.end)
-        node.children = [self._guarded(child) for child in node.children]
+            return _TimeLimitedSource(node, self.end)
+        node.children = [self._limit_sources(child) for child in node.children]
         return node
 
 
-class _InTime(nodes.Node):
-    """A source as long as there is time for it."""
+class _TimeLimitedSource(nodes.Node):
+    """A source that stops at the time limit."""
 
     def __init__(self, source, end):
         super().__init__([source], source.columns)
         self.end = end
 
     def chunks(self, hint):
-        for chunk in self.children[0].chunks(Hint(min(hint.limit, _TOGETHER), 1)):
+        for chunk in self.children[0].chunks(Hint(min(hint.limit, _ROWS_PER_CHECK), 1)):
             if time.perf_counter() > self.end:
-                raise _TooLate
+                raise _TimeLimitExceeded
             yield chunk
 
 
-def _direct(node):
-    """The plan in the order of its sources: a shuffle would read much before its first row, and so would a skip."""
-    node.children = [_direct(child) for child in node.children]
+def _remove_shuffles(node):
+    """Return the plan in the order of its sources. A shuffle or a skip would read many rows before its first one."""
+    node.children = [_remove_shuffles(child) for child in node.children]
     if isinstance(node, shuffle_repeat.Shuffle):
         return node.children[0]
     if isinstance(node, nodes.IndexSource):
@@ -232,49 +238,49 @@ def _direct(node):
         if isinstance(chosen, samplers.RandomSampler) and chosen.child_sampler is None:
             node.sampler = samplers.SequentialSampler().open(node.source.rows)
     if isinstance(node, SequenceSource):
-        source = copy.copy(node.source)  # no processes for a few rows, and by number, so that nothing skipped is read
+        source = copy.copy(node.source)  # no processes for a few rows; by number, so that skipped samples are not read
         source.workers, source._pool, source.random_access = 1, None, True
         return nodes.IndexSource(source, node.sampler, node.columns)
     return node
 
 
-def _users_code(node):
-    """What of a plan would run the user's Python, or change what others see; "" when nothing would.
+def _find_user_code(node):
+    """Return why the plan would run the user's Python or change state, or "".
 
-    An object with ``__getitem__`` is read nevertheless: a pipeline, too, asks it for any sample at any time.
+    An object with ``__getitem__`` is read nevertheless: a pipeline may also request any sample at any time.
     """
     if isinstance(node, nodes.StreamSource) and isinstance(node.source, Stream):
         return f"{node.describe()} is Python code of yours"
     if isinstance(node, nodes.Map) and node.callbacks is None:
         for step in node.steps:
-            own = step.functions if isinstance(step, UserStep) else [step.op]
-            if function := next(filter(None, map(_function_in, own)), None):
+            operations = step.functions if isinstance(step, UserStep) else [step.op]
+            if function := next(filter(None, map(_find_function, operations)), None):
                 return f"{op_name(function)} is Python code of yours"
     elif isinstance(node, nodes.Filter):
         return f"{node.describe()} is Python code of yours"
     elif isinstance(node, nodes.Batch):
         if node.per_batch is not None or node.size_of is not None:
             return "batch calls Python code of yours"
-    elif not isinstance(node, _LIBRARY):
+    elif not isinstance(node, _HARMLESS_NODES):
         return f"{node.describe()} does more than read"
-    return next(filter(None, map(_users_code, node.children)), "")
+    return next(filter(None, map(_find_user_code, node.children)), "")
 
 
-def _function_in(op):
-    """The user's function that is, or is held by, an operation of ``map``; None when there is none."""
+def _find_function(op):
+    """Return the user's function that is, or is part of, an operation of ``map``, or None."""
     if not isinstance(op, TensorOp):
         return op if callable(op) else None
     for value in vars(op).values():
-        held = value if isinstance(value, list | tuple) else [value]
-        for one in held:
-            inner = one if isinstance(one, list | tuple) else [one]
-            if found := next(filter(None, map(_function_in, inner)), None):
-                return found
+        items = value if isinstance(value, list | tuple) else [value]
+        for item in items:
+            inner = item if isinstance(item, list | tuple) else [item]
+            if function := next(filter(None, map(_find_function, inner)), None):
+                return function
     return None
 
 
-def _batched(node):
-    """Whether rows are batches: whether there is one above the first branch or source."""
+def _is_batched(node):
+    """Return True if there is a batch above the first branch or source."""
     while not isinstance(node, nodes.Batch):
         if len(node.children) != 1:
             return False
@@ -282,22 +288,24 @@ def _batched(node):
     return True
 
 
-def _steps(node):
-    """A plan as one line, source first."""
+def _format_steps(node):
+    """Format a plan as one line, source first."""
     if not node.children:
         return node.describe()
-    below = ", ".join(map(_steps, node.children))
+    inputs = ", ".join(map(_format_steps, node.children))
     if len(node.children) > 1:
-        return f"{node.describe()} ({below})"
-    return f"{below} > {node.describe()}"
+        return f"{node.describe()} ({inputs})"
+    return f"{inputs} > {node.describe()}"
 
 
 def _type_name(dtype):
     return "string" if dtype.kind in "SU" else dtype.name
 
 
-def _common(column):
-    """(dtype, shape) of some rows; None for a length that differs, and all of the first row where ranks do."""
+def _merge_types(column):
+    """Return (dtype, shape) of some rows. A length that differs is None. If ranks differ, the shape is that of the
+    first row.
+    """
     shapes = [value.shape for value in column]
     if len({len(shape) for shape in shapes}) > 1:
         shapes = shapes[:1]

@@ -1,4 +1,4 @@
-"""Processes for the user's Python functions. They are forked, so that functions of a notebook need no pickling."""
+"""Worker processes for the user's Python functions. They are forked, so functions of a notebook need not be pickled."""
 
 import multiprocessing
 import os
@@ -10,22 +10,25 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msnb.dataset.engine.errors import users_line
+from msnb.dataset.engine.errors import find_user_line
 
 
 class WorkerError(RuntimeError):
-    """What a function raised in a worker process: ``msnb_made`` has the results of the calls before, ``msnb_line`` is
-    the user's line.
+    """An error of a function in a worker process.
+
+    Attributes:
+        msnb_results: Results of the calls before it.
+        msnb_line: The user's line.
     """
 
 
 class _Worker:
-    """One process that answers calls one after the other."""
+    """A process that executes calls one after the other."""
 
     def __init__(self, functions):
         context = multiprocessing.get_context("fork" if hasattr(os, "fork") else "spawn")
         self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_serve, args=(functions, other, self.pipe), daemon=True)
+        self.process = context.Process(target=_serve_calls, args=(functions, other, self.pipe), daemon=True)
         with warnings.catch_warnings():
             # JAX and Python warn that threads do not survive a fork; the child runs numpy and the user's function only.
             warnings.simplefilter("ignore")
@@ -46,18 +49,18 @@ class _Worker:
                 "the function may have crashed; try without python_multiprocessing."
             ) from None
         if not ok:
-            made, text, line, trace = value
+            results, text, line, trace = value
             error = WorkerError(text)
-            error.msnb_made, error.msnb_line = made, line
+            error.msnb_results, error.msnb_line = results, line
             error.add_note(f"In a worker process:\n{trace}")
             raise error
         return value
 
 
-def _serve(functions, pipe, parents):
-    parents.close()
+def _serve_calls(functions, pipe, parent_pipe):
+    parent_pipe.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches the whole group: end, without a traceback
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the program's own handler is not meant for this process
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the program's handler must not run in this process
     while True:
         try:
             task = pipe.recv()
@@ -72,15 +75,15 @@ def _serve(functions, pipe, parents):
                 out.append(functions[index](*args))
             pipe.send((True, out))
         except Exception as error:
-            said = f"{type(error).__name__}: {error}", users_line(error), traceback.format_exc()
+            description = f"{type(error).__name__}: {error}", find_user_line(error), traceback.format_exc()
             try:
-                pipe.send((False, (out, *said)))
-            except Exception:  # what was made cannot be pickled
-                pipe.send((False, ([], *said)))
+                pipe.send((False, (out, *description)))
+            except Exception:  # the results cannot be pickled
+                pipe.send((False, ([], *description)))
 
 
-def _end(workers, turn):
-    """End the processes: they are told to, or stopped at once where a thread still waits for their answer."""
+def _end_workers(workers, turn):
+    """Ask the processes to end, or terminate them at once if a thread still waits for their answers."""
     idle = turn.acquire(blocking=False)
     for worker in workers:
         if not idle:
@@ -92,18 +95,21 @@ def _end(workers, turn):
             pass
     for worker in workers:
         worker.process.join(0.5)
-        for end in (worker.process.terminate, worker.process.kill):
+        for stop in (worker.process.terminate, worker.process.kill):
             if worker.process.is_alive():
-                end()
-                worker.process.join(2)  # fetched, or it stays in the table of processes
-    if idle or turn.acquire(timeout=2):  # the thread that waits learns it from its pipe, which must be open until then
+                stop()
+                worker.process.join(2)  # joined, or it stays in the process table
+    if idle or turn.acquire(timeout=2):  # the waiting thread sees the end in its pipe, which must be open until then
         for worker in workers:
             worker.pipe.close()
         turn.release()
 
 
 class ProcessPool:
-    """`size` processes, started at the first use, ended with :meth:`close`, with the pool or with this process."""
+    """A pool of `size` processes.
+
+    They start at the first use. They end with :meth:`close`, with the pool, or with this process.
+    """
 
     def __init__(self, functions: Sequence[Callable[..., Any]], size: int) -> None:
         self._functions = functions
@@ -111,57 +117,57 @@ class ProcessPool:
         self._workers = None
         self._finalizer = None
         self._closed = False
-        self._lock = threading.Lock()  # a thread that runs ahead must not start processes while another ends them
-        self._turn = threading.Lock()  # held while answers are awaited
+        self._lock = threading.Lock()  # a prefetching thread must not start processes while another ends them
+        self._turn = threading.Lock()  # locked while answers are pending
 
-    def _start(self):
+    def _get_workers(self):
         with self._lock:
-            return self._started()
+            return self._start_workers()
 
-    def _started(self):
+    def _start_workers(self):
         if self._closed:
             raise RuntimeError("The worker processes were ended: the iterator they worked for was stopped.")
         if self._workers is None:
             self._workers = [_Worker(self._functions) for _ in range(self._size)]
-            self._finalizer = weakref.finalize(self, _end, self._workers, self._turn)
+            self._finalizer = weakref.finalize(self, _end_workers, self._workers, self._turn)
         for number, worker in enumerate(self._workers):
-            if not worker.process.is_alive():  # ended by an interrupt, and the iteration goes on
+            if not worker.process.is_alive():  # ended by an interrupt, after which the iteration continues
                 self._workers[number] = _Worker(self._functions)
         return self._workers
 
     def map(self, rows: Any, index: int = 0) -> Any:
-        """The function's result for each tuple of arguments, in order."""
+        """Return the function's result for each tuple of arguments, in order."""
         with self._turn:
-            return self._map(rows, index)
+            return self._map_rows(rows, index)
 
-    def _map(self, rows, index):
-        workers = self._start()
+    def _map_rows(self, rows, index):
+        workers = self._get_workers()
         share = -(-len(rows) // len(workers))
         busy = workers[: -(-len(rows) // share)] if rows else []
         for number, worker in enumerate(busy):
             worker.send(index, rows[number * share : (number + 1) * share])
         out, failure = [], None
-        for worker in busy:  # every answer is fetched, or the next call would get it
+        for worker in busy:  # every answer is received, or the next call would get it
             try:
                 answer = worker.receive()
             except RuntimeError as error:
-                answer, last = getattr(error, "msnb_made", []), error
+                answer, last = getattr(error, "msnb_results", []), error
             else:
                 last = None
             if failure is None:
                 out += answer
                 failure = last
         if failure is not None:
-            failure.msnb_made = out
+            failure.msnb_results = out
             raise failure
         return out
 
     def call(self, index: int, *args: Any) -> Any:
-        """The function's result for these arguments."""
+        """Return the function's result for these arguments."""
         return self.map([args], index)[0]
 
     def close(self) -> None:
-        """End the processes for good."""
+        """End the processes. The pool cannot be used afterwards."""
         with self._lock:
             self._closed = True
             if self._finalizer is not None:

@@ -1,6 +1,4 @@
-"""What ``map`` does to a chunk: a list of steps, each a transform of the library or a chain of the user's functions
-on some columns.
-"""
+"""Steps of ``map``: each is a transform of the library, or a chain of the user's functions, on some columns."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -10,19 +8,19 @@ import numpy as np
 
 from msnb.core.operator import api_generations
 from msnb.dataset.core.tensor_op import TensorOp, as_array, as_str
-from msnb.dataset.engine.chunk import rows_of, settle
-from msnb.dataset.engine.errors import UserError, located
+from msnb.dataset.engine.chunk import rows_of, stack_if_uniform
+from msnb.dataset.engine.errors import UserError, locate_error
 from msnb.dataset.engine.workers import parallel_map, processors
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.core.streams import Mt32
     from msnb.dataset.engine.chunk import Chunk
 
-_HEAVY = 4096  # elements of a row from which the pool is worth its hand-over
+_HEAVY = 4096  # elements of a row from which a thread pool pays off
 
 
 def op_name(op: Any) -> str:
-    """The name of a transform or function, as error messages and plans show it."""
+    """Return the name of a transform or function for error messages and plans."""
     if isinstance(op, TensorOp):
         return type(op).__name__
     name = op.__name__ if inspect.isroutine(op) or inspect.isclass(op) else type(op).__name__
@@ -30,10 +28,10 @@ def op_name(op: Any) -> str:
 
 
 class Step:
-    """One transform on `inputs` (numbers of columns); its results stand in for `outputs` of them.
+    """One transform of the columns with the indices `inputs`, which returns `results` columns.
 
-    With as many results as inputs the results take the inputs' places; otherwise they come first and the other columns
-    follow.
+    If there are as many results as inputs, the results replace the inputs. Otherwise they come first and the other
+    columns follow.
     """
 
     def __init__(self, inputs: Sequence[str], results: int, names: Sequence[str], workers: int = 1) -> None:
@@ -45,44 +43,47 @@ class Step:
     deterministic = False
     costly = False
     pointwise = False
-    operation = "PyFunc"  # MindSpore's name of what it does: that of a function of the user's
+    operation = "PyFunc"  # MindSpore's name of the operation, here for a user's function
 
-    def place(self, columns: Any, made: Any) -> Any:
-        """The columns after this step."""
-        if len(made) != self.results:
+    def merge_results(self, columns: Any, results: Any) -> Any:
+        """Return the columns after this step."""
+        if len(results) != self.results:
             raise RuntimeError(
                 f"Unexpected error. Result of a tensorOp doesn't match output column names: {self.label} gives "
-                f"{len(made)} columns, "
+                f"{len(results)} columns, "
                 f"but {self.results} are named."
             )
-        if len(made) == len(self.inputs):
+        if len(results) == len(self.inputs):
             columns = list(columns)
-            for i, column in zip(self.inputs, made, strict=True):
+            for i, column in zip(self.inputs, results, strict=True):
                 columns[i] = column
             return columns
         used = set(self.inputs)
-        return made + [c for i, c in enumerate(columns) if i not in used]
+        return results + [c for i, c in enumerate(columns) if i not in used]
 
     def run(self, chunk: "Chunk") -> Any:
-        """The columns of `chunk` after this step. An error has those of the rows before its own as ``before``."""
+        """Return the columns of `chunk` after this step.
+
+        An error has the columns of the rows before the failing one as its attribute ``before``.
+        """
         try:
-            made = self.apply([chunk.columns[i] for i in self.inputs], chunk.n, chunk.first)
+            results = self.apply([chunk.columns[i] for i in self.inputs], chunk.n, chunk.first)
         except UserError as error:
             if chunk.origin is not None and error.sample is not None:
-                error.tell_files(self.operation, chunk.origin.of(error.sample - chunk.first))
+                error.add_files(self.operation, chunk.origin.of(error.sample - chunk.first))
             if error.before is not None:
-                made, n = error.before
-                error.before = self.place(chunk.part(0, n).columns, made), n
+                results, n = error.before
+                error.before = self.merge_results(chunk.part(0, n).columns, results), n
             raise
-        return self.place(chunk.columns, made)
+        return self.merge_results(chunk.columns, results)
 
-    def fail(self, error: BaseException, sample: int | None, made: Any = (), n: int = 0) -> Any:
-        """The error that is raised for `error`; `made` are the columns of the `n` rows that were made before."""
-        failure = located(error, f"map operation {self.label}", self.names, sample)
+    def wrap_error(self, error: BaseException, sample: int | None, results: Any = (), n: int = 0) -> Any:
+        """Return the exception to raise for `error`. `results` are the columns of the `n` rows before it."""
+        failure = locate_error(error, f"map operation {self.label}", self.names, sample)
         if isinstance(failure, UserError):
             failure.sample = sample
         if n and isinstance(failure, UserError):
-            failure.before = list(made), n
+            failure.before = list(results), n
         return failure
 
 
@@ -95,7 +96,7 @@ class LibraryStep(Step):
         self.label: str = op_name(op)
         self.operation: str = self.label
         self.state: Any = op._open()
-        self.act_on_stack: Any = None  # what the optimiser puts in the place of op._apply_stack
+        self.stack_override: Any = None  # set by the optimiser to replace op._apply_stack
         self.deterministic: Any = op.deterministic
         self.costly: Any = op.costly
         self.pointwise: Any = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
@@ -113,30 +114,32 @@ class LibraryStep(Step):
             column = columns[0]
             if op.deterministic:
                 if op._stack is not None:
-                    column = settle(column)
+                    column = stack_if_uniform(column)
                     if isinstance(column, np.ndarray):
                         try:
-                            made = op._stack(column)
+                            stacked = op._stack(column)
                         except Exception:
-                            made = NotImplemented  # row by row it is seen which one is wrong
-                        if made is not NotImplemented:
-                            return [made]
+                            stacked = NotImplemented  # processing row by row finds the invalid one
+                        if stacked is not NotImplemented:
+                            return [stacked]
             elif op._draw_stack is not None:
-                column = settle(column)
+                column = stack_if_uniform(column)
                 if isinstance(column, np.ndarray):
                     try:
-                        drawn = op._draw_stack(self.state, n, column)
-                        if drawn is not NotImplemented:
-                            return [(self.act_on_stack or op._apply_stack)(drawn, column)]
+                        random_values = op._draw_stack(self.state, n, column)
+                        if random_values is not NotImplemented:
+                            return [(self.stack_override or op._apply_stack)(random_values, column)]
                     except Exception as error:
-                        raise self.fail(error, None) from error
+                        raise self.wrap_error(error, None) from error
         rows = list(zip(*map(rows_of, columns), strict=True))
         return self._by_row(rows, first)
 
     def _by_row(self, rows, first):
         op, state = self.op, self.state
-        heavy = self.workers > 1 and op.costly and len(rows) > 3 and rows[0][0].size >= _HEAVY and processors() > 1
-        out, whole, failure = [], None, None
+        use_threads = (
+            self.workers > 1 and op.costly and len(rows) > 3 and rows[0][0].size >= _HEAVY and processors() > 1
+        )
+        out, preallocated, failure = [], None, None
         try:
             if not op.deterministic and op._draw is None:
                 for row in rows:
@@ -144,33 +147,36 @@ class LibraryStep(Step):
                 return _columns_of(out)
             if op.deterministic:
                 function = op._row
-            elif (whole := self._whole_result(rows)) is not None:
-                # The results are written to where they belong, side by side.
+            elif (preallocated := self._allocate_results(rows)) is not None:
+                # Each result is written to its slice of one array, which saves stacking.
                 function = op._apply_to
-                rows, failure = self._drawn([(*row, place) for row, place in zip(rows, whole, strict=True)], 1)
+                rows, failure = self._draw_rows(
+                    [(*row, output) for row, output in zip(rows, preallocated, strict=True)], 1
+                )
             else:
                 function = op._apply
-                if heavy:
-                    rows, failure = self._drawn(rows)
+                if use_threads:
+                    rows, failure = self._draw_rows(rows)
                 else:
                     draw = op._draw
                     rows = ((draw(state, *row), *row) for row in rows)
-            if heavy:
+            if use_threads:
                 out = parallel_map(function, rows, min(self.workers, processors()))
             else:
                 for row in rows:
                     out.append(function(*row))
         except Exception as error:
-            failure, out = error, getattr(error, "msnb_made", out)
+            failure, out = error, getattr(error, "msnb_results", out)
         if failure is None:
-            return _columns_of(out) if whole is None else [whole]
+            return _columns_of(out) if preallocated is None else [preallocated]
         n = len(out)
-        made = () if not n else _columns_of(out) if whole is None else [whole[:n]]
-        raise self.fail(failure, first + n, made, n) from failure
+        done = () if not n else _columns_of(out) if preallocated is None else [preallocated[:n]]
+        raise self.wrap_error(failure, first + n, done, n) from failure
 
-    def _drawn(self, rows, extra=0):
-        """(the rows with what is drawn for each before them, the error at which it ended or None); the last `extra`
-        values are not shown to the transform.
+    def _draw_rows(self, rows, extra=0):
+        """Return (rows with their random values in front, the error that ended drawing or None).
+
+        The last `extra` values of a row are not passed to the transform.
         """
         draw, state, out = self.op._draw, self.state, []
         try:
@@ -180,32 +186,32 @@ class LibraryStep(Step):
             return out, error
         return out, None
 
-    def _whole_result(self, rows):
-        """Memory for the results of all rows, where they will be alike; else None."""
-        of = self.op._result
-        if of is None or len(rows) < 2:
+    def _allocate_results(self, rows):
+        """Return memory for the results of all rows if they have equal shapes and dtypes, else None."""
+        result_type = self.op._result
+        if result_type is None or len(rows) < 2:
             return None
-        first = of(*rows[0])
-        if first is None or any(of(*row) != first for row in rows):
+        first = result_type(*rows[0])
+        if first is None or any(result_type(*row) != first for row in rows):
             return None
         return np.empty((len(rows), *first[0]), first[1])
 
 
 def _columns_of(results):
     if results and isinstance(results[0], tuple):
-        return [settle(list(column)) for column in zip(*results, strict=True)]
-    return [settle(results)]
+        return [stack_if_uniform(list(column)) for column in zip(*results, strict=True)]
+    return [stack_if_uniform(results)]
 
 
 class UserStep(Step):
-    """A chain of the user's own functions (or Python transforms), called row by row in order.
+    """A chain of the user's functions or Python transforms, called row by row in order.
 
     Attributes:
-        followed: whether a transform of the library comes next, for which a PIL image becomes an array. In MindSpore 2
-            it becomes one at the end, too.
+        precedes_library_step: A transform of the library comes next, so a PIL image becomes an array. In MindSpore 2 a
+            PIL image becomes an array at the end of ``map``, too.
     """
 
-    followed = False
+    precedes_library_step = False
 
     def __init__(
         self,
@@ -221,19 +227,19 @@ class UserStep(Step):
         self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
         self.states: list[Mt32 | None] = [f._open() if isinstance(f, TensorOp) else None for f in functions]
-        self.texts: bool = api_generations.shared == 2  # functions of MindSpore 2 are given str, those of r1.1 bytes
+        self.passes_str: bool = api_generations.shared == 2  # functions of MindSpore 2 take str, those of r1.1 bytes
 
     def call(self, *row: Any) -> Any:
-        """One row through the chain; the results as a tuple of arrays."""
-        values = tuple(map(as_str, row)) if self.texts else row
+        """Apply the chain to one row and return the results as a tuple of arrays."""
+        values = tuple(map(as_str, row)) if self.passes_str else row
         for function in self.functions:
             values = function(*values)
             if not isinstance(values, tuple):
                 values = (values,)
-        values = self._arrays(values)
-        return tuple(map(as_array, values)) if self.texts else values
+        values = self._as_arrays(values)
+        return tuple(map(as_array, values)) if self.passes_str else values
 
-    def _arrays(self, values):
+    def _as_arrays(self, values):
         if any(v is None for v in values):
             raise TypeError(
                 f"{self.label} should return a numpy array (or a tuple of them), but returned None; is a return "
@@ -241,68 +247,68 @@ class UserStep(Step):
             )
         for v in values:
             if not isinstance(v, np.ndarray):
-                values = tuple(self._array(v) for v in values)
+                values = tuple(self._as_array(v) for v in values)
                 break
         return values
 
-    def _array(self, value):
+    def _as_array(self, value):
         if isinstance(value, np.ndarray):
             return value
-        if type(value).__module__.startswith("PIL") and not self.followed and not self.texts:
+        if type(value).__module__.startswith("PIL") and not self.precedes_library_step and not self.passes_str:
             raise TypeError(
                 f"args should be NumPy ndarray. Got {type(value)} from {self.label}. Append ToTensor() to transforms."
             )
-        made = as_array(value)
-        if made.dtype == object:
+        array = as_array(value)
+        if array.dtype == object:
             raise TypeError(
                 f"{self.label} should return numpy arrays of numbers or strings, but returned {type(value).__name__}."
             )
-        return made
+        return array
 
     def apply(self, columns: Any, n: int, first: int) -> Any:
         rows = list(zip(*map(rows_of, columns), strict=True))
-        out, raw = [], False
+        out, unconverted = [], False
         try:
             if self.processes is not None:
                 out = self.processes.map(rows)
             elif self.workers > 1 and n > 1:
                 out = parallel_map(self.call, rows, min(self.workers, n))
-            elif len(self.functions) == 1 and not (self.texts and any(a.dtype.kind == "S" for a in rows[0])):
-                # One function, without a tuple per row as long as it returns arrays.
-                function, raw = self.functions[0], True
+            elif len(self.functions) == 1 and not (self.passes_str and any(a.dtype.kind == "S" for a in rows[0])):
+                # A single function that returns arrays needs no tuple per row.
+                function, unconverted = self.functions[0], True
                 for row in rows:
                     out.append(function(*row))
                 if out and set(map(type, out)) == {np.ndarray}:
-                    return [settle(out)]
-                out, raw = self._checked(out), False
+                    return [stack_if_uniform(out)]
+                out, unconverted = self._collect_results(out), False
             else:
                 call = self.call
                 for row in rows:
                     out.append(call(*row))
         except Exception as error:
-            failure, out = error, getattr(error, "msnb_made", out)
+            failure, out = error, getattr(error, "msnb_results", out)
         else:
-            return self._columns(out)
-        if raw:
+            return self._stack_columns(out)
+        if unconverted:
             try:
-                out = self._checked(out)
-            except Exception as error:  # what an earlier row returned is no array
-                failure, out = error, error.msnb_made
-        raise self.fail(failure, first + len(out), self._columns(out), len(out)) from failure
+                out = self._collect_results(out)
+            except Exception as error:  # the function returned no array for an earlier row
+                failure, out = error, error.msnb_results
+        raise self.wrap_error(failure, first + len(out), self._stack_columns(out), len(out)) from failure
 
-    def _checked(self, values):
-        """What the one function returned, as a tuple of arrays per row."""
+    def _collect_results(self, values):
+        """Convert each return value of the one function to a tuple of arrays."""
         out = []
         try:
             for value in values:
-                out.append(self._arrays(value if isinstance(value, tuple) else (value,)))
+                out.append(self._as_arrays(value if isinstance(value, tuple) else (value,)))
         except Exception as error:
-            error.msnb_made = out
+            error.msnb_results = out
             raise
         return out
 
-    def _columns(self, out):
+    def _stack_columns(self, out):
         width = len(out[0]) if out else self.results
         if any(len(row) != width for row in out):
             raise RuntimeError(f"{self.label} should return the same number of columns for every sample.")
-        return [settle(list(column)) for column in zip(*out, strict=True)]
+        return [stack_if_uniform(list(column)) for column in zip(*out, strict=True)]

@@ -1,4 +1,4 @@
-"""What a data set tells about itself: columns, shapes, types, sizes."""
+"""Queries of a data set: columns, shapes, types, sizes."""
 
 from typing import Any
 
@@ -11,44 +11,44 @@ from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.errors import NoDataError
 
 
-def _common(shapes, column):
-    """One shape for all of them, None where lengths differ."""
+def _merge_shapes(shapes, column):
+    """Return one shape for all of them, with None for lengths that differ."""
     if len({len(s) for s in shapes}) > 1:
         raise RuntimeError(f"Column {column!r} has rows with different numbers of dimensions: {sorted(shapes)}.")
     return [lengths[0] if len(set(lengths)) == 1 else None for lengths in zip(*shapes, strict=True)]
 
 
 class Queries:
-    """The questions that :class:`Dataset` answers."""
+    """Base of :class:`Dataset` with methods that return properties of its rows."""
 
-    # What is known once somebody has asked.
+    # Set by the first query.
     dataset_size: int | None = None
     saved_output_shapes: list[Any] | None = None
     saved_output_types: list[Any] | None = None
 
     @property
     def input_indexs(self) -> Any:
-        """Numbers of the columns that are the network's inputs, as set on this data set or below."""
-        below = (child.input_indexs for child in self.children)
-        return self._input_indexs or next(filter(None, below), ())
+        """Indices of the columns that are the network's inputs, as set on this data set or on one of its inputs."""
+        child_indices = (child.input_indexs for child in self.children)
+        return self._input_indexs or next(filter(None, child_indices), ())
 
     @input_indexs.setter
     def input_indexs(self, value: Any) -> None:
         self._input_indexs = value
 
     def copy_batch_size(self, value: int) -> None:
-        """Set the batch size that :meth:`get_batch_size` tells."""
+        """Set the batch size that :meth:`get_batch_size` returns."""
         self._batch_size = value
 
     def get_col_names(self) -> list[str]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         if self._col_names is None:
             plan = self.make_plan(optimise=False)
             self._col_names = list(plan.columns)
             plan.close()
         return self._col_names
 
-    def _look_at_first_row(self):
+    def _inspect_first_row(self):
         plan = self.make_plan()
         try:
             for chunk in plan.chunks(Hint(1)):
@@ -61,16 +61,16 @@ class Queries:
         self.saved_output_shapes = [list(a.shape) for a in row]
         if api_generations.shared == 1:
             self.saved_output_types = [a.dtype.type for a in row]
-        else:  # texts, which pipelines carry as bytes, are given out as str
+        else:  # pipelines store strings as bytes and return them as str
             self.saved_output_types = [np.dtype("U") if a.dtype.kind in "SU" else a.dtype for a in row]
 
     @checked
     def output_shapes(self, estimate: Flag = False) -> list[list[int | None]]:
-        """Shape of each column.
+        """Return the shape of each column.
 
         Args:
-            estimate (bool, optional): Whether to look at every row instead of the first; None stands for a length that
-                is not the same in all. Default: False.
+            estimate (bool, optional): Whether to read every row instead of the first. None stands for a length that
+                differs among rows. Default: False.
 
         Returns:
             list[list[int]].
@@ -81,28 +81,35 @@ class Queries:
         if estimate:
             return self._common_shapes()
         if self.saved_output_shapes is None:
-            self._look_at_first_row()
+            self._inspect_first_row()
         return self.saved_output_shapes
 
     def _common_shapes(self):
-        seen = None
+        column_shapes = None
         plan = self.make_plan()
         try:
             for chunk in plan.chunks(Hint(64)):
                 shapes = [{a.shape for a in rows_of(column)} for column in chunk.columns]
-                seen = shapes if seen is None else [a | b for a, b in zip(seen, shapes, strict=True)]
+                column_shapes = (
+                    shapes if column_shapes is None else [a | b for a, b in zip(column_shapes, shapes, strict=True)]
+                )
         finally:
             plan.close()
-        return [_common(shapes, name) for shapes, name in zip(seen or [], plan.columns, strict=bool(seen))]
+        return [
+            _merge_shapes(shapes, name)
+            for shapes, name in zip(column_shapes or [], plan.columns, strict=bool(column_shapes))
+        ]
 
     def output_types(self) -> list[type]:
-        """numpy type of each column, as the first row has it."""
+        """Return the numpy type of each column, according to the first row."""
         if self.saved_output_types is None:
-            self._look_at_first_row()
+            self._inspect_first_row()
         return self.saved_output_types
 
     def get_dataset_size(self) -> int:
-        """Rows per epoch (batches, after ``batch``). Runs the pipeline once when nothing else can tell."""
+        """Return the rows per epoch (batches, after ``batch``). The pipeline runs once if the size is not known
+        otherwise.
+        """
         if self.dataset_size is None:
             try:
                 self.dataset_size = self._count_rows()
@@ -111,18 +118,18 @@ class Queries:
         return self.dataset_size
 
     def __bool__(self) -> bool:
-        return True  # and not ``len(self) > 0``: ``if dataset:`` must not run a pipeline
+        return True  # not ``len(self) > 0``, because ``if dataset:`` must not run a pipeline
 
     def __len__(self) -> int:
-        if self.dataset_size is None and self._used_up_by_reading():
-            raise TypeError(  # what `list` asks before it reads, and with this answer goes on without
+        if self.dataset_size is None and self._is_single_pass():
+            raise TypeError(  # `list` asks for the length first, and ignores this error
                 f"The length of this {type(self).__name__} is not known: its source is an iterator, which can be read "
                 "only once. Give GeneratorDataset the function that makes it, or read the rows and count them."
             )
         return self.get_dataset_size()
 
-    def _used_up_by_reading(self):
-        return any(child._used_up_by_reading() for child in self.children)
+    def _is_single_pass(self):
+        return any(child._is_single_pass() for child in self.children)
 
     def _count_rows(self):
         plan = self.make_plan()
@@ -133,7 +140,7 @@ class Queries:
             plan.close()
 
     def num_classes(self) -> int | None:
-        """Number of classes, None when the source does not know."""
+        """Return the number of classes, or None if the source does not know it."""
         if self._num_classes is None:
             self._num_classes = self._count_classes()
         return self._num_classes
@@ -142,7 +149,7 @@ class Queries:
         return self.children[-1]._count_classes() if self.children else None
 
     def get_batch_size(self) -> int:
-        """Rows per batch; 1 when there is no batch."""
+        """Return the rows per batch, 1 if there is no batch."""
         if self._batch_size is None:
             self._batch_size = self._batch_rows()
         return self._batch_size
@@ -151,22 +158,22 @@ class Queries:
         return self.children[-1]._batch_rows() if self.children else 1
 
     def get_repeat_count(self) -> int:
-        """The count of the (last) ``repeat``; 1 when there is none."""
+        """Return the count of the last ``repeat``, 1 if there is none."""
         if self._repeat_count is None:
-            self._repeat_count = self._repeats()
+            self._repeat_count = self._count_repeats()
         return self._repeat_count
 
-    def _repeats(self):
-        return self.children[-1]._repeats() if self.children else 1
+    def _count_repeats(self):
+        return self.children[-1]._count_repeats() if self.children else 1
 
     def get_class_indexing(self) -> dict[Any, Any]:
-        """Number of each class, by name; {} when the source has no classes."""
+        """Return the number of each class, by name, or {} if the source has no classes."""
         return self.children[0].get_class_indexing() if self.children else {}
 
     def is_shuffled(self) -> bool:
-        """Whether the order is random."""
+        """Return True if the order is random."""
         return any(child.is_shuffled() for child in self.children)
 
     def is_sharded(self) -> bool:
-        """Whether it is a share of the data."""
+        """Return True if it is a shard of the data."""
         return any(child.is_sharded() for child in self.children)

@@ -1,5 +1,6 @@
-"""The samplers of MindDataset at work: MindRecord draws with an engine of its own, and goes on from the order of the
-last epoch.
+"""Running samplers of MindDataset.
+
+MindRecord draws with an engine of its own and continues from the order of the last epoch.
 """
 
 from typing import Any
@@ -12,11 +13,11 @@ from msnb.dataset.engine.sampling import Distributed, Random, Sequential, Subset
 
 
 class RecordOrder:
-    """A sampler and those below it, the lowest first, over the rows of a MindDataset.
+    """A sampler and its children, innermost first, over the rows of a MindDataset.
 
-    In the first epoch each chooses among what the one below it gave. In later ones the shuffles among them change the
-    order that is left. Where one of them divides the rows anew each epoch, it and those above it start again from the
-    order that was below it at first.
+    In the first epoch each sampler selects among the numbers of its child. In later epochs the shuffling samplers
+    permute the remaining order. If one of the samplers divides the rows again in each epoch, it and its parents start
+    again from the order that was below it in the first epoch.
     """
 
     def __init__(self, top: Any) -> None:
@@ -28,32 +29,32 @@ class RecordOrder:
         self._order = np.arange(self.steps[0].rows, dtype=np.int64)
 
     def next_epoch(self) -> np.ndarray:
-        """The sample numbers of the next epoch, an int64 array."""
+        """Return the sample numbers of the next epoch, an int64 array."""
         first = self.steps[0].epoch == 0
-        anew = next((s for s in reversed(self.steps) if not isinstance(s, Sequential | Subset | Random)), None)
-        active = first or anew is None
+        restart = next((s for s in reversed(self.steps) if not isinstance(s, Sequential | Subset | Random)), None)
+        active = first or restart is None
         for step in self.steps:
-            if step is anew:
+            if step is restart:
                 if first:
                     self._below = self._order
                 self._order, active = self._below, True
-            if active and (first or anew is not None or isinstance(step, Random)):
+            if active and (first or restart is not None or isinstance(step, Random)):
                 self._order = self._order[step.draw_of(len(self._order))]
             step.epoch += 1
         return self._order
 
     def size(self) -> int | None:
-        """Samples per epoch."""
+        """Return the number of samples per epoch."""
         return self.top.size()
 
     def describe(self) -> str:
-        """One word for plans."""
+        """Return the sampler's name for plans."""
         return self.top.describe()
 
 
 class RecordRandom(Random):
     def draw_of(self, rows: Any) -> np.ndarray:
-        """Places among `rows`."""
+        """Return positions among `rows`."""
         seed = self.seed + (self.epoch + 1 if self.sampler.reshuffle_each_epoch else 0)
         if self.sampler.replacement:  # one engine per sample
             return first_draws(np.arange(seed, seed + self.count, dtype=np.int64), rows)
@@ -66,12 +67,12 @@ class RecordDistributed(Distributed):
         if settings.seed == UNSEEDED:
             self.seed = 1
 
-    def _shuffle(self):
+    def _shuffle_order(self):
         self.order = Minstd(self.seed + self.epoch).shuffle(list(range(self.rows)))
 
 
 class RecordSubset(Subset):
-    def _shuffle(self):
+    def _shuffle_order(self):
         if self.epoch == 0:
             Minstd(fresh_seed() + 1).shuffle(self.order)
 

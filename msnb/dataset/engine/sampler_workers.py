@@ -1,4 +1,4 @@
-"""``SamplerFn``: samples of a user's object fetched by several threads or processes."""
+"""``SamplerFn``: fetches samples of a user's object with several threads or processes."""
 
 from typing import Any
 
@@ -22,19 +22,19 @@ class SamplerFn:
         self.num_worker: int = num_worker
         self.multi_process: bool = multi_process
 
-    def _one(self, index):
+    def _fetch_sample(self, index):
         return self.dataset[index]
 
     def process(self, indices: Any) -> Any:
         """Yield the samples of these numbers, in order, each a tuple of arrays."""
         rows = [(i,) for i in indices]
         if self.multi_process:
-            pool = ProcessPool([self._one], self.num_worker)
+            pool = ProcessPool([self._fetch_sample], self.num_worker)
             try:
                 results = pool.map(rows)
             finally:
                 pool.close()
         else:
-            results = parallel_map(self._one, rows, self.num_worker)
+            results = parallel_map(self._fetch_sample, rows, self.num_worker)
         for result in results:
             yield tuple(np.asarray(x) for x in (result if isinstance(result, tuple | list) else (result,)))

@@ -1,6 +1,6 @@
-"""Which samples a data set gives out, and in which order: the descriptions.
+"""Samplers: descriptions of the samples that a data set yields, and of their order.
 
-``open(rows, class_ids)`` makes the thing at work (``sampling.py``), whose ``next_epoch()`` is an array of sample
+``open(rows, class_ids)`` returns the running sampler (``sampling.py``). Its ``next_epoch()`` is an array of sample
 numbers.
 """
 
@@ -30,89 +30,85 @@ __all__ = [
 ]
 
 
-def _whole(name, value):
-    """`value`, if it is an int."""
+def _check_int(name, value):
     if type(value) is not int:
         raise TypeError(f"{name} should be an integer, but got {name}: {value!r}.")
     return value
 
 
-def _positive(name, value):
-    """`value`, if it is an int greater than 0."""
-    if _whole(name, value) <= 0:
+def _check_positive(name, value):
+    if _check_int(name, value) <= 0:
         raise ValueError(f"{name} should be a positive integer value, but got {name}: {value}.")
     return value
 
 
-def _boolean(name, value):
-    """`value`, if it is a bool."""
+def _check_bool(name, value):
     if not isinstance(value, bool):
         raise ValueError(f"{name} should be a boolean value, but got {name}: {value}.")
     return value
 
 
-def _limit(num_samples):
-    """`num_samples`, if it is None or greater than 0."""
-    return num_samples if num_samples is None else _positive("num_samples", num_samples)
+def _check_num_samples(num_samples):
+    return num_samples if num_samples is None else _check_positive("num_samples", num_samples)
 
 
 def _check_elements(name, elements, kind):
-    """TypeError unless all elements are numbers of this kind."""
+    """Raise a TypeError unless all elements are numbers of this kind."""
     for i, x in enumerate(elements):
         if not isinstance(x, kind):
             raise TypeError(f"type of {name} element should be number, but got w[{i}]: {x}, type: {type(x)}.")
 
 
 def open_for_records(sampler: Any, rows: Any, class_ids: Any = None) -> Any:
-    """A sampler, and those below it, at work on a MindDataset of `rows` rows."""
+    """Open a sampler and its children on a MindDataset of `rows` rows."""
 
-    def prepared(one):
+    def copy_for_records(one):
         new = copy.copy(one)
         new.of_records = True
         if new.child_sampler is not None:
-            new.child_sampler = prepared(new.child_sampler)
+            new.child_sampler = copy_for_records(new.child_sampler)
         return new
 
-    return RecordOrder(prepared(sampler).open(rows, class_ids))
+    return RecordOrder(copy_for_records(sampler).open(rows, class_ids))
 
 
-class _Chain:
-    """What samplers of the library and of users have in common: one may choose among the samples of another."""
+class _ChainedSampler:
+    """Base of the samplers of the library and of users: a sampler may select among the samples of a child."""
 
     child_sampler: Any = None
     num_samples: Any = None
 
     def create(self) -> Any:
-        """This sampler; MindSpore makes its C++ counterpart here."""
+        """Return this sampler. MindSpore creates its C++ counterpart here."""
         return self
 
     def add_child(self, sampler: Any) -> None:
-        """Choose among the samples that `sampler` gives out, instead of among all."""
+        """Select among the samples that `sampler` draws, instead of among all samples."""
         self.child_sampler = sampler
 
     def get_child(self) -> Any:
-        """The sampler below this one, None when there is none."""
+        """Return the child, or None."""
         return self.child_sampler
 
     def create_child(self) -> Any:
-        """The child's counterpart."""
-        below = self.get_child()
-        return below and below.create()
+        """Return the child. MindSpore creates its C++ counterpart here."""
+        child = self.get_child()
+        return child and child.create()
 
     def is_shuffled(self) -> bool:
-        """Whether the order is random: the child's, where there is one."""
-        return self._below("is_shuffled", False)
+        """Return True if the order is random: that of the child, if there is one."""
+        return self._ask_child("is_shuffled", False)
 
     def is_sharded(self) -> bool:
-        """Whether only a share of the samples is given out: by the child, where there is one."""
-        return self._below("is_sharded", False)
+        """Return True if only a shard of the samples is drawn: by the child, if there is one."""
+        return self._ask_child("is_sharded", False)
 
-    def _below(self, question, otherwise):
-        below = self.get_child()
-        return otherwise if below is None else getattr(below, question)()
+    def _ask_child(self, method, default):
+        child = self.get_child()
+        return default if child is None else getattr(child, method)()
 
     def set_num_rows(self, num_rows: int) -> None:
-        """Say how many samples there are, for :meth:`get_indices`."""
+        """Set the number of samples of the data set, for :meth:`get_indices`."""
         self._rows = num_rows
 
     def set_num_samples(self, num_samples: int) -> None:
@@ -120,23 +116,23 @@ class _Chain:
         self.num_samples = num_samples
 
     def initialize(self) -> Any:
-        """Begin; :meth:`get_indices` gives the first epoch then."""
+        """Start the sampler. :meth:`get_indices` returns the first epoch afterwards."""
         self._at_work = self.open(self._rows)
 
     def get_indices(self) -> Any:
-        """Sample numbers of the next epoch."""
+        """Return the sample numbers of the next epoch."""
         return self._at_work.next_epoch()
 
 
-class BuiltinSampler(_Chain):
+class BuiltinSampler(_ChainedSampler):
     """Base of the samplers of the library.
 
     Args:
-        num_samples (int, optional): At most so many samples per epoch. Default: None, all.
+        num_samples (int, optional): Maximal number of samples per epoch. Default: None, all.
     """
 
     _running = None
-    of_records = False  # whether it is MindDataset's: its order is MindRecord's, and past the last row it begins anew
+    of_records = False  # for MindDataset: draws as MindRecord does, and wraps around after the last row
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)
@@ -144,33 +140,34 @@ class BuiltinSampler(_Chain):
         return new
 
     def __init__(self, num_samples: int | None = None) -> None:
-        self.num_samples: Any = _limit(num_samples)
+        self.num_samples: Any = _check_num_samples(num_samples)
 
     def open(self, rows: Any, class_ids: Any = None) -> Any:
-        """The sampler at work on a data set of `rows` samples."""
+        """Return the running sampler for a data set of `rows` samples."""
         return (RECORDS.get(self._running, self._running) if self.of_records else self._running)(self, rows, class_ids)
 
     def create_for_minddataset(self) -> Any:
-        """This sampler."""
+        """Return this sampler."""
         return self.create()
 
     def create_child_for_minddataset(self) -> Any:
-        """The child's counterpart."""
+        """Return the child."""
         return self.create_child()
 
     def get_num_samples(self) -> int | None:
-        """The smaller of this sampler's and its child's `num_samples`; None when neither has one."""
-        limits = self.num_samples, self._below("get_num_samples", None)
+        """Return the smaller `num_samples` of this sampler and its child, or None if neither has one."""
+        limits = self.num_samples, self._ask_child("get_num_samples", None)
         return min((n for n in limits if n is not None), default=None)
 
 
-class Sampler(_Chain):
+class Sampler(_ChainedSampler):
     """Base of samplers written by users: define ``__iter__`` to yield sample numbers.
 
-    Inside, ``self.dataset_size`` is the number of samples there are and ``self.num_samples`` how many are wanted.
+    Within it, ``self.dataset_size`` is the number of samples of the data set and ``self.num_samples`` the requested
+    number.
 
     Args:
-        num_samples (int, optional): At most so many samples per epoch. Default: None, all.
+        num_samples (int, optional): Maximal number of samples per epoch. Default: None, all.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -189,30 +186,30 @@ class Sampler(_Chain):
         raise NotImplementedError(f"{type(self).__name__} has to define __iter__, which yields sample numbers.")
 
     def reset(self) -> None:
-        """Called before every epoch but the first."""
+        """Prepare the next epoch. It is called before every epoch but the first."""
 
     def _handshake(self, ds_size, num_samples):
-        """Called when iterating begins."""
+        """Store the sizes when iterating begins."""
         self.dataset_size, self.num_samples = ds_size, num_samples
 
     def _get_indices(self):
         return np.array(list(islice(self, self.num_samples or None)))
 
     def open(self, rows: Any, class_ids: Any = None) -> Any:
-        """The sampler at work on a data set of `rows` samples."""
+        """Return the running sampler for a data set of `rows` samples."""
         return sampling.FromPython(self, rows, class_ids)
 
     def get_num_samples(self) -> int | None:
-        """How many numbers it gives; None when that is not limited."""
+        """Return the number of samples per epoch, or None if it is not limited."""
         return self.num_samples if self.num_samples is None else len(self._get_indices())
 
 
 class IterSampler(BuiltinSampler):
-    """Any iterable over sample numbers as a sampler.
+    """An iterable over sample numbers as a sampler.
 
     Args:
-        sampler (iterable): Sample numbers, iterated anew in each epoch.
-        num_samples (int, optional): At most so many. Default: None, all.
+        sampler (iterable): Sample numbers, iterated again in each epoch.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
     """
 
     _running = sampling.FromIterable
@@ -222,19 +219,19 @@ class IterSampler(BuiltinSampler):
         self.sampler: Iterable[Any] = sampler
 
     def is_shuffled(self) -> bool:
-        """Not known, so False."""
+        """Return False, because the order of the iterable is unknown."""
         return False
 
     def is_sharded(self) -> bool:
-        """False."""
+        """Return False."""
         return False
 
 
 class BatchesSampler(IterSampler):
-    """An iterable over lists of sample numbers, each of which makes a batch.
+    """An iterable over lists of sample numbers. Each list makes a batch.
 
     Args:
-        batches (iterable): Lists of sample numbers, iterated anew in each epoch.
+        batches (iterable): Lists of sample numbers, iterated again in each epoch.
     """
 
     _running = sampling.FromBatches
@@ -263,7 +260,7 @@ class SequentialSampler(BuiltinSampler):
 
     @answered
     def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
-        if start_index is not None and _whole("start_index", start_index) < 0:
+        if start_index is not None and _check_int("start_index", start_index) < 0:
             raise ValueError(
                 f"start_index should be a positive integer value or 0, but got start_index: {start_index}."
             )
@@ -272,7 +269,7 @@ class SequentialSampler(BuiltinSampler):
 
 
 class RandomSampler(BuiltinSampler):
-    """Samples in random order, another one in each epoch.
+    """Samples in random order, which changes in each epoch.
 
     Args:
         replacement (bool, optional): Whether a sample may come twice. Default: False.
@@ -293,25 +290,23 @@ class RandomSampler(BuiltinSampler):
 
     @answered
     def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
-        self.replacement: bool = _boolean("replacement", replacement)
+        self.replacement: bool = _check_bool("replacement", replacement)
         super().__init__(num_samples)
 
     def is_shuffled(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
 class DistributedSampler(BuiltinSampler):
-    """One of `num_shards` equal shares of the samples; the first ones are used again where the shares would not be
-    equal.
+    """One of `num_shards` equal shards of the samples. The first samples are used again to make the shards equal.
 
     Args:
-        num_shards (int): Number of shares.
-        shard_id (int): Number of this share.
-        shuffle (bool, optional): Whether all samples are shuffled before they are dealt out. Default: True.
-        num_samples (int, optional): At most so many. Default: None, all.
-        offset (int, optional): Number of the share that the first sample goes to; -1 deals with equal shares. Default:
-            -1.
+        num_shards (int): Number of shards.
+        shard_id (int): Number of this shard.
+        shuffle (bool, optional): Whether all samples are shuffled before they are divided. Default: True.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        offset (int, optional): Number of the shard that the first sample goes to; -1 for equal shards. Default: -1.
 
     Raises:
         ValueError: If an argument is out of range.
@@ -328,10 +323,10 @@ class DistributedSampler(BuiltinSampler):
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
     ) -> None:
-        self.num_shards: int = _positive("num_shards", num_shards)
-        self.shard_id: int = _whole("shard_id", shard_id)
-        self.offset: int = _whole("offset", offset)
-        self.shuffle: bool = _boolean("shuffle", shuffle)
+        self.num_shards: int = _check_positive("num_shards", num_shards)
+        self.shard_id: int = _check_int("shard_id", shard_id)
+        self.offset: int = _check_int("offset", offset)
+        self.shuffle: bool = _check_bool("shuffle", shuffle)
         if shard_id not in range(num_shards):
             raise ValueError(f"shard_id should in range [0, {num_shards - 1}], but got shard_id: {shard_id}.")
         if offset > num_shards:
@@ -339,15 +334,15 @@ class DistributedSampler(BuiltinSampler):
         super().__init__(num_samples)
 
     def is_shuffled(self) -> bool:
-        """Whether the order is random."""
-        return self._below("is_shuffled", self.shuffle)
+        """Return True if the order is random."""
+        return self._ask_child("is_shuffled", self.shuffle)
 
     def is_sharded(self) -> bool:
-        """Whether there is more than one share."""
-        return self._below("is_sharded", self.num_shards > 1)
+        """Return True if there is more than one shard."""
+        return self._ask_child("is_sharded", self.num_shards > 1)
 
     def set_offset(self, offset: int) -> Self:
-        """Let the first sample go to share `offset`."""
+        """Let the first sample go to shard `offset`."""
         self.offset = offset
         return self
 
@@ -360,7 +355,7 @@ class PKSampler(BuiltinSampler):
         num_class (int, optional): Must be None: all classes take part. Default: None.
         shuffle (bool, optional): Whether the classes come in random order. Default: False.
         class_column (str, optional): Column with the class, for MindDataset. Default: 'label'.
-        num_samples (int, optional): At most so many in all. Default: None, all.
+        num_samples (int, optional): Maximal number of samples in total. Default: None, all.
 
     Raises:
         NotImplementedError: If `num_class` is given.
@@ -383,23 +378,23 @@ class PKSampler(BuiltinSampler):
         num_samples: int | None = None,
     ) -> None:
         super().__init__(num_samples)
-        self.num_val: int = _positive("num_val", num_val)
+        self.num_val: int = _check_positive("num_val", num_val)
         self.class_column: str = class_column
-        self.shuffle: bool = _boolean("shuffle", shuffle)
+        self.shuffle: bool = _check_bool("shuffle", shuffle)
         if num_class is not None:
             raise NotImplementedError("Not supported to specify num_class for PKSampler.")
 
     def is_shuffled(self) -> bool:
-        """Whether the order is random."""
-        return self._below("is_shuffled", self.shuffle)
+        """Return True if the order is random."""
+        return self._ask_child("is_shuffled", self.shuffle)
 
 
 class SubsetSampler(BuiltinSampler):
-    """The samples with given numbers, in that order.
+    """The samples with the numbers `indices`, in that order.
 
     Args:
         indices (Union[int, list[int]]): The numbers; negative ones count from the end.
-        num_samples (int, optional): At most so many. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
     """
 
     _running = sampling.Subset
@@ -412,21 +407,21 @@ class SubsetSampler(BuiltinSampler):
         _check_elements("indices", self.indices, numbers.Integral)
 
     def is_shuffled(self) -> bool:
-        """Whether the order is random."""
+        """Return True if the order is random."""
         return self.is_random
 
     def get_num_samples(self) -> int | None:
-        """How many samples it gives."""
+        """Return the number of samples per epoch."""
         limit = super().get_num_samples()
         return len(self.indices) if limit is None else min(len(self.indices), limit)
 
 
 class SubsetRandomSampler(SubsetSampler):
-    """The samples with given numbers, in random order.
+    """The samples with the numbers `indices`, in random order.
 
     Args:
         indices (Union[int, list[int]]): The numbers.
-        num_samples (int, optional): At most so many. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -458,7 +453,7 @@ class WeightedRandomSampler(BuiltinSampler):
     @answered
     def __init__(self, weights: list[float | int], num_samples: int | None = None, replacement: bool = True) -> None:
         super().__init__(num_samples)
-        self.replacement: bool = _boolean("replacement", replacement)
+        self.replacement: bool = _check_bool("replacement", replacement)
         self.weights: list[Any] = weights.tolist() if isinstance(weights, np.ndarray) else weights
         if not isinstance(self.weights, list):
             self.weights: list[Any] = [self.weights]
@@ -471,14 +466,14 @@ class WeightedRandomSampler(BuiltinSampler):
             raise ValueError("elements of weights should not be all zeros.")
 
     def is_shuffled(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
 
 def select_sampler(
     num_samples: int | None, sampler: Any, shuffle: Any, num_shards: int | None, shard_id: int | None
 ) -> Any:
-    """The sampler that a source's arguments ask for."""
+    """Return the sampler for these arguments of a source."""
     if sampler is not None:
         if any(a is not None for a in (num_shards, shard_id, shuffle, num_samples)):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Samplers at work: they draw sample numbers, epoch after epoch, as MindSpore's do (see ``core/streams.py``)."""
+"""Running samplers, which draw the sample numbers of each epoch as MindSpore's do (see ``core/streams.py``)."""
 
 from typing import Any
 
@@ -9,26 +9,26 @@ from msnb.dataset.core.streams import Mt32
 
 
 class Running:
-    """A sampler in a running pipeline, over the numbers its child gives out, or over all `rows`."""
+    """A sampler of a running pipeline. It draws from the numbers of its child, or from all `rows`."""
 
     def __init__(self, sampler: Any, rows: Any, class_ids: Any) -> None:
         self.sampler = sampler
         self.child: Any = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
         self.rows: Any = self.child.count if self.child is not None else rows
-        self.count: Any = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
+        self.count: Any = self.rows  # MindSpore's num_samples_, which is a parent's number of rows
         self.epoch: int = 0
         self.begin(sampler, class_ids)
 
     def begin(self, sampler: Any, class_ids: Any) -> None:
-        """What a kind of sampler does once, before its first epoch."""
+        """Prepare the first epoch. Each subclass sets its state here."""
 
     def limit(self, n: int) -> int:
-        """`num_samples` of the description, at most `n`."""
-        given = self.sampler.num_samples or 0
-        return given if 0 < given < n else n
+        """Return the sampler's `num_samples`, at most `n`."""
+        num_samples = self.sampler.num_samples or 0
+        return num_samples if 0 < num_samples < n else n
 
     def next_epoch(self) -> np.ndarray:
-        """The sample numbers of the next epoch, an int64 array."""
+        """Return the sample numbers of the next epoch, an int64 array."""
         inner = self.child.next_epoch() if self.child is not None else None
         numbers_ = self.draw()
         self.epoch += 1
@@ -38,15 +38,15 @@ class Running:
         raise NotImplementedError
 
     def draw_of(self, rows: Any) -> np.ndarray:
-        """Places among `rows`, for samplers that go by how many there are at the moment."""
+        """Return positions among `rows` samples, for samplers whose number of rows may change."""
         return self.draw()
 
     def size(self) -> int | None:
-        """Samples per epoch."""
+        """Return the number of samples per epoch."""
         return self.count
 
     def describe(self) -> str:
-        """One word for plans."""
+        """Return the sampler's name for plans."""
         name = type(self.sampler).__name__
         return name if self.child is None else f"{name} of {self.child.describe()}"
 
@@ -88,7 +88,7 @@ class Random(Running):
 class Distributed(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = self.limit(self.rows)
-        # All shares have to agree on an order, so that without a seed the default one is taken.
+        # All shards must use the same order, so the default seed is used if none is set.
         self.seed: int = settings.seed + 1
         self.order: list[int] = list(range(self.rows))
         shards, shard = sampler.num_shards, sampler.shard_id
@@ -106,13 +106,13 @@ class Distributed(Running):
     def draw(self) -> np.ndarray:
         sampler = self.sampler
         if sampler.shuffle:
-            self._shuffle()
+            self._shuffle_order()
         steps = np.arange(self.share + 1, dtype=np.int64)
-        places = sampler.num_shards * steps + sampler.shard_id - self.offset
-        places = places[places >= 0][: self.share] % max(self.rows, 1)
-        return np.array(self.order, np.int64)[places] if sampler.shuffle else places
+        positions = sampler.num_shards * steps + sampler.shard_id - self.offset
+        positions = positions[positions >= 0][: self.share] % max(self.rows, 1)
+        return np.array(self.order, np.int64)[positions] if sampler.shuffle else positions
 
-    def _shuffle(self):
+    def _shuffle_order(self):
         Mt32(self.seed + self.epoch).shuffle(self.order)
 
     def size(self) -> int | None:
@@ -151,7 +151,7 @@ class Subset(Running):
 
     def draw(self) -> np.ndarray:
         if self.sampler.is_random:
-            self._shuffle()
+            self._shuffle_order()
         chosen = np.array(self.order[: self.count], np.int64)
         if len(chosen) and chosen.max() >= self.rows and not self.sampler.of_records:
             raise RuntimeError(
@@ -160,7 +160,7 @@ class Subset(Running):
             )
         return chosen % max(self.rows, 1)
 
-    def _shuffle(self):
+    def _shuffle_order(self):
         Mt32(fresh_seed()).shuffle(self.order)
 
 
@@ -192,7 +192,7 @@ class Weighted(Running):
 
 
 class FromPython(Running):
-    """A sampler class of the user's: it iterates over sample numbers."""
+    """A sampler class of the user, which iterates over sample numbers."""
 
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count: Any = self.limit(self.rows)
@@ -201,7 +201,7 @@ class FromPython(Running):
     def draw(self) -> np.ndarray:
         if self.epoch:
             self.sampler.reset()
-        # A sampler may give arrays of numbers: the user's object is then asked for each array as it is.
+        # A sampler may yield arrays of numbers. The user's object is then indexed with these arrays.
         return np.asarray(self.sampler._get_indices(), np.int64)
 
 

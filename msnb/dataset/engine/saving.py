@@ -1,4 +1,4 @@
-"""Writing the rows of a pipeline to MindRecord files."""
+"""``save``: write the rows of a pipeline to MindRecord files."""
 
 import re
 from typing import Annotated
@@ -9,7 +9,7 @@ from msnb.common.kinds import Worded, checked
 from msnb.dataset.core.kinds import Text, of_type
 from msnb.dataset.engine.dataset import Dataset, fluent
 
-_KINDS = {
+_FIELD_TYPES = {
     "bool": "int32",
     "int8": "int32",
     "uint8": "bytes",
@@ -22,27 +22,27 @@ _KINDS = {
     "float32": "float32",
     "float64": "float64",
 }
-_AT_ONCE = 256
+_ROWS_PER_WRITE = 256
 
 
-def _number_of_files(number, name):
+def _check_num_files(number, name):
     if 1 <= of_type(int)(number, name) <= 1000:
         return number
     raise ValueError(f"{name} should between 1 and 1000.")
 
 
-NumFiles = Annotated[int, Worded("an int from 1 to 1000", _number_of_files)]
+NumFiles = Annotated[int, Worded("an int from 1 to 1000", _check_num_files)]
 
 
-def _field(name, array):
-    """The schema entry of a column, judged by its first row."""
+def _make_field(name, array):
+    """Return the schema entry of a column, according to its first row."""
     if array.dtype.kind in "SU":
         if array.ndim:
             raise RuntimeError(
                 f"MindRecord cannot hold column {name!r}: strings with a shape {array.shape} are not supported."
             )
         return {"type": "string"}
-    kind = _KINDS.get(array.dtype.name)
+    kind = _FIELD_TYPES.get(array.dtype.name)
     if kind is None:
         raise RuntimeError(f"MindRecord cannot hold column {name!r}: type {array.dtype.name} is not supported.")
     if array.ndim == 0:
@@ -50,12 +50,12 @@ def _field(name, array):
     return {"type": kind} if kind == "bytes" else {"type": kind, "shape": [-1, *array.shape[1:]]}
 
 
-def _clean(name):
-    """A column's name with what MindRecord allows: letters, digits and underscores."""
+def _clean_name(name):
+    """Replace the characters of a column name that MindRecord does not allow."""
     return re.sub(r"[^0-9a-zA-Z_]", "_", name)
 
 
-def _value(name, array, field):
+def _convert_value(name, array, field):
     if field["type"] == "string":
         value = array.item()
         return value.decode("utf-8") if isinstance(value, bytes) else value
@@ -72,32 +72,35 @@ def _value(name, array, field):
     return (float if field["type"].startswith("float") else int)(array)
 
 
-def _write(dataset, file_name, num_files):
+def _write_rows(dataset, file_name, num_files):
     """Write the rows of `dataset` to `num_files` MindRecord files, in order."""
-    from msnb.mindrecord.filewriter import FileWriter  # spares sqlite3, which holds MindRecord's index
+    from msnb.mindrecord.filewriter import FileWriter  # spares sqlite3, which stores MindRecord's index
 
     total = dataset.get_dataset_size()
     writer, fields, number = None, {}, 0
-    waiting, shard = [], 0
+    pending, shard = [], 0
     for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
         if writer is None:
-            fields = {_clean(name): _field(name, np.asarray(array)) for name, array in row.items()}
+            fields = {_clean_name(name): _make_field(name, np.asarray(array)) for name, array in row.items()}
             writer = FileWriter(file_name, num_files)
             writer.add_schema(fields, "made by Dataset.save")
             scalars = [name for name, field in fields.items() if "shape" not in field and field["type"] != "bytes"]
             if scalars:
                 writer.add_index(scalars)
-        here = min(number * num_files // max(total, 1), num_files - 1)
-        if here != shard or len(waiting) == _AT_ONCE:
-            writer.write_to(shard, waiting)
-            waiting, shard = [], here
-        waiting.append(
-            {_clean(name): _value(name, np.asarray(array), fields[_clean(name)]) for name, array in row.items()}
+        current_shard = min(number * num_files // max(total, 1), num_files - 1)
+        if current_shard != shard or len(pending) == _ROWS_PER_WRITE:
+            writer.write_to(shard, pending)
+            pending, shard = [], current_shard
+        pending.append(
+            {
+                _clean_name(name): _convert_value(name, np.asarray(array), fields[_clean_name(name)])
+                for name, array in row.items()
+            }
         )
         number += 1
     if writer is None:
         raise RuntimeError("There is no row to save.")
-    writer.write_to(shard, waiting)
+    writer.write_to(shard, pending)
     writer.commit()
 
 
@@ -116,4 +119,4 @@ def save(self: Dataset, file_name: Text, num_files: NumFiles = 1, file_type: Tex
     """
     if file_type != "mindrecord":
         raise ValueError(f"{file_type} dataset format is not supported.")
-    _write(self, file_name, num_files)
+    _write_rows(self, file_name, num_files)

@@ -79,8 +79,8 @@ class Schema:
         Args:
             name (str): Its name.
             de_type (Union[mindspore.dtype, str]): Its type.
-            shape (list[int], optional): Its shape; -1 for a dimension that varies. Default: None, one dimension that
-                varies.
+            shape (list[int], optional): Its shape; -1 for a dimension of variable length. Default: None, one dimension
+                of variable length.
 
         Raises:
             TypeError: If an argument has the wrong type or the type is unknown.
@@ -91,16 +91,16 @@ class Schema:
             raise TypeError("Expected non-empty string for de_type.")
         if not isinstance(de_type, mstype.Type):
             _check_type_name(de_type)
-        self._add(name, _type_name(de_type), shape)
+        self._append_column(name, _type_name(de_type), shape)
 
-    def _add(self, name, type_name, shape):
+    def _append_column(self, name, type_name, shape):
         column = {"name": name, "type": type_name, "rank": 1 if shape is None else len(shape)}
         if shape is not None:
             column["shape"] = list(shape)
         self.columns.append(column)
 
     def parse_columns(self, columns: dict[Any, Any] | list[dict[Any, Any]]) -> None:
-        """Take over columns from a list of dicts or a dict of dicts.
+        """Set the columns from a list of dicts or a dict of dicts.
 
         Args:
             columns (Union[dict, list[dict]]): ``type``, ``shape`` and, in a list, ``name`` of each.
@@ -113,24 +113,24 @@ class Schema:
             for column in columns:
                 if "name" not in column:
                     raise RuntimeError(f"Column's name is missing: {column}.")
-                self._parse(column["name"], column)
+                self._parse_column(column["name"], column)
         elif isinstance(columns, dict):
             for name, column in columns.items():
-                self._parse(name, column)
+                self._parse_column(name, column)
         else:
             raise RuntimeError("columns must be dict or list, columns contain name, type, shape(optional).")
 
-    def _parse(self, name, column):
+    def _parse_column(self, name, column):
         if "type" not in column:
             raise RuntimeError(f"Column's type is missing: {name!r}.")
         try:
             _check_type_name(column["type"])
         except TypeError as error:
             raise RuntimeError(str(error)) from None
-        self._add(name, column["type"], column.get("shape", []))
+        self._append_column(name, column["type"], column.get("shape", []))
 
     def to_json(self) -> str:
-        """The schema as JSON text."""
+        """Return the schema as JSON text."""
         content = {"columns": self.columns}
         if self.dataset_type:
             content["datasetType"] = self.dataset_type
@@ -139,7 +139,7 @@ class Schema:
         return json.dumps(content, indent=2, sort_keys=True)
 
     def from_json(self, json_obj: dict[Any, Any]) -> None:
-        """Take over a schema from a dict.
+        """Set the schema from a dict.
 
         Args:
             json_obj (dict): ``columns``, and maybe ``numRows`` and ``datasetType``.
@@ -163,11 +163,11 @@ class Schema:
             raise RuntimeError("numRows must be greater than or equal to 0.")
 
     def names(self) -> list[str]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         return [c["name"] for c in self.columns]
 
     def details(self) -> Any:
-        """(name, numpy dtype, shape or None) of each column."""
+        """Return (name, numpy dtype, shape or None) of each column."""
         return [(c["name"], numpy_type(c["type"]), c.get("shape")) for c in self.columns]
 
     def __str__(self) -> str:
@@ -182,33 +182,33 @@ def _type_name(type_):
 
 
 def load(path: str) -> Any:
-    """The content of a schema file, a dict; every column has a known type and a shape of whole numbers.
+    """Return the content of a schema file as a dict. Every column has a supported type and a shape of integers.
 
     Raises:
         BadFileError: If it is no schema.
     """
     content = text_files.json_file(path)
 
-    def need(fits, what):
-        if not fits:
-            raise text_files.BadFileError(f"Schema file failed to load: {path!r}: {what}.")
+    def require(is_valid, requirement):
+        if not is_valid:
+            raise text_files.BadFileError(f"Schema file failed to load: {path!r}: {requirement}.")
 
-    need(isinstance(content, dict) and "columns" in content, '"columns" node is required in the schema json file')
+    require(isinstance(content, dict) and "columns" in content, '"columns" node is required in the schema json file')
     rows, columns = content.get("numRows", 0), content["columns"]
-    need(type(rows) is int and rows >= 0, "numRows should be a whole number, 0 or more")
-    need(isinstance(columns, dict | list), "columns should be an object, or a list of objects")
+    require(type(rows) is int and rows >= 0, "numRows should be a whole number, 0 or more")
+    require(isinstance(columns, dict | list), "columns should be an object, or a list of objects")
     for i, entry in enumerate(columns.items() if isinstance(columns, dict) else columns):
         if isinstance(columns, list):
-            need(isinstance(entry, dict) and isinstance(entry.get("name"), str), f"column {i} has no name")
+            require(isinstance(entry, dict) and isinstance(entry.get("name"), str), f"column {i} has no name")
             entry = entry["name"], entry
         name, column = entry
-        where = f"column {name[:80]!r}"
-        need(isinstance(column, dict), f"{where} should be an object with a type, and a shape or rank")
-        need(column.get("type") in _TYPES, f"{where} should have one of the types {', '.join(_TYPES)}")
+        column_text = f"column {name[:80]!r}"
+        require(isinstance(column, dict), f"{column_text} should be an object with a type, and a shape or rank")
+        require(column.get("type") in _TYPES, f"{column_text} should have one of the types {', '.join(_TYPES)}")
         shape = column.get("shape", [])
-        need(
+        require(
             isinstance(shape, list) and all(type(n) is int and -1 <= n < 1 << 31 for n in shape),
-            f"{where} should have a list of whole numbers as shape, -1 for a dimension that varies",
+            f"{column_text} should have a list of whole numbers as shape, -1 for a dimension that varies",
         )
-        need(type(column.get("rank", 1)) is int, f"{where} should have a whole number as rank")
+        require(type(column.get("rank", 1)) is int, f"{column_text} should have a whole number as rank")
     return content

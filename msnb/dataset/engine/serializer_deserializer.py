@@ -1,4 +1,4 @@
-"""Pipelines as JSON: ``serialize``, ``deserialize``, ``show``, ``compare``."""
+"""``serialize``, ``deserialize``, ``show`` and ``compare``: pipelines as JSON."""
 
 import inspect
 import json
@@ -40,13 +40,13 @@ _CHILDREN = {"input_dataset", "datasets", "children"}
 _PATHS = {"dataset_dir", "dataset_file", "dataset_files", "schema", "annotation_file"}
 
 
-def _arguments(thing):
-    """What the object was made with: every parameter of its constructor."""
-    args, kwargs = thing.__dict__.get("_made_with", ((), {}))
-    bound = inspect.signature(type(thing)).bind(*args, **kwargs)
+def _constructor_arguments(instance):
+    """Return every argument of the object's constructor, with defaults."""
+    args, kwargs = instance.__dict__.get("_made_with", ((), {}))
+    bound = inspect.signature(type(instance)).bind(*args, **kwargs)
     bound.apply_defaults()
     flat = {}
-    for name, parameter in inspect.signature(type(thing)).parameters.items():
+    for name, parameter in inspect.signature(type(instance)).parameters.items():
         if name in bound.arguments:
             if parameter.kind is parameter.VAR_KEYWORD:
                 flat.update(bound.arguments[name])
@@ -55,15 +55,15 @@ def _arguments(thing):
     return flat
 
 
-def _encode(value):
+def _encode_value(value):
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, TensorOp) or (callable(value) and not isinstance(value, type)):
         return _encode_op(value)
     if isinstance(value, dict):
-        return {str(k): _encode(v) for k, v in value.items() if not isinstance(v, bytes)}
+        return {str(k): _encode_value(v) for k, v in value.items() if not isinstance(v, bytes)}
     if isinstance(value, list | tuple):
-        return [_encode(v) for v in value]
+        return [_encode_value(v) for v in value]
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, np.generic):
@@ -81,7 +81,7 @@ def _encode_op(op):
             "tensor_op_name": getattr(op, "__qualname__", type(op).__name__),
             "tensor_op_module": getattr(op, "__module__", ""),
         }
-    entry = {name: _encode(value) for name, value in _arguments(op).items()}
+    entry = {name: _encode_value(value) for name, value in _constructor_arguments(op).items()}
     entry["tensor_op_name"] = type(op).__name__
     entry["tensor_op_module"] = type(op).__module__.replace("msnb.", "mindspore.", 1)
     return entry
@@ -90,7 +90,7 @@ def _encode_op(op):
 def _encode_sampler(sampler):
     if sampler is None:
         return None
-    entry = {name: _encode(value) for name, value in _arguments(sampler).items()}
+    entry = {name: _encode_value(value) for name, value in _constructor_arguments(sampler).items()}
     child = sampler.get_child()
     if child is not None:
         entry["child_sampler"] = _encode_sampler(child)
@@ -101,14 +101,14 @@ def _encode_sampler(sampler):
 
 
 def traverse(node: Any) -> Any:
-    """The pipeline that ends in `node`, as a dict."""
+    """Return the pipeline that ends in `node` as a dict."""
     entry = {
         "op_type": type(node).__name__,
         "op_module": DATASETS,
         "children": [traverse(child) for child in node.children],
     }
-    made = _arguments(node)
-    for name, value in made.items():
+    arguments = _constructor_arguments(node)
+    for name, value in arguments.items():
         if name in _CHILDREN or name in ("cache", "callbacks"):
             continue
         if name == "operations":
@@ -117,22 +117,22 @@ def traverse(node: Any) -> Any:
             entry[name] = None
             if value is not None:
                 sampler = getattr(node, "sampler", None) or value
-                entry[name] = _encode_sampler(sampler) if hasattr(sampler, "get_child") else _encode(value)
+                entry[name] = _encode_sampler(sampler) if hasattr(sampler, "get_child") else _encode_value(value)
         elif name in _PATHS and isinstance(value, str | list):
             entry[name] = [os.path.abspath(v) for v in value] if isinstance(value, list) else os.path.abspath(value)
         elif name == "num_parallel_workers":
             entry[name] = node.num_parallel_workers
         else:
-            entry[name] = _encode(value)
+            entry[name] = _encode_value(value)
     return entry
 
 
 def serialize(dataset: "Dataset", json_filepath: str = "") -> dict[Any, Any]:
-    """A pipeline as a dict, and as a JSON file.
+    """Describe a pipeline as a dict, and as a JSON file.
 
     Args:
         dataset (Dataset): The pipeline.
-        json_filepath (str, optional): Where to write it. Default: "", nowhere.
+        json_filepath (str, optional): File to write it to. Default: "", no file.
 
     Returns:
         dict.
@@ -152,10 +152,10 @@ def serialize(dataset: "Dataset", json_filepath: str = "") -> dict[Any, Any]:
 
 
 def deserialize(input_dict: dict[Any, Any] | None = None, json_filepath: str | None = None) -> "Dataset":
-    """The pipeline that :func:`serialize` described.
+    """Build a pipeline from a description by :func:`serialize`.
 
     A description can only name data sets, samplers and transforms of the library, and functions and classes that this
-    program gave to :func:`register_function`: reading one that somebody else wrote runs no code of theirs.
+    program passed to :func:`register_function`. An untrusted description cannot run any other code.
 
     Args:
         input_dict (dict, optional): The description. Default: None.
@@ -186,7 +186,7 @@ def show(dataset: "Dataset", indentation: int = 2) -> None:
 
 
 def compare(pipeline1: "Dataset", pipeline2: "Dataset") -> bool:
-    """Whether two pipelines are made of the same operators with the same arguments.
+    """Return True if two pipelines have the same operators with the same arguments.
 
     Args:
         pipeline1 (Dataset): One.

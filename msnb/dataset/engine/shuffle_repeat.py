@@ -1,4 +1,4 @@
-"""The operators of a running plan that choose and order rows without looking at them."""
+"""Nodes of a plan that select and order rows independently of their values."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, repeat
@@ -8,12 +8,12 @@ import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt64, ShuffleBuffer
-from msnb.dataset.engine.chunk import Chunk, Hint, gathered, rechunk, rows_of, settle
+from msnb.dataset.engine.chunk import Chunk, Hint, group_rows, rechunk, rows_of, stack_if_uniform
 from msnb.dataset.engine.nodes import Node
 
 
 class Shuffle(Node):
-    """Rows in the order of a shuffle buffer."""
+    """Shuffles rows with a buffer."""
 
     def __init__(self, child: Node, size: Any, reshuffle: bool = True, seed: int | None = None) -> None:
         super().__init__([child], child.columns)
@@ -23,74 +23,74 @@ class Shuffle(Node):
         self.stream: Mt64 = Mt64(self.seed)
         self.cut_short: bool = False
 
-    def _buffer(self):
+    def _make_buffer(self):
         if not self.reshuffle:
             self.stream = Mt64(self.seed)
         return ShuffleBuffer(self.buffer_size, self.stream)
 
     def numbers(self, numbers: Any) -> Any:
-        """The same for sample numbers."""
-        return numbers[self._buffer().permuted(list(range(len(numbers))))]
+        """Shuffle sample numbers instead of rows."""
+        return numbers[self._make_buffer().permuted(list(range(len(numbers))))]
 
     def size_after(self, n: Any) -> Any:
-        """Rows left of `n`."""
+        """Return the number of rows that remain of `n`."""
         return n
 
     def skip_epoch(self) -> None:
         size = self.children[0].size()
-        if size is None:  # only the rows tell how many numbers are drawn
+        if size is None:  # the number of draws depends on the rows
             for _ in self.chunks(Hint(256)):
                 pass
             return
         self.children[0].skip_epoch()
-        self._buffer().permuted(list(range(size)))
+        self._make_buffer().permuted(list(range(size)))
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
-        child, taken, ended, origin = self.children[0], 0, False, None
+        child, row_count, ended, origin = self.children[0], 0, False, None
         self.cut_short = False
 
         def rows():
-            nonlocal taken, origin
+            nonlocal row_count, origin
             for chunk in child.chunks(Hint(max(hint.limit, 16))):
-                if chunk.origin is not None and chunk.origin.numbers is None:  # that of all rows
+                if chunk.origin is not None and chunk.origin.numbers is None:  # the files of all rows
                     origin = chunk.origin
                 for row in zip(*map(rows_of, chunk.columns), strict=True):
                     if ended:
                         break
-                    taken += 1
+                    row_count += 1
                     yield row
                 if ended:
                     break
             if ended:
-                yield from repeat(None, (child.size() or taken) - taken)
+                yield from repeat(None, (child.size() or row_count) - row_count)
 
-        pending, first, want = [], 0, hint.take()
-        order = self._buffer().order(rows())
+        pending, first, size = [], 0, hint.take()
+        order = self._make_buffer().order(rows())
         try:
             for row in order:
                 pending.append(row)
-                if len(pending) == want:
-                    yield self._chunk(pending, first, origin)
-                    first += want
-                    pending, want = [], hint.take()
+                if len(pending) == size:
+                    yield self._make_chunk(pending, first, origin)
+                    first += size
+                    pending, size = [], hint.take()
             if pending:
-                yield self._chunk(pending, first, origin)
+                yield self._make_chunk(pending, first, origin)
         finally:
             if self.cut_short:
-                # A take had enough: draw for the rest too, so that the next epoch's order does not depend on the take.
+                # A Take has all its rows. Draw for the rest too, so that the next epoch's order does not depend on it.
                 self.cut_short, ended = False, True
                 for _ in order:
                     pass
 
-    def _chunk(self, rows, first, origin):
-        return Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first, origin)
+    def _make_chunk(self, rows, first, origin):
+        return Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(rows), first, origin)
 
     def describe(self) -> str:
         return f"shuffle {self.buffer_size}"
 
 
 class Repeat(Node):
-    """The child's epochs one after the other, as one."""
+    """Repeats the child's epochs within one epoch."""
 
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
@@ -111,7 +111,7 @@ class Repeat(Node):
                     return  # an empty data set, repeated, is empty
         finally:
             if self.cut_short:
-                # As MindSpore does, draw for the passes that are left: the next epoch's order depends on them.
+                # Draw for the remaining passes, as MindSpore does: the next epoch's order depends on them.
                 self.cut_short = False
                 for _ in range(done + 1, self.count):
                     self.children[0].skip_epoch()
@@ -130,27 +130,27 @@ class Repeat(Node):
         return f"repeat {'for ever' if self.count < 0 else self.count}"
 
 
-def _cut_short(node):
-    """Mark the operators below that draw the rest of their epoch's random numbers when their iterator is closed."""
+def _mark_cut_short(node):
+    """Mark the nodes below that must draw the rest of their epoch's random numbers when their iterator is closed."""
     if isinstance(node, Shuffle | Repeat):
         node.cut_short = True
     for child in node.children:
-        _cut_short(child)
+        _mark_cut_short(child)
 
 
 class Take(Node):
-    """The first rows only."""
+    """Keeps the first rows only."""
 
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
         self.count: int = count
 
     def numbers(self, numbers: Any) -> Any:
-        """The same for sample numbers."""
+        """Keep the first sample numbers instead of rows."""
         return numbers if self.count < 0 else numbers[: self.count]
 
     def size_after(self, n: int) -> Any:
-        """Rows left of `n`."""
+        """Return the number of rows that remain of `n`."""
         return n if n is None or self.count < 0 else min(n, self.count)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
@@ -161,7 +161,7 @@ class Take(Node):
         for chunk in self.children[0].chunks(Hint(min(hint.limit, self.count), min(hint.size, self.count))):
             if chunk.n >= left:
                 yield chunk.part(0, left) if chunk.n > left else chunk
-                _cut_short(self.children[0])
+                _mark_cut_short(self.children[0])
                 return
             left -= chunk.n
             yield chunk
@@ -174,18 +174,18 @@ class Take(Node):
 
 
 class Skip(Node):
-    """All but the first rows."""
+    """Omits the first rows."""
 
     def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
         self.count: int = count
 
     def numbers(self, numbers: Any) -> Any:
-        """The same for sample numbers."""
+        """Omit the first sample numbers instead of rows."""
         return numbers[self.count :]
 
     def size_after(self, n: int) -> Any:
-        """Rows left of `n`."""
+        """Return the number of rows that remain of `n`."""
         return n if n is None else max(0, n - self.count)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
@@ -207,47 +207,47 @@ class Skip(Node):
 
 
 class Zip(Node):
-    """Rows of several data sets side by side; the shortest decides the length."""
+    """Joins the columns of several data sets. The shortest one decides the length."""
 
     def __init__(self, children: Sequence[Node]) -> None:
         columns = [c for child in children for c in child.columns]
-        twice = next((c for c in columns if columns.count(c) > 1), None)
-        if twice is not None:
+        repeated = next((c for c in columns if columns.count(c) > 1), None)
+        if repeated is not None:
             raise RuntimeError(
-                f"Invalid parameter, duplicate column names are not allowed: {twice}. Rename one of them before zip."
+                f"Invalid parameter, duplicate column names are not allowed: {repeated}. Rename one of them before zip."
             )
         super().__init__(children, columns)
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         size = min(hint.limit, 32)
-        parts = [rechunk(child.chunks(Hint(size)), size, keep_rest=True) for child in self.children]
+        streams = [rechunk(child.chunks(Hint(size)), size, keep_incomplete=True) for child in self.children]
         first = 0
         while True:
             group = []
-            for part in parts:
-                chunk = next(part, None)
+            for stream in streams:
+                chunk = next(stream, None)
                 if chunk is None:
-                    self._end(parts)
+                    self._close_children(streams)
                     return
                 group.append(chunk)
             n = min(c.n for c in group)
-            whole = group
+            unsliced = group
             group = [c if c.n == n else c.part(0, n) for c in group]
             yield Chunk([column for c in group for column in c.columns], n, first)
             first += n
             if n < size:
-                for part, chunk in zip(parts, whole, strict=True):
-                    if chunk.n == n:  # it ended, or fails now
-                        next(part, None)
-                self._end(parts)
+                for stream, chunk in zip(streams, unsliced, strict=True):
+                    if chunk.n == n:  # it ends here, or fails here
+                        next(stream, None)
+                self._close_children(streams)
                 return
 
-    def _end(self, parts):
+    def _close_children(self, streams):
         """Close the iterators of the children. A longer child draws for the rest of its epoch, as below a `Take`."""
         for child in self.children:
-            _cut_short(child)
-        for part in parts:
-            part.close()
+            _mark_cut_short(child)
+        for stream in streams:
+            stream.close()
 
     def size(self) -> int | None:
         sizes = [c.size() for c in self.children]
@@ -258,7 +258,7 @@ class Zip(Node):
 
 
 class Concat(Node):
-    """One data set after the other."""
+    """Concatenates data sets."""
 
     def __init__(self, children: Sequence[Node], shard: Any = None) -> None:
         super().__init__(children, children[0].columns)
@@ -269,7 +269,7 @@ class Concat(Node):
         first = 0
         for number, child in enumerate(self.children):
             for chunk in child.chunks(hint):
-                self._check(chunk, child, number)
+                self._check_columns(chunk, child, number)
                 if self.shard is not None:
                     chunk = self.shard.keep(chunk, number, first)
                     if chunk is None:
@@ -277,7 +277,7 @@ class Concat(Node):
                 yield chunk.moved(first)
                 first += chunk.n
 
-    def _check(self, chunk, child, number):
+    def _check_columns(self, chunk, child, number):
         if chunk.first:
             return
         if len(child.columns) != len(self.columns):
@@ -318,7 +318,7 @@ class Concat(Node):
 
 
 class Interleave(Concat):
-    """The rows of several data sets in a random order, in which those of each keep theirs."""
+    """Interleaves the rows of several data sets in random order. The rows of each data set keep their order."""
 
     def __init__(self, children: Sequence[Node]) -> None:
         super().__init__(children)
@@ -330,22 +330,22 @@ class Interleave(Concat):
             raise RuntimeError("concat with a RandomSampler needs to know how many rows each of its data sets has.")
         turns = np.repeat(np.arange(len(sizes)), np.array(sizes, np.int64)).tolist()
         turns = ShuffleBuffer(max(len(turns), 1), self.stream).order(turns)
-        parts = [self._rows(child, number) for number, child in enumerate(self.children)]
+        streams = [self._iterate_rows(child, number) for number, child in enumerate(self.children)]
         first = 0
-        for rows in gathered((row for turn in turns for row in islice(parts[turn], 1)), hint):
-            yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
+        for rows in group_rows((row for turn in turns for row in islice(streams[turn], 1)), hint):
+            yield Chunk([stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
             first += len(rows)
-        for part in parts:  # to the end of their epoch
-            next(part, None)
+        for stream in streams:  # run each child to the end of its epoch
+            next(stream, None)
 
     def skip_epoch(self) -> None:
         super().skip_epoch()
         size = self.size() or 0
         ShuffleBuffer(max(size, 1), self.stream).permuted(list(range(size)))
 
-    def _rows(self, child, number):
+    def _iterate_rows(self, child, number):
         for chunk in child.chunks(Hint(32)):
-            self._check(chunk, child, number)
+            self._check_columns(chunk, child, number)
             yield from zip(*map(rows_of, chunk.columns), strict=True)
 
     def describe(self) -> str:

@@ -1,4 +1,4 @@
-"""``split``: parts of a data set that do not overlap."""
+"""``split``: divide a data set into parts that do not overlap."""
 
 import copy
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from msnb.dataset.core.kinds import Flag, of_type
 from msnb.dataset.engine.dataset import Dataset, fluent
 
 
-def _shares(sizes, name):
+def _check_shares(sizes, name):
     if not of_type(list)(sizes, name):
         raise ValueError(f"{name} cannot be empty.")
     if all(isinstance(s, int) and not isinstance(s, bool) for s in sizes):
@@ -27,7 +27,7 @@ def _shares(sizes, name):
     return sizes
 
 
-Shares = Annotated[list[int] | list[float], Worded("numbers of rows, or shares that add up to 1", _shares)]
+Shares = Annotated[list[int] | list[float], Worded("numbers of rows, or shares that add up to 1", _check_shares)]
 
 
 @fluent
@@ -36,36 +36,36 @@ def split(self: Dataset, sizes: Shares, randomize: Flag = True) -> tuple[Dataset
     """Split the data set into parts that do not overlap.
 
     Args:
-        sizes (Union[list[int], list[float]]): Rows of each part, or shares that add up to 1.
-        randomize (bool, optional): Whether rows are shuffled (the same way in every epoch) before. Default: True.
+        sizes (Union[list[int], list[float]]): Rows of each part, or fractions that add up to 1.
+        randomize (bool, optional): Whether rows are shuffled first, in the same way in every epoch. Default: True.
 
     Returns:
         tuple(Dataset), the parts.
 
     Raises:
         RuntimeError: If the size is unknown, the data set sharded, or the sizes do not add up.
-        ValueError: If `sizes` is empty or holds numbers out of range.
+        ValueError: If `sizes` is empty or has numbers out of range.
 
     Examples:
         >>> train, test = dataset.split([0.9, 0.1])
     """
 
-    parts, start, own_seed = [], 0, fresh_seed()
+    subsets, start, seed = [], 0, fresh_seed()
     for count in part_sizes(self, sizes):
-        part = copy.deepcopy(self)
-        part.dataset_size = None
+        subset = copy.deepcopy(self)
+        subset.dataset_size = None
         if randomize:
-            part = part.shuffle(10000)
-            part.reshuffle_each_epoch, part.own_seed = False, own_seed
+            subset = subset.shuffle(10000)
+            subset.reshuffle_each_epoch, subset.own_seed = False, seed
         if start:
-            part = part.skip(start)
-        parts.append(part.take(count))
+            subset = subset.skip(start)
+        subsets.append(subset.take(count))
         start += count
-    return tuple(parts)
+    return tuple(subsets)
 
 
 def part_sizes(dataset: Dataset, sizes: Sequence[float]) -> list[int]:
-    """`sizes` as numbers of rows that add up to the size of the data set."""
+    """Return `sizes` as numbers of rows that add up to the size of the data set."""
     if dataset.is_shuffled():
         log.warning("Dataset is shuffled before split.")
     if dataset.is_sharded():
@@ -81,12 +81,12 @@ def part_sizes(dataset: Dataset, sizes: Sequence[float]) -> list[int]:
     for share, count in zip(sizes, counts, strict=True):
         if count == 0:
             raise RuntimeError(f"Split percentage {share} is too small.")
-    rest = total - sum(counts)
-    if rest > 0:
-        counts[0] += rest
-    elif rest < 0:
-        place = next((i for i, c in enumerate(counts) if c + rest > 0), None)
-        if place is None:
+    missing = total - sum(counts)
+    if missing > 0:
+        counts[0] += missing
+    elif missing < 0:
+        index = next((i for i, c in enumerate(counts) if c + missing > 0), None)
+        if index is None:
             raise RuntimeError(f"Sum of calculated split sizes {sum(counts)} is not equal to dataset size {total}.")
-        counts[place] += rest
+        counts[index] += missing
     return counts

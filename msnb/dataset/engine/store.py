@@ -1,4 +1,4 @@
-"""Memory for the deterministic beginning of a pipeline: one array per column, filled as samples are first computed."""
+"""Cache of the deterministic prefix of a pipeline: one array per column, filled when samples are first computed."""
 
 import threading
 import weakref
@@ -7,30 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 
 _lock = threading.Lock()
-_held = 0  # bytes of all stores there are: they share one budget
+_stored_bytes = 0  # of all stores: they share one budget
 
 
-def held() -> int:
-    """Bytes that stores hold."""
-    return _held
+def stored_bytes() -> int:
+    """Return the number of bytes of all stores."""
+    return _stored_bytes
 
 
-def _claim(octets, budget):
-    """Whether `octets` more fit the budget; then they are taken from it."""
-    global _held
+def _reserve_bytes(octets, budget):
+    """Reserve `octets` bytes and return True, or return False if they exceed the budget."""
+    global _stored_bytes
     with _lock:
-        if octets > 0 and _held + octets > budget:
+        if octets > 0 and _stored_bytes + octets > budget:
             return False
-        _held += octets
+        _stored_bytes += octets
         return True
 
 
 class Store:
-    """The kept results of `rows` samples. Closes itself when results are not uniform or do not fit what is left of
-    `budget` bytes.
+    """Cached results of `rows` samples.
+
+    It closes itself if the results are not uniform or exceed the rest of `budget` bytes.
     """
 
     def __init__(self, rows: int, budget: int) -> None:
@@ -41,48 +42,48 @@ class Store:
         self.filled: np.ndarray | None = None
         self.complete: bool = False
         self._missing = rows
-        self._give_back = None
+        self._release_bytes = None
 
     def fetch(self, numbers: np.ndarray, compute: Callable[..., Any]) -> list[Any]:
-        """The columns of these samples; `compute(missing numbers)` makes those that are not kept yet."""
+        """Return the columns of these samples. `compute(missing numbers)` computes those that are not cached yet."""
         if not self.complete:
             missing = numbers if self.filled is None else numbers[~self.filled[numbers]]
             if len(missing):
                 if len(missing) > 1 and len(set(missing.tolist())) < len(missing):
                     missing = np.unique(missing)
-                made = [settle(c) for c in compute(missing)]
-                if not self._keep(missing, made):
-                    return made if missing is numbers else compute(numbers)
+                columns = [stack_if_uniform(c) for c in compute(missing)]
+                if not self._store_columns(missing, columns):
+                    return columns if missing is numbers else compute(numbers)
         return [a[numbers] for a in self.arrays]
 
-    def _keep(self, numbers, made):
-        if any(not isinstance(c, np.ndarray) or c.dtype.kind in "SUO" for c in made):
-            return self._close()
+    def _store_columns(self, numbers, columns):
+        if any(not isinstance(c, np.ndarray) or c.dtype.kind in "SUO" for c in columns):
+            return self._close_store()
         if self.arrays is None:
-            size = sum(c.nbytes // len(numbers) for c in made) * self.rows
-            if not _claim(size, self.budget):
-                return self._close()
-            self._give_back = weakref.finalize(self, _claim, -size, 0)
-            self.arrays = [np.empty((self.rows, *c.shape[1:]), c.dtype) for c in made]
+            size = sum(c.nbytes // len(numbers) for c in columns) * self.rows
+            if not _reserve_bytes(size, self.budget):
+                return self._close_store()
+            self._release_bytes = weakref.finalize(self, _reserve_bytes, -size, 0)
+            self.arrays = [np.empty((self.rows, *c.shape[1:]), c.dtype) for c in columns]
             self.filled = np.zeros(self.rows, bool)
-        if any(a.shape[1:] != c.shape[1:] or a.dtype != c.dtype for a, c in zip(self.arrays, made, strict=True)):
-            return self._close()
-        for array, column in zip(self.arrays, made, strict=True):
+        if any(a.shape[1:] != c.shape[1:] or a.dtype != c.dtype for a, c in zip(self.arrays, columns, strict=True)):
+            return self._close_store()
+        for array, column in zip(self.arrays, columns, strict=True):
             array[numbers] = column
         self.filled[numbers] = True
         self._missing -= len(numbers)
         self.complete = self._missing == 0
         return True
 
-    def _close(self):
+    def _close_store(self):
         self.open = False
         self.arrays = self.filled = None
-        if self._give_back is not None:
-            self._give_back()
+        if self._release_bytes is not None:
+            self._release_bytes()
         return False
 
     def describe(self) -> str:
-        """What is kept, for plans."""
+        """Return the state of the cache for plans."""
         if not self.open:
             return "nothing is kept: the results differ in shape, or do not fit"
         if self.arrays is None:

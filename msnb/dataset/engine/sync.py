@@ -1,4 +1,4 @@
-"""``sync_wait``: rows pass when the consumer says so."""
+"""``sync_wait``: rows pass only when the consumer allows it."""
 
 import threading
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from typing import Any, Self
 from msnb import log
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import get_callback_timeout
-from msnb.dataset.core.kinds import Text, Whole
+from msnb.dataset.core.kinds import Int, Text
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.dataset import Dataset, fluent
 
 
 class BlockReleasePair:
-    """How many rows may pass: one function waits for a row's turn, another lets more rows pass.
+    """Counts the rows that may pass. One method waits for a row's turn, another lets more rows pass.
 
     Args:
         init_release_rows (int): Rows that may pass at first, and per update.
@@ -24,15 +24,15 @@ class BlockReleasePair:
     """
 
     def __init__(self, init_release_rows: int, callback: Callable[..., Any] | None = None) -> None:
-        _positive(init_release_rows, "release_rows")
+        _check_positive(init_release_rows, "release_rows")
         self.callback = callback
-        self._share = init_release_rows  # of one update
+        self._share = init_release_rows  # rows per update
         self._free = init_release_rows  # rows that may pass now
-        self._open = False  # every row may
+        self._open = False  # every row may pass
         self._changed = threading.Condition()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        # The copy of a pipeline that runs and the original that is updated count together, from the beginning.
+        # An iterator runs a copy of the pipeline, and the user updates the original: both share one count.
         self.reset()
         return self
 
@@ -43,19 +43,19 @@ class BlockReleasePair:
             self._changed.notify_all()
 
     def update_batched_size(self, batch_size: int | Callable[..., int]) -> None:
-        """Count in batches of that many rows."""
-        _positive(batch_size, "batch_size")
+        """Count in batches of `batch_size` rows."""
+        _check_positive(batch_size, "batch_size")
         with self._changed:
             self._share, self._free = self._share * batch_size, self._free * batch_size
 
     def block_func(self, left: Callable[[], bool] = lambda: False) -> bool:
-        """Wait for a row's turn. Whether it has come: not when ``left()``, which :meth:`wake` looks at again."""
+        """Wait for a row's turn and return True, or return False if ``left()``, which :meth:`wake` evaluates again."""
         with self._changed:
-            patience = get_callback_timeout()
-            if not self._changed.wait_for(lambda: self._free > 0 or self._open or left(), patience):
+            timeout = get_callback_timeout()
+            if not self._changed.wait_for(lambda: self._free > 0 or self._open or left(), timeout):
                 self._open = True
                 log.warning(
-                    f"No sync_update came for the rows behind sync_wait within {patience} seconds; from here on rows "
+                    f"No sync_update came for the rows behind sync_wait within {timeout} seconds; from here on rows "
                     "pass without one."
                 )
             if left():
@@ -64,7 +64,7 @@ class BlockReleasePair:
             return True
 
     def release_func(self, pass_rows: int | None = None, data: Any = None) -> None:
-        """Let `pass_rows` more rows pass, those of one update by default."""
+        """Let `pass_rows` more rows pass. The default is the number of one update."""
         more = self._share if pass_rows is None else pass_rows
         with self._changed:
             self._free += more
@@ -78,18 +78,18 @@ class BlockReleasePair:
         self.wake()
 
     def wake(self) -> None:
-        """Let who waits look at its condition again."""
+        """Let waiting threads evaluate their condition again."""
         with self._changed:
             self._changed.notify_all()
 
 
-def _positive(rows, name):
+def _check_positive(rows, name):
     if rows <= 0:
         raise ValueError(f"{name} need to be greater than 0. Got {rows}.")
 
 
-class _Gate(nodes.Node):
-    """Rows pass when the other side says so, and no more when the loop over them was left."""
+class _SyncGate(nodes.Node):
+    """Passes rows when the consumer allows it, and stops when the loop over them is left."""
 
     def __init__(self, child, pair):
         super().__init__([child], child.columns)
@@ -118,26 +118,26 @@ class SyncWaitDataset(Dataset):
         self, input_dataset: Dataset, condition_name: str, num_batch: int, callback: Callable[..., Any] | None = None
     ) -> None:
         super().__init__(input_dataset)
-        _positive(num_batch, "num_batch")
+        _check_positive(num_batch, "num_batch")
         if condition_name in super().get_sync_notifiers():
             raise RuntimeError(f"Condition name is already in use: {condition_name!r}.")
         self._name = condition_name
         self._pair = BlockReleasePair(num_batch, callback)
 
-    def _node(self, children):
+    def _make_node(self, children):
         self._pair.reset()
-        return _Gate(*children, self._pair)
+        return _SyncGate(*children, self._pair)
 
     def get_sync_notifiers(self) -> dict[str, Callable[..., None]]:
-        """Condition names to the functions that let rows pass."""
+        """Return the functions that let rows pass, by condition name."""
         return super().get_sync_notifiers() | {self._name: self._pair.release_func}
 
     def is_sync(self) -> bool:
-        """True."""
+        """Return True."""
         return True
 
     def update_sync_batch_size(self, batch_size: int | Callable[..., int]) -> None:
-        """Count in batches of that many rows."""
+        """Count in batches of `batch_size` rows."""
         self._pair.update_batched_size(batch_size)
 
     def disable_sync(self) -> None:
@@ -148,7 +148,7 @@ class SyncWaitDataset(Dataset):
 @fluent
 @checked
 def sync_wait(
-    self: Dataset, condition_name: Text, num_batch: Whole = 1, callback: Callable | None = None
+    self: Dataset, condition_name: Text, num_batch: Int = 1, callback: Callable | None = None
 ) -> SyncWaitDataset:
     """Let rows pass only as :meth:`sync_update` allows.
 
@@ -168,7 +168,7 @@ def sync_wait(
 
 @fluent
 def get_sync_notifiers(self: Dataset) -> dict[str, Callable]:
-    """Condition names to the functions that let rows pass."""
+    """Return the functions that let rows pass, by condition name."""
     return self.children[0].get_sync_notifiers() if self.children else {}
 
 
@@ -181,7 +181,7 @@ def disable_sync(self: Dataset) -> None:
 
 @fluent
 def is_sync(self: Dataset) -> bool:
-    """Whether a ``sync_wait`` is in the pipeline."""
+    """Return True if a ``sync_wait`` is in the pipeline."""
     return self.children[0].is_sync() if self.children else False
 
 

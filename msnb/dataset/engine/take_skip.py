@@ -1,4 +1,4 @@
-"""Which rows come, and in which order: ``shuffle``, ``filter``, ``repeat``, ``skip``, ``take``."""
+"""``shuffle``, ``filter``, ``repeat``, ``skip`` and ``take``: selection and order of rows."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -13,12 +13,12 @@ from msnb.dataset.engine import nodes, shuffle_repeat
 from msnb.dataset.engine.dataset import Dataset, fluent
 
 
-def _repeats(count, name):
+def _check_repeat_count(count, name):
     of_type(int, type(None))(count, "repeat")
     return count if count is None else check(Count, count, name, "repeat")
 
 
-Repeats = Annotated[int | None, Worded("-1, a positive int or None", _repeats)]
+Repeats = Annotated[int | None, Worded("-1, a positive int or None", _check_repeat_count)]
 
 
 class ShuffleDataset(Dataset):
@@ -32,7 +32,7 @@ class ShuffleDataset(Dataset):
         if self.is_sync():
             raise RuntimeError("No shuffle after sync operators.")
 
-    def _node(self, children):
+    def _make_node(self, children):
         return shuffle_repeat.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
     def is_shuffled(self) -> bool:
@@ -43,10 +43,10 @@ class ShuffleDataset(Dataset):
 @fluent
 @checked
 def shuffle(self: Dataset, buffer_size: Annotated[int, within(2, INT32_MAX, int)]) -> ShuffleDataset:
-    """Shuffle rows through a buffer: each next row is drawn from the `buffer_size` rows waiting in it.
+    """Shuffle rows with a buffer: each row is drawn at random from the `buffer_size` rows in it.
 
     Args:
-        buffer_size (int): At least 2; the whole data set's size shuffles perfectly.
+        buffer_size (int): At least 2. The size of the data set gives a uniform shuffle.
 
     Returns:
         ShuffleDataset.
@@ -76,9 +76,9 @@ class FilterDataset(Dataset):
         self.predicate = predicate
         self.input_columns: list[str] = as_list(input_columns) or []
 
-    def _node(self, children):
+    def _make_node(self, children):
         predicate = self.predicate
-        if api_generations.shared == 2:  # it is given str, as functions of `map` are
+        if api_generations.shared == 2:  # predicates take str, as functions of `map` do
             return nodes.Filter(children[0], lambda *row: bool(predicate(*map(as_str, row))), self.input_columns)
         return nodes.Filter(children[0], lambda *row: bool(predicate(*row)), self.input_columns)
 
@@ -119,19 +119,19 @@ class RepeatDataset(Dataset):
         super().__init__(input_dataset)
         self.count: int = -1 if count is None else count
 
-    def _node(self, children):
-        if any(getattr(op, "callbacks", None) for op in _all_below(self)):
+    def _make_node(self, children):
+        if any(getattr(op, "callbacks", None) for op in _descendants(self)):
             multiply_passes(children[0], max(self.count, 1))
         return shuffle_repeat.Repeat(children[0], self.count)
 
-    def _repeats(self):
+    def _count_repeats(self):
         return self.count
 
 
 @fluent
 @checked
 def repeat(self: Dataset, count: Repeats = None) -> RepeatDataset:
-    """Go through the data `count` times per epoch.
+    """Repeat the data `count` times per epoch.
 
     Args:
         count (int, optional): Positive, or -1 for ever. Default: None, for ever.
@@ -153,7 +153,7 @@ class SkipDataset(Dataset):
         super().__init__(input_dataset)
         self.count: int = count
 
-    def _node(self, children):
+    def _make_node(self, children):
         if self.count < 0:
             raise RuntimeError(f"SkipNode: skip_count should not be negative, skip_count: {self.count}")
         return shuffle_repeat.Skip(children[0], self.count)
@@ -162,7 +162,7 @@ class SkipDataset(Dataset):
 @fluent
 @checked
 def skip(self: Dataset, count: NoEnd) -> SkipDataset:
-    """Leave out the first `count` rows.
+    """Omit the first `count` rows.
 
     Args:
         count (int): Not negative.
@@ -181,14 +181,14 @@ class TakeDataset(Dataset):
         super().__init__(input_dataset)
         self.count: int = count
 
-    def _node(self, children):
+    def _make_node(self, children):
         return shuffle_repeat.Take(children[0], self.count)
 
 
 @fluent
 @checked
 def take(self: Dataset, count: Count = -1) -> TakeDataset:
-    """Only the first `count` rows.
+    """Keep the first `count` rows.
 
     Args:
         count (int, optional): Positive, or -1 for all. Default: -1.
@@ -200,7 +200,7 @@ def take(self: Dataset, count: Count = -1) -> TakeDataset:
     return TakeDataset(self, count)
 
 
-def _all_below(dataset):
+def _descendants(dataset):
     for child in dataset.children:
         yield child
-        yield from _all_below(child)
+        yield from _descendants(child)

@@ -1,4 +1,4 @@
-"""The thread pool that the engine's C code (decoding, resizing) runs in, and the thread that prepares batches ahead."""
+"""The thread pool for decoding and resizing, and the thread that prepares batches ahead."""
 
 import collections
 import os
@@ -15,7 +15,7 @@ _lock = threading.Lock()
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:
@@ -23,7 +23,7 @@ def processors() -> int:
 
 
 def pool(size: int) -> Any:
-    """The pool that all pipelines share, with at least `size` threads."""
+    """Return the thread pool that all pipelines share, with at least `size` threads."""
     global _pool, _pool_size
     with _lock:
         if _pool is None or _pool_size < size:
@@ -41,8 +41,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list[Any]:
-    """``[function(*item) for item in items]`` on `workers` threads, in order; the first error stops it, and has the
-    results of the items before its own as ``msnb_made``.
+    """Return ``[function(*item) for item in items]``, computed on `workers` threads.
+
+    The first error stops it. The error has the results of the items before as its attribute ``msnb_results``.
     """
     n = len(items)
     share = -(-n // workers)
@@ -54,7 +55,7 @@ def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list
             for item in items[start : start + share]:
                 out.append(function(*item))
         except Exception as error:
-            error.msnb_made = out
+            error.msnb_results = out
             raise
         return out
 
@@ -64,7 +65,7 @@ def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list
         for future in futures:
             out += future.result()
     except Exception as error:
-        error.msnb_made = out + getattr(error, "msnb_made", [])
+        error.msnb_results = out + getattr(error, "msnb_results", [])
         raise
     return out
 
@@ -72,11 +73,11 @@ def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list
 _END = object()
 
 
-class Belt:
-    """A short queue between a thread that makes items and one that takes them. Closing it wakes both."""
+class ClosableQueue:
+    """A bounded queue between a producer thread and its consumer. Closing it wakes both."""
 
-    def __init__(self, places: int) -> None:
-        self.places: int = places
+    def __init__(self, capacity: int) -> None:
+        self.capacity: int = capacity
         self._items = collections.deque()
         self._changed = threading.Condition()
         self._closed = False
@@ -85,9 +86,9 @@ class Belt:
         return len(self._items)
 
     def put(self, item: Any) -> bool:
-        """Wait for a place; False when the belt was closed, and the item is dropped."""
+        """Wait for space and append the item. Return False, without the item, if the queue was closed."""
         with self._changed:
-            while len(self._items) >= self.places and not self._closed:
+            while len(self._items) >= self.capacity and not self._closed:
                 self._changed.wait()
             if self._closed:
                 return False
@@ -96,7 +97,7 @@ class Belt:
             return True
 
     def get(self) -> Any:
-        """Wait for an item; (end, None) when the belt was closed."""
+        """Wait for an item. Return (end, None) if the queue was closed."""
         with self._changed:
             while not self._items:
                 if self._closed:
@@ -107,37 +108,37 @@ class Belt:
             return item
 
     def close(self) -> None:
-        """Drop what is on the belt, and let nobody wait for it any more."""
+        """Drop all items, and wake both sides."""
         with self._changed:
             self._closed = True
             self._items.clear()
             self._changed.notify_all()
 
 
-def _produce(iterator, belt):
-    """Lay items on the belt until it is closed.
+def _produce_items(iterator, queue):
+    """Put items into the queue until it is closed.
 
-    This runs in a thread, and a thread is never garbage: it must not hold the Prefetcher, nor the iterator over the
-    data set, since their end is what closes the belt.
+    This runs in a thread, which is never garbage-collected. It must not refer to the Prefetcher or to the iterator over
+    the data set, because their deletion closes the queue.
     """
     try:
         for item in iterator:
-            if not belt.put((item, None)):
+            if not queue.put((item, None)):
                 return
-            item = None  # or the last one would be kept while the next is made
-    except BaseException as error:  # the consumer must see it, whatever it is
-        belt.put((_END, error))
+            item = None  # frees the last item while the next one is produced
+    except BaseException as error:  # the consumer must see any error
+        queue.put((_END, error))
     else:
-        belt.put((_END, None))
+        queue.put((_END, None))
 
 
 class Prefetcher:
-    """Runs an iterator ahead of its consumer, once that is worth a thread.
+    """Runs an iterator ahead of its consumer, if that is worth a thread.
 
-    The first items are made in the consumer's own thread, and both sides are timed: with a consumer that does nothing
-    in between, or a producer that costs nothing, a second thread would only cost. With `always` the thread starts after
-    the first item, for transfers to a device that go on meanwhile. The thread ends with the items, with :meth:`stop`,
-    and when nobody holds the Prefetcher any more; so `iterator` must not refer to who holds it.
+    The first items are produced in the consumer's own thread, and both sides are timed. A thread would not pay off for
+    a consumer that does nothing between items, or for a cheap producer. With `always`, the thread starts after the
+    first item, so that transfers to a device overlap. The thread ends with the items, with :meth:`stop`, or when the
+    Prefetcher is deleted. Therefore `iterator` must not refer to the owner of the Prefetcher.
     """
 
     TRIAL = 4
@@ -148,16 +149,16 @@ class Prefetcher:
         self.ahead: int = ahead
         self._always = always
         self._count = 0
-        self._making = self._using = 0.0
-        self._left = None
-        self._belt = None
+        self._produce_seconds = self._consume_seconds = 0.0
+        self._returned_at = None
+        self._queue = None
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> Any:
-        if self._belt is not None:
-            item, error = self._belt.get()
+        if self._queue is not None:
+            item, error = self._queue.get()
             if item is not _END:
                 return item
             self.stop()
@@ -165,36 +166,36 @@ class Prefetcher:
                 raise error
             raise StopIteration
         start = time.perf_counter()
-        if self._left is not None:
-            self._using += start - self._left
+        if self._returned_at is not None:
+            self._consume_seconds += start - self._returned_at
         item = next(self._iterator)
-        self._left = time.perf_counter()
-        self._making += self._left - start
+        self._returned_at = time.perf_counter()
+        self._produce_seconds += self._returned_at - start
         self._count += 1
         if self._always:
-            self._start()
+            self._start_thread()
         elif self._count % self.TRIAL == 0:
-            making, using = self._making / self.TRIAL, self._using / self.TRIAL
-            self._making = self._using = 0.0
+            making, using = self._produce_seconds / self.TRIAL, self._consume_seconds / self.TRIAL
+            self._produce_seconds = self._consume_seconds = 0.0
             if making > self.WORTH and using > 0.2 * making:
-                self._start()
+                self._start_thread()
         return item
 
-    def _start(self):
-        self._belt = belt = Belt(self.ahead)
-        weakref.finalize(self, belt.close)
-        args = self._iterator, belt
-        self._iterator = iter(())  # it is the thread's from here on
-        threading.Thread(target=_produce, args=args, name="msnb-prefetch", daemon=True).start()
+    def _start_thread(self):
+        self._queue = queue = ClosableQueue(self.ahead)
+        weakref.finalize(self, queue.close)
+        args = self._iterator, queue
+        self._iterator = iter(())  # the thread owns the iterator from here on
+        threading.Thread(target=_produce_items, args=args, name="msnb-prefetch", daemon=True).start()
 
     def fill(self) -> tuple[int, int]:
-        """(items that are ready, places for them); (0, 0) without a thread."""
-        belt = self._belt
-        return (0, 0) if belt is None else (len(belt), self.ahead)
+        """Return (items that are ready, capacity), or (0, 0) without a thread."""
+        queue = self._queue
+        return (0, 0) if queue is None else (len(queue), self.ahead)
 
     def stop(self) -> None:
-        """Let the producing thread end, as soon as the item that it is making is made; what is ready is dropped."""
-        belt, self._belt = self._belt, None
+        """Drop the items that are ready, and let the producer thread end after its current item."""
+        queue, self._queue = self._queue, None
         self._iterator = iter(())
-        if belt is not None:
-            belt.close()
+        if queue is not None:
+            queue.close()

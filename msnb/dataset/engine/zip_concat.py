@@ -1,4 +1,4 @@
-"""Data sets side by side and one after the other: ``zip``, ``concat``."""
+"""``zip`` and ``concat``: join data sets by columns and by rows."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,18 +25,18 @@ class ZipDataset(Dataset):
         super().__init__(list(datasets))
         self.datasets = datasets
 
-    def _node(self, children):
+    def _make_node(self, children):
         return shuffle_repeat.Zip(children)
 
     def is_sync(self) -> bool:
-        """Whether a ``sync_wait`` is in any of the pipelines."""
+        """Return True if a ``sync_wait`` is in any of the pipelines."""
         return any(c.is_sync() for c in self.children)
 
 
 @fluent("zip")
 @checked
 def zip_with(self: Dataset, datasets: Annotated[tuple[Dataset, ...] | Dataset, of_type(tuple, Dataset)]) -> ZipDataset:
-    """Put the columns of several data sets side by side.
+    """Join the columns of several data sets.
 
     Args:
         datasets (Union[tuple, Dataset]): The others.
@@ -50,7 +50,7 @@ def zip_with(self: Dataset, datasets: Annotated[tuple[Dataset, ...] | Dataset, o
 
 @checked
 def zip(datasets: Annotated[tuple[Dataset, ...], of_type(tuple)]) -> ZipDataset:
-    """Put the columns of several data sets side by side.
+    """Join the columns of several data sets.
 
     Args:
         datasets (tuple[Dataset]): At least two.
@@ -91,19 +91,20 @@ class ConcatDataset(Dataset):
                 )
 
     def use_sampler(self, sampler: "DistributedSampler | RandomSampler") -> None:
-        """Give out one share of the concatenated samples, or all in a random order, in which those of each part keep
-        theirs.
+        """Return one shard of the concatenated samples, or all of them in a random order.
+
+        In a random order, the samples of each data set keep their own order.
 
         Args:
-            sampler (Union[DistributedSampler, RandomSampler]): The one without shuffle, the other without replacement,
-                both without num_samples.
+            sampler (Union[DistributedSampler, RandomSampler]): The former without shuffle, the latter without
+                replacement, both without num_samples.
 
         Raises:
-            TypeError: If it is another sampler, or a part of the concatenation is batched.
-            ValueError: If it shuffles a share, repeats or limits the samples.
+            TypeError: If it is another sampler, or one of the concatenated data sets is batched.
+            ValueError: If it shuffles a shard, repeats or limits the samples.
         """
         if isinstance(sampler, samplers.RandomSampler):
-            self._interleave(sampler)
+            self._use_random_order(sampler)
             return
         if not isinstance(sampler, samplers.DistributedSampler):
             raise TypeError(f"The parameter {sampler} of concat must be DistributedSampler or RandomSampler!")
@@ -117,11 +118,11 @@ class ConcatDataset(Dataset):
             if isinstance(child, BatchDataset):
                 raise TypeError(f"The parameter {child} of concat must not be BatchDataset!")
         self.dataset_size: int | None = None
-        _read_all(self)
+        _undo_sharding(self)
         self.children_sizes_ = [c.get_dataset_size() for c in self.children]
         self._shard, self._interleaved = shard_children(self, sampler), False
 
-    def _interleave(self, sampler):
+    def _use_random_order(self, sampler):
         if sampler.replacement:
             raise ValueError("The parameter replacement of RandomSampler must be False!")
         if sampler.get_num_samples() is not None:
@@ -129,9 +130,9 @@ class ConcatDataset(Dataset):
         self._shard, self._interleaved = None, True
         for child in self.children:
             if isinstance(child, ConcatDataset):
-                child._interleave(sampler)
+                child._use_random_order(sampler)
 
-    def _node(self, children):
+    def _make_node(self, children):
         return (
             shuffle_repeat.Interleave(children) if self._interleaved else shuffle_repeat.Concat(children, self._shard)
         )
@@ -158,17 +159,17 @@ def concat(self: Dataset, datasets: Annotated[list[Dataset] | Dataset, of_type(l
     return ConcatDataset([self, *(datasets if isinstance(datasets, list) else [datasets])])
 
 
-def _read_all(dataset):
-    """No source below divides its data among processes: `dataset` is what is divided."""
+def _undo_sharding(dataset):
+    """Let no source below divide its data among processes, because `dataset` is divided as one."""
     dataset.dataset_size = None
     for child in dataset.children:
-        _read_all(child)
+        _undo_sharding(child)
     if hasattr(dataset, "read_all"):
         dataset.read_all()
 
 
 class ConcatShard:
-    """Keeps every `num_shards`-th row, counted over all parts."""
+    """Selects every `num_shards`-th row, counted over all concatenated data sets."""
 
     def __init__(self, num_shards: int | None, shard_id: int | None) -> None:
         self.num_shards = num_shards
@@ -176,16 +177,16 @@ class ConcatShard:
         self.position: Any = 0
 
     def keep(self, chunk: Any, number: int, first: int) -> Any:
-        """The rows of this share, None when there are none."""
+        """Return the rows of this shard, or None if there are none."""
         if number == 0 and chunk.first == 0:
             self.position = 0
-        places = np.arange(self.position, self.position + chunk.n)
+        positions = np.arange(self.position, self.position + chunk.n)
         self.position += chunk.n
-        chosen = np.flatnonzero(places % self.num_shards == self.shard_id).tolist()
+        chosen = np.flatnonzero(positions % self.num_shards == self.shard_id).tolist()
         return chunk.pick(chosen) if chosen else None
 
     def size(self, node: Any) -> int | None:
-        """Rows of this share, None when the parts do not tell."""
+        """Return the number of rows of this shard, or None if the size of a child is unknown."""
         sizes = [c.size() for c in node.children]
         if None in sizes:
             return None
@@ -193,7 +194,7 @@ class ConcatShard:
 
 
 def shard_children(dataset: Dataset, sampler: Any) -> Any:
-    """Let the parts come in their own order, and keep one share of the whole."""
+    """Let the children come in their own order, and return the shard of their concatenation."""
     for child in dataset.children:
         if isinstance(child, MappableDataset) and child.sampler is not None:
             child.use_sampler(samplers.SequentialSampler())

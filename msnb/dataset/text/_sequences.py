@@ -8,7 +8,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.kinds import checked
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.kinds import Flag, PositiveInt32, Text, UInt32, Whole, of_type, positive
+from msnb.dataset.core.kinds import Flag, Int, PositiveInt32, Text, UInt32, of_type, positive
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text._tokens import decoded
 from msnb.dataset.text.vocab import Vocab
@@ -130,7 +130,7 @@ class SlidingWindow(TensorOp):
     """
 
     @checked
-    def __init__(self, width: PositiveInt32, axis: Whole = 0):
+    def __init__(self, width: PositiveInt32, axis: Int = 0):
         self.width = width
         self.axis = axis
 
@@ -230,7 +230,7 @@ class Truncate(TensorOp):
     """
 
     @checked
-    def __init__(self, max_seq_len: Whole):
+    def __init__(self, max_seq_len: Int):
         if max_seq_len < 0:
             raise ValueError(f"max_seq_len should be greater than or equal to 0, but got {max_seq_len}.")
         self.max_seq_len = max_seq_len

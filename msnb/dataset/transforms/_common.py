@@ -9,7 +9,7 @@ from msnb.common import dtype as mstype
 from msnb.common.arguments import answered
 from msnb.common.kinds import check, checked
 from msnb.dataset.core.datatypes import mstype_to_detype, numpy_type
-from msnb.dataset.core.kinds import NonNegInt64, Whole, list_of, of_type, positive, within
+from msnb.dataset.core.kinds import Int, NonNegInt64, list_of, of_type, positive, within
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine.padding import pad_to
 
@@ -17,7 +17,7 @@ Scalar = Annotated[str | float | bool | int | bytes, of_type(str, float, bool, i
 
 
 @checked
-def check_one_hot(num_classes: Whole, smoothing_rate: Annotated[int | float, within(0.0, 1.0, int, float)]):
+def check_one_hot(num_classes: Int, smoothing_rate: Annotated[int | float, within(0.0, 1.0, int, float)]):
     """Checks of a number of classes and of the share of the 1 that is spread over them."""
     positive(num_classes, "")
 
@@ -316,7 +316,7 @@ class Concatenate(TensorOp):
     @checked
     def __init__(
         self,
-        axis: Whole = 0,
+        axis: Int = 0,
         prepend: Annotated[np.ndarray, of_type(np.ndarray)] | None = None,
         append: Annotated[np.ndarray, of_type(np.ndarray)] | None = None,
     ):

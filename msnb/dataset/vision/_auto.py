@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import check, checked
-from msnb.dataset.core.kinds import Whole, of_type, within
+from msnb.dataset.core.kinds import Int, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.vision import kernels
 from msnb.dataset.vision._kinds import FillValue, Interpolation, triple
@@ -178,7 +178,7 @@ class RandAugment(_Policy):
     def __init__(
         self,
         num_ops: Annotated[int, within(0, 16777216, int)] = 2,
-        magnitude: Whole = 9,
+        magnitude: Int = 9,
         num_magnitude_bins: Annotated[int, within(2, 16777216, int)] = 31,
         interpolation: Interpolation = Inter.NEAREST,
         fill_value: FillValue = 0,

@@ -1,1 +1,1 @@
-"""Where samples come from: one module per kind of file, each with the data set that reads it."""
+"""Sources of samples: one module per file format, with the data sets that read it."""

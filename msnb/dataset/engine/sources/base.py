@@ -1,4 +1,4 @@
-"""What all sources have in common: files found by patterns, shuffling, and being one share of the data."""
+"""Shared code of sources: file patterns, shuffling, and shards."""
 
 import glob
 import os
@@ -13,18 +13,18 @@ from msnb.dataset.engine.sources.samples import ArraySamples, FileSamples  # noq
 
 
 class Shuffle(str, Enum):
-    """How much of a data set of files is shuffled: ``GLOBAL`` files and rows, ``FILES`` the files only."""
+    """Shuffling of a data set of files: ``GLOBAL`` shuffles files and rows, ``FILES`` only the files."""
 
     GLOBAL = "global"
     FILES = "file"
 
 
 def check_sharing(shuffle: Any, sampler: Any, num_shards: int | None, shard_id: int | None) -> None:
-    """Which of these arguments exclude each other, and which need each other."""
+    """Check that these arguments do not exclude each other and are complete."""
     if sampler is not None:
-        for what, value in {"shuffle": shuffle, "sharding": num_shards}.items():
+        for option, value in {"shuffle": shuffle, "sharding": num_shards}.items():
             if value is not None:
-                raise RuntimeError(f"sampler and {what} cannot be specified at the same time.")
+                raise RuntimeError(f"sampler and {option} cannot be specified at the same time.")
     if num_shards is None and shard_id is None:
         return
     if num_shards is None:
@@ -36,36 +36,36 @@ def check_sharing(shuffle: Any, sampler: Any, num_shards: int | None, shard_id: 
 
 
 class SourceDataset(Dataset):
-    """Base of the data sets that read something."""
+    """Base of the data sets that read samples."""
 
     num_shards: int | None
     shard_id: int | None
 
     dataset_size: int | None = None
-    _divided = False  # whether the share is that of the process, and not the user's
+    _divided = False  # the shard was chosen for this process, and not by the user
 
     @staticmethod
     def _find_files(patterns):
-        """The files that the patterns match. ValueError when one matches none."""
+        """Return the files that match the patterns. Raise a ValueError if a pattern matches none."""
         patterns = patterns if isinstance(patterns, list) else [patterns]
-        found = [sorted(filter(os.path.isfile, glob.iglob(p, recursive=True))) for p in patterns]
-        unmatched = [p for p, files in zip(patterns, found, strict=True) if not files]
+        matches = [sorted(filter(os.path.isfile, glob.iglob(p, recursive=True))) for p in patterns]
+        unmatched = [p for p, files in zip(patterns, matches, strict=True) if not files]
         if unmatched:
             raise ValueError(f"The following patterns did not match any files: {unmatched}.")
         if not patterns:
             raise ValueError("The list of path names matching the patterns is empty.")
-        return list(chain.from_iterable(found))
+        return list(chain.from_iterable(matches))
 
     def read_all(self) -> None:
-        """Take back the share that this process got without asking for one: somebody above divides the data."""
+        """Undo the automatic sharding among processes, because an operator above divides the data."""
         if self._divided:
             self._divided = False
             self.num_shards = self.shard_id = self.dataset_size = None
 
     def is_shuffled(self) -> bool:
-        """Whether the order is random."""
+        """Return True if the order is random."""
         raise NotImplementedError("SourceDataset must implement is_shuffled.")
 
     def is_sharded(self) -> bool:
-        """Whether it is a share of the data."""
+        """Return True if it is a shard of the data."""
         raise NotImplementedError("SourceDataset must implement is_sharded.")

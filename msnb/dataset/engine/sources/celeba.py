@@ -6,16 +6,16 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Whole, Workers, choice, of_type
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Workers, choice, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
-from msnb.dataset.engine.sources.samples import Decrypt, FileSamples, below
+from msnb.dataset.engine.sources.samples import Decrypt, FileSamples, resolve_inside
 from msnb.formats import text_files
 
 _ATTRIBUTES = "list_attr_celeba.txt"
-_PART = {"train": "0", "valid": "1", "test": "2"}
+_PARTITION = {"train": "0", "valid": "1", "test": "2"}
 
 
 class CelebADataset(MappableDataset):
@@ -26,13 +26,13 @@ class CelebADataset(MappableDataset):
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         usage (str, optional): 'all', 'train', 'valid' or 'test'. Default: 'all'.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
         decode (bool, optional): Whether images are decoded. Default: False.
-        extensions (list[str], optional): Endings of the files to use. Default: None, all.
-        num_samples (int, optional): At most so many samples. Default: None, all.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        extensions (list[str], optional): Extensions of the files to use. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
         decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
@@ -53,8 +53,8 @@ class CelebADataset(MappableDataset):
         decode: Flag | None = False,
         extensions: Annotated[list[str], of_type(list)] | None = None,
         num_samples: NumSamples | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         decrypt: Decrypt | None = None,
     ) -> None:
@@ -67,34 +67,34 @@ class CelebADataset(MappableDataset):
         self.decode: bool = decode or False
         self.extensions: list[str] = extensions or []
 
-    def _file(self, name):
+    def _read_list(self, name):
         path = os.path.join(self.dataset_dir, name)
         try:
             return text_files.text(path).splitlines()
         except OSError:
             raise RuntimeError(f"Invalid file, failed to open Celeba attr file: {path}") from None
 
-    def _samples(self):
-        lines = self._file(_ATTRIBUTES)
+    def _load_samples(self):
+        lines = self._read_list(_ATTRIBUTES)
         if not lines or not lines[0].strip().isdigit():
             raise text_files.BadFileError(
                 f"Invalid data, the first line of {_ATTRIBUTES} in {self.dataset_dir!r} should be the number of rows, "
                 f"but is {(lines[0] if lines else '')[:80]!r}."
             )
-        parts = self._file("list_eval_partition.txt") if self.usage != "all" else None
+        partition_lines = self._read_list("list_eval_partition.txt") if self.usage != "all" else None
         paths, attributes = [], []
         for number, line in enumerate(lines[2:]):
             words = line.split()
             if not words:
                 continue
-            if parts is not None:
-                entry = parts[number].split() if number < len(parts) else []
-                if len(entry) != 2 or entry[1] != _PART[self.usage]:
+            if partition_lines is not None:
+                entry = partition_lines[number].split() if number < len(partition_lines) else []
+                if len(entry) != 2 or entry[1] != _PARTITION[self.usage]:
                     continue
             if self.extensions and os.path.splitext(words[0])[1] not in self.extensions:
                 continue
             where = f"line {number + 3} of {_ATTRIBUTES}"
-            paths.append(below(self.dataset_dir, words[0], where))
+            paths.append(resolve_inside(self.dataset_dir, words[0], where))
             try:
                 attributes.append([1 if int(w) == 1 else 0 for w in words[1:]])
             except ValueError:

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100 in their binary format: per image its label bytes, then 3 x 32 x 32 bytes."""
+"""CIFAR-10 and CIFAR-100 in their binary format: for each image its label bytes, then 3 x 32 x 32 bytes."""
 
 import os
 from typing import Annotated, Any
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Folder, NumSamples, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Folder, Int, NumSamples, Workers, one_of
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
@@ -15,10 +15,10 @@ from msnb.dataset.engine.sources.samples import ArraySamples
 
 
 class _CifarDataset(MappableDataset):
-    """What both have in common."""
+    """Base of both data sets."""
 
     labels = 1
-    parts: dict[Any, Any] = {}
+    file_patterns: dict[Any, Any] = {}
 
     @checked
     def __init__(
@@ -29,15 +29,15 @@ class _CifarDataset(MappableDataset):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.usage: str = usage or "all"
 
-    def _samples(self):
+    def _load_samples(self):
         name = type(self).__name__
         files = sorted(f for f in os.listdir(self.dataset_dir) if f.endswith(".bin"))
         if not files:
@@ -47,7 +47,7 @@ class _CifarDataset(MappableDataset):
         paths, images, labels = [], [], []
         width = self.labels + 3072
         for file in files:
-            if not any(part in file for part in self.parts[self.usage]):
+            if not any(pattern in file for pattern in self.file_patterns[self.usage]):
                 continue
             path = os.path.join(self.dataset_dir, file)
             data = np.fromfile(path, np.uint8)
@@ -70,12 +70,12 @@ class _CifarDataset(MappableDataset):
 
 
 def _channels_last(planes):
-    """(N, 32, 32, 3) images out of arrays of (n, 3072) planes."""
+    """Convert arrays of (n, 3072) planes to (N, 32, 32, 3) images."""
     out = np.empty((sum(map(len, planes)), 1024, 3), np.uint8)
     start = 0
-    for part in planes:
-        cv2().merge([part[:, i : i + 1024] for i in (0, 1024, 2048)], out[start : start + len(part)])
-        start += len(part)
+    for array in planes:
+        cv2().merge([array[:, i : i + 1024] for i in (0, 1024, 2048)], out[start : start + len(array)])
+        start += len(array)
     return out.reshape(-1, 32, 32, 3)
 
 
@@ -85,13 +85,13 @@ class Cifar10Dataset(_CifarDataset):
     Args:
         dataset_dir (str): Folder with ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
 
     Raises:
         RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.
@@ -104,7 +104,7 @@ class Cifar10Dataset(_CifarDataset):
 
     columns: tuple[str, ...] = ("image", "label")
     labels = 1
-    parts: dict[str, list[str]] = {"train": ["data_batch"], "test": ["test_batch"], "all": ["batch"]}
+    file_patterns: dict[str, list[str]] = {"train": ["data_batch"], "test": ["test_batch"], "all": ["batch"]}
 
     def _count_classes(self):
         return 10
@@ -117,13 +117,13 @@ class Cifar100Dataset(_CifarDataset):
     Args:
         dataset_dir (str): Folder with ``train.bin`` and ``test.bin``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
 
     Raises:
         RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.
@@ -136,7 +136,7 @@ class Cifar100Dataset(_CifarDataset):
 
     columns: tuple[str, ...] = ("image", "coarse_label", "fine_label")
     labels = 2
-    parts: dict[str, list[str]] = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
+    file_patterns: dict[str, list[str]] = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
 
     def _count_classes(self):
         return 100

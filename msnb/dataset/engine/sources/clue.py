@@ -1,11 +1,11 @@
-"""CLUE, the Chinese language understanding benchmark: a JSON object a line."""
+"""CLUE, the Chinese language understanding benchmark: one JSON object per line."""
 
 from typing import Annotated
 
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers, choice
+from msnb.dataset.core.kinds import Int, NumSamples, Workers, choice
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
@@ -39,8 +39,8 @@ _KEYS = {
 }
 
 
-def _array(value):
-    """The array of a value; None when CLUE has no such values."""
+def _to_array(value):
+    """Convert a value to an array. Return None if CLUE has no values of its type."""
     if isinstance(value, str):
         return np.array(value.encode("utf-8"))
     if isinstance(value, bool | float):
@@ -60,14 +60,13 @@ class CLUEDataset(StreamDataset):
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         task (str, optional): 'AFQMC', 'TNEWS', 'IFLYTEK', 'CMNLI', 'WSC' or 'CSL'. Default: 'AFQMC'.
         usage (str, optional): 'train', 'test' or 'eval'. Default: 'train'.
-        num_samples (int, optional): At most so many rows. Default: None, all.
+        num_samples (int, optional): Maximal number of rows. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
-            random order,
-            True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
-        num_shards (int, optional): Number of shares to divide the rows into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
+            random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
+        num_shards (int, optional): Number of shards that the rows are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the rows. Default: None.
         encoding (str, optional): Encoding of the files, such as 'gbk'; rows are UTF-8 in any case. Default: 'utf-8'.
 
     Raises:
@@ -88,8 +87,8 @@ class CLUEDataset(StreamDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         *,
         encoding: str = "utf-8",
@@ -100,17 +99,17 @@ class CLUEDataset(StreamDataset):
         self.usage: str = usage
         self._keys = _KEYS[task][usage]
 
-    def _names(self):
+    def _column_names(self):
         return sorted(k.split("/")[-1] for k in self._keys)
 
-    def _stream(self):
+    def _make_stream(self):
         keys = sorted(self._keys, key=lambda k: k.split("/")[-1])
 
         def read(path):
             for number, line in enumerate(text_files.lines(path, self.encoding, choosable=True), 1):
                 if line.strip("\n"):
                     content = text_files.parse_json(line, path, number)
-                    yield tuple([_at(content, key, path, number) for key in keys])
+                    yield tuple([_look_up_key(content, key, path, number) for key in keys])
 
         def count(path):
             if self.encoding.lower() in ("utf-8", "utf8"):
@@ -130,24 +129,24 @@ class CLUEDataset(StreamDataset):
         )
 
 
-def _at(content, key, path, number):
-    """The array of the value of `key`, whose parts are divided by slashes, in a line's object."""
+def _look_up_key(content, key, path, number):
+    """Return the array of the value of `key`, whose levels are separated by slashes, in the object of a line."""
     value = content
-    for part in key.split("/"):
-        if not isinstance(value, dict) or part not in value:
-            raise text_files.BadFileError(f"Invalid data, failed to find key: {part} in {path!r}, line {number}.")
-        value = value[part]
+    for key_part in key.split("/"):
+        if not isinstance(value, dict) or key_part not in value:
+            raise text_files.BadFileError(f"Invalid data, failed to find key: {key_part} in {path!r}, line {number}.")
+        value = value[key_part]
     try:
-        array = _array(value)
+        array = _to_array(value)
     except UnicodeEncodeError:
         array = None
     if array is None:
         raise text_files.BadFileError(
-            f"Invalid data, {path!r}, line {number}: key {key!r} holds {_shown(value)}; text, a 32-bit number or a "
-            "list of these is expected."
+            f"Invalid data, {path!r}, line {number}: key {key!r} holds {_format_value(value)}; text, a 32-bit "
+            "number or a list of these is expected."
         )
     return array
 
 
-def _shown(value):
+def _format_value(value):
     return type(value).__name__ if isinstance(value, list | dict) else repr(value)[:80]

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Worded, checked
-from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Whole, Workers, of_type
+from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Workers, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
-from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, below, file_names
+from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, file_names, resolve_inside
 from msnb.formats import text_files
 
 _COLUMNS = {
@@ -27,45 +27,45 @@ _ID = (int, str)
 
 
 class _Node:
-    """An object of the annotation file; what it lacks or holds wrongly is said with the object's place."""
+    """An object of the annotation file. Its errors contain its location."""
 
     __slots__ = ("path", "kind", "number", "value")
 
     def __init__(self, path, kind, number, value):
         self.path, self.kind, self.number, self.value = path, kind, number, value
         if not isinstance(value, dict):
-            raise self.wrong("should be an object")
+            raise self.error("should be an object")
 
-    def wrong(self, what):
-        """The error that says what is wrong."""
-        return text_files.BadFileError(f"Invalid data, {self.path!r}, {self.kind} {self.number}: {what}.")
+    def error(self, problem):
+        """Return an error about this object."""
+        return text_files.BadFileError(f"Invalid data, {self.path!r}, {self.kind} {self.number}: {problem}.")
 
     def get(self, key, kind=None):
-        """The value of `key`, of the type (or types) `kind`."""
+        """Return the value of `key`. It must be of the type (or types) `kind`."""
         try:
             value = self.value[key]
         except KeyError:
-            raise self.wrong(f"invalid node found in json: it has no {key!r}") from None
+            raise self.error(f"invalid node found in json: it has no {key!r}") from None
         if kind is not None and not isinstance(value, kind):
-            raise self.wrong(f"its {key!r} should not be of type {type(value).__name__}")
+            raise self.error(f"its {key!r} should not be of type {type(value).__name__}")
         return value
 
     def numbers(self, key, value=None):
-        """A list of numbers: `value`, or that of `key`."""
+        """Return a list of numbers: `value`, or the value of `key`."""
         value = self.get(key) if value is None else value
         if type(value) is not list or not _NUMBERS.issuperset(map(type, value)):
-            raise self.wrong(f"its {key!r} should be a list of numbers")
+            raise self.error(f"its {key!r} should be a list of numbers")
         return value
 
-    def whole(self, key, default=None):
-        """A number that fits an unsigned integer of 32 bits."""
+    def uint32(self, key, default=None):
+        """Return the value of `key`, which must be a number in the range of uint32."""
         value = self.value.get(key, default) if default is not None else self.get(key)
         if not isinstance(value, (int, float)) or not 0 <= value < 1 << 32:
-            raise self.wrong(f"its {key!r} should be a number from 0 to {(1 << 32) - 1}")
+            raise self.error(f"its {key!r} should be a number from 0 to {(1 << 32) - 1}")
         return value
 
 
-def _task(task, name):
+def _check_task(task, name):
     if of_type(str)(task, name) in _COLUMNS:
         return task
     raise ValueError(
@@ -73,32 +73,30 @@ def _task(task, name):
     )
 
 
-Task = Annotated[str, Worded("the name of a task", _task)]
+Task = Annotated[str, Worded("the name of a task", _check_task)]
 
 
 class CocoDataset(MappableDataset):
     """COCO. The columns depend on the task: Detection ``image``, ``bbox``, ``category_id``, ``iscrowd``; Stuff
-    ``image``,
-    ``segmentation``, ``iscrowd``; Keypoint ``image``, ``keypoints``, ``num_keypoints``; Panoptic ``image``, ``bbox``,
-    ``category_id``,
-    ``iscrowd``, ``area``. Rows of different length are filled up with -1.
+    ``image``, ``segmentation``, ``iscrowd``; Keypoint ``image``, ``keypoints``, ``num_keypoints``; Panoptic ``image``,
+    ``bbox``, ``category_id``, ``iscrowd``, ``area``. Rows of different length are padded with -1.
 
     Args:
         dataset_dir (str): Folder with the images.
         annotation_file (str): JSON file with the annotations.
         task (str, optional): 'Detection', 'Stuff', 'Panoptic', 'Keypoint' or 'Captioning' (``image``, ``captions``).
             Default: 'Detection'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         decode (bool, optional): Whether images are decoded. Default: False.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
-        extra_metadata (bool, optional): Whether there is a column ``_meta-filename``, the names of the images without
-            their endings. It is there for the operators of the pipeline; rows have it when it is renamed. Default:
-            False.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
+        extra_metadata (bool, optional): Whether there is a column ``_meta-filename`` with the names of the images
+            without extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
+            Default: False.
         decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
@@ -117,8 +115,8 @@ class CocoDataset(MappableDataset):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         extra_metadata: bool = False,
         decrypt: Decrypt | None = None,
@@ -134,34 +132,34 @@ class CocoDataset(MappableDataset):
         self.decode: bool = decode or False
         self.columns: tuple[str, ...] = (*_COLUMNS[task], FILE_NAME) if extra_metadata else _COLUMNS[task]
 
-    def _content(self):
+    def _load_content(self):
         if "content" not in self._shared:
             self._shared["content"] = _Node(
                 self.annotation_file, "value", 0, text_files.json_file(self.annotation_file)
             )
         return self._shared["content"]
 
-    def _nodes(self, key):
+    def _iterate_nodes(self, key):
         """Yield the objects of the list `key`."""
         path, kind = self.annotation_file, f"entry of {key!r}, number"
-        for number, value in enumerate(self._content().get(key, list)):
+        for number, value in enumerate(self._load_content().get(key, list)):
             yield _Node(path, kind, number, value)
 
-    def _samples(self):
+    def _load_samples(self):
         names = {}
-        for image in self._nodes("images"):
+        for image in self._iterate_nodes("images"):
             names[image.get("id", _ID)] = image.get("file_name", str)
         if not names:
             raise RuntimeError(f'Invalid data, no "image" node found in json file: {self.annotation_file}')
         categories = None
         if self.task in ("Detection", "Panoptic"):
-            categories = {category.get("id", _ID) for category in self._nodes("categories")}
+            categories = {category.get("id", _ID) for category in self._iterate_nodes("categories")}
         lines, items = {}, {}
-        add = getattr(self, f"_{self.task.lower()}")
-        for annotation in self._nodes("annotations"):
+        add = getattr(self, f"_add_{self.task.lower()}")
+        for annotation in self._iterate_nodes("annotations"):
             image_id = annotation.get("image_id", _ID)
             if image_id not in names:
-                raise annotation.wrong(
+                raise annotation.error(
                     f"image_id: {image_id} in annotation node is not found in image node in json file"
                 )
             name = names[image_id]
@@ -172,15 +170,15 @@ class CocoDataset(MappableDataset):
         if self.task == "Captioning":
             columns = [[np.array([[text.encode("utf-8")] for text in lines[f]]) for f in files]]
         else:
-            columns = [[self._padded(lines[f], f) for f in files]]
-        for place in range(len(_COLUMNS[self.task]) - 2):
-            columns.append([np.array([[row[place]] for row in items[f]], np.uint32) for f in files])
-        paths = [below(self.dataset_dir, f, repr(self.annotation_file)) for f in files]
+            columns = [[self._pad_rows(lines[f], f) for f in files]]
+        for index in range(len(_COLUMNS[self.task]) - 2):
+            columns.append([np.array([[row[index]] for row in items[f]], np.uint32) for f in files])
+        paths = [resolve_inside(self.dataset_dir, f, repr(self.annotation_file)) for f in files]
         if self.extra_metadata:
             columns.append(file_names(paths))
         return FileSamples("CocoDataset", paths, columns, self.decode, decrypt=self.decrypt)
 
-    def _padded(self, rows, name):
+    def _pad_rows(self, rows, name):
         width = max(map(len, rows))
         try:
             return np.array([list(r) + [-1] * (width - len(r)) for r in rows], np.float32)
@@ -191,18 +189,18 @@ class CocoDataset(MappableDataset):
             ) from None
 
     @staticmethod
-    def _category(node, categories):
+    def _get_category(node, categories):
         category = node.get("category_id", _ID)
         if category not in categories:
-            raise node.wrong(f"category_id can't find in categories where category_id: {category}")
-        return node.whole("category_id")
+            raise node.error(f"category_id can't find in categories where category_id: {category}")
+        return node.uint32("category_id")
 
-    def _detection(self, annotation, categories, lines, items):
+    def _add_detection(self, annotation, categories, lines, items):
         lines.append(annotation.numbers("bbox"))
-        items.append((self._category(annotation, categories), annotation.whole("iscrowd", 0)))
+        items.append((self._get_category(annotation, categories), annotation.uint32("iscrowd", 0)))
 
-    def _stuff(self, annotation, categories, lines, items):
-        crowd = annotation.whole("iscrowd")
+    def _add_stuff(self, annotation, categories, lines, items):
+        crowd = annotation.uint32("iscrowd")
         items.append((crowd,))
         if crowd == 0:
             for polygon in annotation.get("segmentation", list):
@@ -210,31 +208,33 @@ class CocoDataset(MappableDataset):
         else:
             lines.append(annotation.numbers("counts", annotation.get("segmentation", dict).get("counts", "none")))
 
-    def _keypoint(self, annotation, categories, lines, items):
+    def _add_keypoint(self, annotation, categories, lines, items):
         lines.append(annotation.numbers("keypoints"))
-        items.append((annotation.whole("num_keypoints"),))
+        items.append((annotation.uint32("num_keypoints"),))
 
-    def _captioning(self, annotation, categories, lines, items):
+    def _add_captioning(self, annotation, categories, lines, items):
         lines.append(annotation.get("caption", str))
 
-    def _panoptic(self, annotation, categories, lines, items):
+    def _add_panoptic(self, annotation, categories, lines, items):
         for number, value in enumerate(annotation.get("segments_info", list)):
             segment = _Node(self.annotation_file, f"{annotation.kind} {annotation.number}, segment", number, value)
             lines.append(segment.numbers("bbox"))
-            items.append((self._category(segment, categories), segment.whole("iscrowd", 0), segment.whole("area")))
+            items.append(
+                (self._get_category(segment, categories), segment.uint32("iscrowd", 0), segment.uint32("area"))
+            )
 
     def get_class_indexing(self) -> dict[str, Any]:
-        """Number of each category, by name: [id], and for 'Panoptic' [id, isthing].
+        """Return the number of each category, by name: [id], and for 'Panoptic' [id, isthing].
 
         Raises:
             NotImplementedError: If the task is another than 'Detection' or 'Panoptic'.
         """
         if self.task not in ("Detection", "Panoptic"):
             raise NotImplementedError("Only 'Detection' and 'Panoptic' support get_class_indexing.")
-        found = {}
-        for category in self._nodes("categories"):
+        indices = {}
+        for category in self._iterate_nodes("categories"):
             number = [category.get("id")]
             if self.task == "Panoptic":
                 number.append(category.get("isthing"))
-            found[category.get("name", str)] = number
-        return found
+            indices[category.get("name", str)] = number
+        return indices

@@ -1,16 +1,16 @@
-"""Texts of several columns in CSV files, ``train.csv`` and ``test.csv``: news, reviews, questions with answers."""
+"""Texts of several columns in ``train.csv`` and ``test.csv``: news, reviews, questions with answers."""
 
 from msnb.dataset.engine.sources.csvfile import rows_of_text
-from msnb.dataset.engine.sources.public import LateWorkersTextSet, StreamedSet, TextSet, string
+from msnb.dataset.engine.sources.public import StreamedSet, TextSet, WorkersLastTextSet, string
 from msnb.formats import text_files
 
 
 class _CsvTexts(StreamedSet):
-    """Every field is a string; all rows have as many fields as there are columns."""
+    """Every field is a string. Every row has one field per column."""
 
     files: dict[str, tuple[str, ...]] = {"train": ("train.csv",), "test": ("test.csv",)}
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         for line, fields in enumerate(rows_of_text(text_files.text(path, newline=""), ","), 1):
             if len(fields) != len(self.columns):
                 raise RuntimeError(
@@ -64,20 +64,20 @@ class YahooAnswersDataset(_CsvTexts, TextSet):
     columns: tuple[str, ...] = ("class", "title", "content", "answer")
 
 
-class SogouNewsDataset(_CsvTexts, LateWorkersTextSet):
+class SogouNewsDataset(_CsvTexts, WorkersLastTextSet):
     """News of Sogou in five classes: columns ``index``, ``title``, ``content`` (strings).
 
-    The arguments are those of :class:`AGNewsDataset`; `num_parallel_workers` stands after the shards.
+    The arguments are those of :class:`AGNewsDataset`; `num_parallel_workers` comes after the shards.
     """
 
     columns: tuple[str, ...] = ("index", "title", "content")
     by_name = False
 
 
-class YelpReviewDataset(_CsvTexts, LateWorkersTextSet):
+class YelpReviewDataset(_CsvTexts, WorkersLastTextSet):
     """Yelp's reviews, polarity or full: columns ``label``, ``text`` (strings).
 
-    The arguments are those of :class:`AGNewsDataset`; `num_parallel_workers` stands after the shards.
+    The arguments are those of :class:`AGNewsDataset`; `num_parallel_workers` comes after the shards.
     """
 
     columns: tuple[str, ...] = ("label", "text")

@@ -1,4 +1,4 @@
-"""CSV files."""
+"""`CSVDataset`: the rows of CSV files."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import Worded, checked
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
+from msnb.dataset.core.kinds import Int, NumSamples, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
@@ -17,7 +17,7 @@ _LINE_END = re.compile("\r\n?|\n")
 
 
 class _BadRow(Exception):
-    """What is wrong with a row, and the fields before it."""
+    """A row is invalid. `fields` are the fields before the error."""
 
     def __init__(self, message, fields=()):
         super().__init__(message)
@@ -25,29 +25,30 @@ class _BadRow(Exception):
 
 
 def rows_of_text(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Yield the rows of CSV text as lists of fields. Empty lines are left out; quotes may enclose delimiters and
-    line ends.
+    """Yield the rows of CSV text as lists of fields.
+
+    Empty lines are skipped. Quotes may enclose delimiters and line ends.
     """
     fields, start, at, n = [], 0, 0, len(text)
     while at <= n:
         if at < n and text[at] == '"':
             if at != start:
                 raise _BadRow("Invalid quote in unquote field.", fields)
-            parts, at = [], at + 1
+            pieces, at = [], at + 1
             while True:
                 end = text.find('"', at)
                 if end < 0:
                     raise _BadRow("Reach the end of file in quote field.", fields)
-                parts.append(text[at:end])
+                pieces.append(text[at:end])
                 at = end + 1
                 if at < n and text[at] == '"':
-                    parts.append('"')
+                    pieces.append('"')
                     at += 1
                     continue
                 break
             if at < n and text[at] != delimiter and text[at] not in "\r\n":
                 raise _BadRow("Receive unquote char in quote field.", fields)
-            field, quoted = "".join(parts), True
+            field, quoted = "".join(pieces), True
         else:
             end = at
             while end < n and text[end] != delimiter and text[end] not in '\r\n"':
@@ -72,30 +73,30 @@ def rows_of_text(text: str, delimiter: str) -> Iterator[list[str]]:
         start = at
 
 
-def _delimiter(delimiter, name):
+def _check_delimiter(delimiter, name):
     of_type(str)(delimiter, "field delim")
     if delimiter in ('"', "\r", "\n") or len(delimiter) != 1:
         raise ValueError(f"{name} is invalid: one character is needed, no quote or line end, but got {delimiter!r}.")
     return delimiter
 
 
-def _defaults(values, name):
+def _check_defaults(values, name):
     if not isinstance(values, list):
         raise TypeError(f"{name} should be type of list.")
-    for odd in (v for v in values if not isinstance(v, str | int | float)):
-        raise TypeError(f"column type in {name} is invalid: {odd!r}.")
+    for invalid in (v for v in values if not isinstance(v, str | int | float)):
+        raise TypeError(f"column type in {name} is invalid: {invalid!r}.")
     return values
 
 
-def _names(names, name):
+def _check_names(names, name):
     if isinstance(names, list) and all(isinstance(n, str) for n in names):
         return names
     raise TypeError(f"{name} should be a list of str.")
 
 
-Names = Annotated[list[str], Worded("a list of str", _names)]
-Delimiter = Annotated[str, Worded("one character", _delimiter)]
-Defaults = Annotated[list[str | int | float], Worded("a list of values", _defaults)]
+Names = Annotated[list[str], Worded("a list of str", _check_names)]
+Delimiter = Annotated[str, Worded("one character", _check_delimiter)]
+Defaults = Annotated[list[str | int | float], Worded("a list of values", _check_defaults)]
 
 
 class CSVDataset(StreamDataset):
@@ -103,18 +104,17 @@ class CSVDataset(StreamDataset):
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
-        field_delim (str, optional): What separates fields. Default: ','.
+        field_delim (str, optional): The separator of fields. Default: ','.
         column_defaults (list, optional): A value per column, whose type (int, float or str) the column has. Default:
             None, all str.
         column_names (list[str], optional): Names of the columns. Default: None, the first line of the file.
-        num_samples (int, optional): At most so many rows. Default: None, all.
+        num_samples (int, optional): Maximal number of rows. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
-            random order,
-            True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
-        num_shards (int, optional): Number of shares to divide the rows into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
+            random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
+        num_shards (int, optional): Number of shards that the rows are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the rows. Default: None.
         encoding (str, optional): Encoding of the files, such as 'gbk'; rows are UTF-8 in any case. Default: 'utf-8'.
 
     Raises:
@@ -136,8 +136,8 @@ class CSVDataset(StreamDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         *,
         encoding: str = "utf-8",
@@ -150,7 +150,7 @@ class CSVDataset(StreamDataset):
         if column_names is not None and "" in column_names:
             raise RuntimeError(f"CSVNode: column_names[{column_names.index('')}] should not be empty.")
 
-    def _names(self):
+    def _column_names(self):
         if self.column_names:
             for i, name in enumerate(self.column_names):
                 if self.column_names.index(name) != i:
@@ -159,7 +159,7 @@ class CSVDataset(StreamDataset):
                     )
             return list(self.column_names)
         if "names" not in self._shared:
-            heads = [self._head(f) for f in self.dataset_files]
+            heads = [self._read_head(f) for f in self.dataset_files]
             for path, head in zip(self.dataset_files, heads, strict=True):
                 if head != heads[0]:
                     raise RuntimeError(
@@ -174,11 +174,11 @@ class CSVDataset(StreamDataset):
             self._shared["names"] = heads[0]
         return self._shared["names"]
 
-    def _head(self, path):
+    def _read_head(self, path):
         first = next(text_files.lines(path, self.encoding, newline="", choosable=True), "")
         return [n.strip() for n in first.strip("\r\n").split(self.field_delim)]
 
-    def _text(self, path):
+    def _read_text(self, path):
         try:
             text = text_files.text(path, self.encoding, newline="", choosable=True)
         except OSError as error:
@@ -188,8 +188,8 @@ class CSVDataset(StreamDataset):
         head = _LINE_END.search(text)
         return text[head.end() :] if head else ""
 
-    def _stream(self):
-        names = self._names()
+    def _make_stream(self):
+        names = self._column_names()
         defaults = self.column_defaults
         if defaults is None:
             defaults = [""] * len(names)
@@ -204,14 +204,14 @@ class CSVDataset(StreamDataset):
 
         def values(fields, path, line):
             return tuple(
-                np.array(f.encode("utf-8")) if k is str else _number(f, k, path, line)
+                np.array(f.encode("utf-8")) if k is str else _parse_number(f, k, path, line)
                 for f, k in zip(fields, kinds, strict=False)
             )
 
         def read(path):
             line = first
             try:
-                for line, fields in enumerate(rows_of_text(self._text(path), self.field_delim), first):
+                for line, fields in enumerate(rows_of_text(self._read_text(path), self.field_delim), first):
                     if len(fields) > len(kinds):
                         raise _BadRow("Number of file columns does not match the default records")
                     if len(fields) < len(kinds):
@@ -219,14 +219,14 @@ class CSVDataset(StreamDataset):
                     yield values(fields, path, line)
                     line += 1
             except _BadRow as bad:
-                values(bad.fields, path, line)  # a field before it that is wrong too is the first thing to mend
+                values(bad.fields, path, line)  # an invalid field before it is reported first
                 raise RuntimeError(
                     f"Invalid file, failed to parse file: {path}: line {line}. Error message: {bad}"
                 ) from None
 
         def count(path):
             try:
-                return sum(1 for _ in rows_of_text(self._text(path), self.field_delim))
+                return sum(1 for _ in rows_of_text(self._read_text(path), self.field_delim))
             except _BadRow as bad:
                 raise RuntimeError(f"Invalid file, failed to parse file: {path}. Error message: {bad}") from None
 
@@ -242,7 +242,7 @@ class CSVDataset(StreamDataset):
         )
 
 
-def _number(field, kind, path, line):
+def _parse_number(field, kind, path, line):
     try:
         return np.array(int(float(field)) if kind is np.int32 and "." in field else kind(field), kind)
     except ValueError:

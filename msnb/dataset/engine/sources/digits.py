@@ -1,4 +1,4 @@
-"""Handwritten digits and letters, and pictures in their formats: the relatives of MNIST, USPS and Semeion."""
+"""Handwritten digits and letters, and images in the same formats: the formats of MNIST, USPS and Semeion."""
 
 import os
 from typing import Annotated
@@ -6,11 +6,11 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.mnist import MnistFormat
-from msnb.dataset.engine.sources.public import PublicSet, TextSet, WholeSet
+from msnb.dataset.engine.sources.public import PublicSet, TextSet, UndividedSet
 from msnb.formats import idx, text_files
 
 
@@ -27,12 +27,12 @@ class KMnistDataset(MnistFormat):
 
 
 class _IdxSet(PublicSet):
-    """Images in IDX files, with labels in others."""
+    """Images in IDX files, with labels in other IDX files."""
 
     columns: tuple[str, ...] = ("image", "label")
 
-    def _pair(self, images, labels):
-        paths = self._under(images), self._under(labels)
+    def _read_pair(self, images, labels):
+        paths = self._join_path(images), self._join_path(labels)
         for path in paths:
             if not os.path.isfile(path):
                 raise RuntimeError(f"Invalid file, {path!r} does not exist.")
@@ -70,24 +70,24 @@ class EMnistDataset(_IdxSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage)
+        self._set_folder_and_usage(dataset_dir, usage)
         self.name: str = name
 
-    def _read(self):
-        parts = ("test", "train") if self.usage == "all" else (self.usage,)
-        stems = [f"emnist-{self.name}-{part}" for part in parts]
-        found = [self._pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte") for stem in stems]
-        images, labels = zip(*found, strict=True)
+    def _read_columns(self):
+        usages = ("test", "train") if self.usage == "all" else (self.usage,)
+        stems = [f"emnist-{self.name}-{usage}" for usage in usages]
+        pairs = [self._read_pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte") for stem in stems]
+        images, labels = zip(*pairs, strict=True)
         return np.concatenate(images), np.concatenate(labels).astype(np.uint32)
 
 
 class QMnistDataset(_IdxSet):
-    """QMNIST, the digits of MNIST with where they come from: columns ``image`` (uint8, (28, 28, 1)) and ``label``
+    """QMNIST, the digits of MNIST with their origin: columns ``image`` (uint8, (28, 28, 1)) and ``label``
     (uint32, the digit, or eight numbers about it).
 
     Args:
@@ -115,28 +115,28 @@ class QMnistDataset(_IdxSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage)
+        self._set_folder_and_usage(dataset_dir, usage)
         self.compat: bool = compat
 
-    def _read(self):
+    def _read_columns(self):
         chosen = {"test10k": slice(10000), "test50k": slice(10000, None)}.get(self.usage, slice(None))
         stems = {"train": "qmnist-train", "nist": "xnist"}
-        parts = ("train", "test", "nist") if self.usage == "all" else (self.usage,)
-        found = []
-        for part in parts:
-            stem = stems.get(part, "qmnist-test")
-            found.append(self._pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx2-int"))
-        images, labels = (np.concatenate(part)[chosen] for part in zip(*found, strict=True))
+        usages = ("train", "test", "nist") if self.usage == "all" else (self.usage,)
+        pairs = []
+        for usage in usages:
+            stem = stems.get(usage, "qmnist-test")
+            pairs.append(self._read_pair(f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx2-int"))
+        images, labels = (np.concatenate(arrays)[chosen] for arrays in zip(*pairs, strict=True))
         labels = labels.astype(np.uint32)
         return images, labels[:, 0] if self.compat else labels
 
 
-class SemeionDataset(WholeSet):
+class SemeionDataset(UndividedSet):
     """Semeion, digits of 16 by 16 points: columns ``image`` (uint8, (16, 16), 0 or 1) and ``label`` (uint32).
 
     Args:
@@ -152,8 +152,8 @@ class SemeionDataset(WholeSet):
     columns: tuple[str, ...] = ("image", "label")
     classes: int | None = 10
 
-    def _read(self):
-        path = self._under("semeion.data")
+    def _read_columns(self):
+        path = self._join_path("semeion.data")
         try:
             rows = [list(map(float, line.split())) for line in text_files.lines(path) if line.strip()]
             values = np.array(rows).reshape(-1, 266)
@@ -166,7 +166,7 @@ class USPSDataset(TextSet):
     """USPS, digits of envelopes: columns ``image`` (uint8, (16, 16, 1)) and ``label`` (uint32).
 
     Args:
-        dataset_dir (str): Folder with ``usps``, the part for training, and ``usps.t``.
+        dataset_dir (str): Folder with ``usps`` (for training) and ``usps.t``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
 
     The other arguments are those of :class:`TextFileDataset`.
@@ -179,7 +179,7 @@ class USPSDataset(TextSet):
     columns: tuple[str, ...] = ("image", "label")
     files: dict[str, tuple[str, ...]] = {"train": ("usps",), "test": ("usps.t",)}
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         for number, line in enumerate(text_files.lines(path), 1):
             label, *cells = line.split() or [""]
             if not label:

@@ -1,4 +1,4 @@
-"""Data sets out of Python objects: generators, sequences, arrays."""
+"""Data sets of Python objects: generators, sequences, arrays."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated
@@ -11,16 +11,16 @@ from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.kinds import (
     Columns,
     Flag,
+    Int,
     NoEnd,
     NumSamples,
     PositiveInt32,
-    Whole,
     Workers,
     as_list,
     list_of,
     of_type,
 )
-from msnb.dataset.core.shares import say_undivided
+from msnb.dataset.core.shares import warn_undivided
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.dataset import Dataset
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.samplers import RandomSampler, SequentialSampler
 
 
-def _source(source, name):
+def _check_source(source, name):
     if not callable(source):
         try:
             iter(source)
@@ -45,23 +45,23 @@ def _source(source, name):
     return source
 
 
-def _described(schema, name):
+def _check_schema(schema, name):
     if isinstance(schema, Schema | str):
         return schema
     raise ValueError(f"{name} should be a path to schema file or a schema object.")
 
 
-def _any_sampling(sampler, name):
+def _check_sampling(sampler, name):
     if isinstance(sampler, samplers.PKSampler):
         raise ValueError("GeneratorDataset doesn't support PKSampler.")
-    known = isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler)
-    if not known and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
+    is_sampler = isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler)
+    if not is_sampler and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
         raise TypeError(f"{name} should be either iterable or from mindspore.dataset.samplers.")
     return sampler
 
 
-def _check_shares(num_shards, shard_id):
-    """Both or neither, and a share that there is."""
+def _check_shards(num_shards, shard_id):
+    """Check that both arguments or none are set, and that `shard_id` is in range."""
     if (num_shards is None) != (shard_id is None):
         raise ValueError("num_shards and shard_id need to be passed in together.")
     if num_shards is not None:
@@ -70,13 +70,13 @@ def _check_shares(num_shards, shard_id):
             raise ValueError(f"shard_id should be less than num_shards, but got {shard_id} of {num_shards}.")
 
 
-def _batches(batches, name):
+def _check_batches(batches, name):
     if isinstance(batches, samplers.BuiltinSampler) or not hasattr(batches, "__iter__"):
         raise TypeError(f"{name} should be an iterable over lists of sample numbers, but got {type(batches).__name__}.")
     return batches
 
 
-def _collating(function, name):
+def _check_collate(function, name):
     if not callable(function):
         raise TypeError(f"{name} should be callable.")
     return function
@@ -95,39 +95,39 @@ def _check_batching(source, batch_sampler, collate_fn, excluded):
         raise ValueError("batch_sampler is not supported if source does not have attribute '__getitem__'.")
 
 
-Batching = Annotated[Iterable, Worded("an iterable over lists of sample numbers", _batches)]
-Source = Annotated[Callable | Iterable, Worded("a function, an iterable or a sequence", _source)]
-Described = Annotated[str | Schema, Worded("a schema or its file", _described)]
-AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, Worded("a sampler", _any_sampling)]
+Batching = Annotated[Iterable, Worded("an iterable over lists of sample numbers", _check_batches)]
+Source = Annotated[Callable | Iterable, Worded("a function, an iterable or a sequence", _check_source)]
+SchemaOrPath = Annotated[str | Schema, Worded("a schema or its file", _check_schema)]
+AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, Worded("a sampler", _check_sampling)]
 
 
 class GeneratorDataset(MappableDataset):
-    """Samples out of the user's own Python object.
+    """Samples of the user's Python object.
 
     Args:
-        source (Union[Callable, Iterable, Random Accessible]): A function that returns an iterator, an object to iterate
-            over, or one
-            with ``__getitem__`` and ``__len__``. Each sample is a tuple of numpy arrays.
+        source (Union[Callable, Iterable, Random Accessible]): A function that returns an iterator, an iterable object,
+            or an object with ``__getitem__`` and ``__len__``. Each sample is a tuple of numpy arrays.
         column_names (Union[str, list[str]], optional): Names of the columns. Default: None, from `schema`.
         column_types (list[mindspore.dtype], optional): Types the columns must have. Default: None, any.
-        schema (Union[Schema, str], optional): Columns and types instead. Default: None.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        schema (Union[Schema, str], optional): Replaces `column_names` and `column_types`. Default: None.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers that fetch samples of an object with ``__getitem__``. Default: 1.
         shuffle (bool, optional): Whether the order is random; needs ``__getitem__``. Default: None, True where
             possible.
-        sampler (Union[Sampler, Iterable], optional): Which samples; needs ``__getitem__``. Default: None.
-        num_shards (int, optional): Number of shares; needs ``__getitem__``. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
+        sampler (Union[Sampler, Iterable], optional): Selects and orders the samples; needs ``__getitem__``. Default:
+            None.
+        num_shards (int, optional): Number of shards; needs ``__getitem__``. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
         python_multiprocessing (bool, optional): Whether several workers are processes rather than threads. Default:
             True.
         max_rowsize (int, optional): No effect: processes pass rows of any size. Default: 6.
         batch_sampler (Iterable, optional): Lists of sample numbers, each of which becomes a batch; needs
             ``__getitem__`` and excludes `num_samples`, `shuffle`, `sampler` and shards. Default: None.
-        collate_fn (Callable, optional): Makes the columns of a batch of a list of arrays for each column; an array is a
-            batch as it is, a list its rows. Default: None, the rows are stacked.
+        collate_fn (Callable, optional): Takes a list of arrays for each column and returns the columns of the batch. A
+            returned array is the batch; a returned list contains its rows. Default: None, the rows are stacked.
 
     Raises:
-        TypeError: If `source` is nothing to get samples from.
+        TypeError: If `source` is no function, iterable or sequence.
         ValueError: If arguments exclude each other.
 
     Examples:
@@ -147,39 +147,39 @@ class GeneratorDataset(MappableDataset):
         source: Source,
         column_names: Columns | None = None,
         column_types: Annotated[list, of_type(list)] | None = None,
-        schema: Described | None = None,
+        schema: SchemaOrPath | None = None,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = 1,
         shuffle: Shuffled | None = None,
         sampler: AnySampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         python_multiprocessing: bool = True,
         max_rowsize: NoEnd | None = 6,
         batch_sampler: Batching | None = None,
-        collate_fn: Annotated[Callable, Worded("a function", _collating)] | None = None,
+        collate_fn: Annotated[Callable, Worded("a function", _check_collate)] | None = None,
     ):
         _check_batching(source, batch_sampler, collate_fn, (num_samples, shuffle, num_shards, shard_id, sampler))
         indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if column_names is None and schema is None:
             raise ValueError("Neither columns_names nor schema are provided.")
-        _check_shares(num_shards, shard_id)
+        _check_shards(num_shards, shard_id)
         for name, value in (("sampler", sampler), ("num_shards", num_shards)):
             if value is not None and not hasattr(source, "__getitem__"):
                 raise ValueError(f"{name} is not supported if source does not have attribute '__getitem__'.")
         if batch_sampler is not None:
-            sampler, num_samples_below, shuffle = samplers.BatchesSampler(batch_sampler), None, None
+            sampler, sampler_num_samples, shuffle = samplers.BatchesSampler(batch_sampler), None, None
         elif sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
-            sampler, num_samples_below, shuffle = samplers.IterSampler(sampler, num_samples), None, None
+            sampler, sampler_num_samples, shuffle = samplers.IterSampler(sampler, num_samples), None, None
         else:
-            num_samples_below = num_samples
+            sampler_num_samples = num_samples
         self.divisible: bool = self.divisible and indexed
         super().__init__(
-            num_samples_below if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id
+            sampler_num_samples if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id
         )
         if not indexed:
             self.num_samples = num_samples
-            say_undivided()
+            warn_undivided()
             self.sampler: RandomSampler | SequentialSampler = (
                 samplers.RandomSampler() if shuffle is not False else samplers.SequentialSampler()
             )
@@ -201,7 +201,7 @@ class GeneratorDataset(MappableDataset):
             self.dataset_size: int = len(source) if num_samples is None else min(len(source), num_samples)
 
     def get_col_names(self) -> list[str]:
-        """Names of the columns."""
+        """Return the names of the columns."""
         return list(self.column_names)
 
     @checked
@@ -209,17 +209,17 @@ class GeneratorDataset(MappableDataset):
         """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""
         if self._indexed:
             return super().split(sizes, randomize)
-        if self._used_up_by_reading():
+        if self._is_single_pass():
             raise RuntimeError(
                 "dataset_size is unknown, unable to split: the source is an iterator, which can be read only once. "
                 "Give GeneratorDataset the function that makes it."
             )
-        return Dataset.split(self, sizes, randomize)  # no sampler chooses among rows that come in their own order
+        return Dataset.split(self, sizes, randomize)  # samplers cannot select rows of an iterable
 
-    def _used_up_by_reading(self):
+    def _is_single_pass(self):
         return not hasattr(self.source, "__len__") and hasattr(self.source, "__next__")
 
-    def _node(self, children):
+    def _make_node(self, children):
         make = RowMaker(self.column_names, self.column_types)
         if self._indexed:
             source = self.source
@@ -241,12 +241,12 @@ class NumpySlicesDataset(MappableDataset):
             array.
         column_names (Union[str, list[str]], optional): Names of the columns. Default: None, the dict's keys, or
             column_0, column_1, ...
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Accepted; slicing needs none. Default: 1.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Union[Sampler, Iterable], optional): Which samples, in which order. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
+        sampler (Union[Sampler, Iterable], optional): Selects and orders the samples. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
 
     Raises:
         ValueError: If `data` is empty, its columns differ in length, or names do not fit.
@@ -268,17 +268,17 @@ class NumpySlicesDataset(MappableDataset):
         num_parallel_workers: Workers | None = 1,
         shuffle: Shuffled | None = None,
         sampler: AnySampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ):
         width = len(data) if isinstance(data, tuple | dict) else min(len(data), 1)
         if width == 0:
             raise ValueError("Argument data cannot be empty")
         first = data[0] if isinstance(data, tuple) else []
         of_type(list, np.ndarray)(first, "data[0]")
-        if column_names is not None and (given := len(as_list(column_names))) != width:
-            raise ValueError(f"Num of input column names is {given}, but required is {width}.")
-        _check_shares(num_shards, shard_id)
+        if column_names is not None and (name_count := len(as_list(column_names))) != width:
+            raise ValueError(f"Num of input column names is {name_count}, but required is {width}.")
+        _check_shards(num_shards, shard_id)
         if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
             sampler, num_samples = samplers.IterSampler(sampler, num_samples), None
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
@@ -289,7 +289,7 @@ class NumpySlicesDataset(MappableDataset):
         elif not isinstance(data, tuple):
             data = (data,)
         self.columns: list[str] = names or [f"column_{i}" for i in range(len(data))]
-        arrays = [self._array(d, n) for d, n in zip(data, self.columns, strict=True)]
+        arrays = [self._column_array(d, n) for d, n in zip(data, self.columns, strict=True)]
         if len({len(a) for a in arrays}) > 1:
             raise ValueError(
                 f"Data length in each column is not equal: {dict(zip(self.columns, map(len, arrays), strict=True))}."
@@ -298,7 +298,7 @@ class NumpySlicesDataset(MappableDataset):
         self._arrays = arrays
 
     @staticmethod
-    def _array(data, name):
+    def _column_array(data, name):
         values = (
             data
             if isinstance(data, np.ndarray)
@@ -308,8 +308,8 @@ class NumpySlicesDataset(MappableDataset):
         )
         try:
             array = as_array(values)
-        except ValueError:  # its rows differ in shape
-            array = [NumpySlicesDataset._row(row, name) for row in values]
+        except ValueError:  # the rows differ in shape
+            array = [NumpySlicesDataset._row_array(row, name) for row in values]
         if isinstance(array, np.ndarray) and array.dtype == object:
             raise TypeError(
                 f"Invalid data type: column {name!r} holds Python objects, not numbers or strings of one shape."
@@ -317,18 +317,18 @@ class NumpySlicesDataset(MappableDataset):
         return array
 
     @staticmethod
-    def _row(row, name):
+    def _row_array(row, name):
         try:
             return as_array(row)
         except ValueError as error:
             raise ValueError(f"A row of the column {name!r} cannot be made an array: {error}") from None
 
-    def _samples(self):
+    def _load_samples(self):
         return ArraySamples("NumpySlicesDataset", self._arrays)
 
 
 class PaddedDataset(GeneratorDataset):
-    """Samples to fill a data set up with, so that it divides into equal shares.
+    """Samples that pad a data set, so that it divides into equal shards.
 
     Args:
         padded_samples (list(dict)): The samples, column name to array.

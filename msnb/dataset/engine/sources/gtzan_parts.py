@@ -1,5 +1,7 @@
-"""Which recordings of GTZAN are for training, for validation and for the test: the published split without repetitions,
-distortions and artists on both sides (Kereliuk, Sturm and Larsen, 2015).
+"""The recordings of GTZAN for training, validation and test.
+
+This is the published split without repetitions, distortions and artists on both sides (Kereliuk, Sturm and Larsen,
+2015).
 """
 
 _NUMBERS = {
@@ -42,8 +44,8 @@ _NUMBERS = {
 }
 
 
-def part(usage: str) -> set[str]:
-    """The names of the recordings of a part, such as "blues.00029"."""
+def recording_names(usage: str) -> set[str]:
+    """Return the names of the recordings of a usage, such as "blues.00029"."""
     names = set()
     for genre, ranges in _NUMBERS[usage].items():
         for bounds in ranges.split():

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Texts, Whole, Workers, of_type
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Texts, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -21,16 +21,16 @@ class ImageFolderDataset(MappableDataset):
 
     Args:
         dataset_dir (str): Folder with the folders of the classes.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        extensions (list[str], optional): Endings of the files to use, '.jpg'. Default: None, all files.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        extensions (list[str], optional): Extensions of the files to use, '.jpg'. Default: None, all files.
         class_indexing (dict, optional): Numbers of the classes, by folder name; only these are used. Default: None.
         decode (bool, optional): Whether images are decoded. Default: False.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
         decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
@@ -55,8 +55,8 @@ class ImageFolderDataset(MappableDataset):
         extensions: Texts | None = None,
         class_indexing: Annotated[dict[str, int], of_type(dict)] | None = None,
         decode: Flag | None = False,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         decrypt: Decrypt | None = None,
     ) -> None:
@@ -67,21 +67,21 @@ class ImageFolderDataset(MappableDataset):
         self.class_indexing = class_indexing
         self.decode: bool = decode or False
 
-    def _folders(self):
-        """(folder, number of its class), in order."""
+    def _numbered_folders(self):
+        """Return (folder, number of its class), in order."""
         names = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
         if not self.class_indexing:
             return list(zip(names, range(len(names)), strict=True))
         return [(n, self.class_indexing[n]) for n in names if n in self.class_indexing]
 
-    def _samples(self):
+    def _load_samples(self):
         paths, labels = [], []
-        for folder, number in self._folders():
-            where = os.path.join(self.dataset_dir, folder)
+        for folder, number in self._numbered_folders():
+            path = os.path.join(self.dataset_dir, folder)
             files = sorted(
-                f for f in os.listdir(where) if not self.extensions or os.path.splitext(f)[1] in self.extensions
+                f for f in os.listdir(path) if not self.extensions or os.path.splitext(f)[1] in self.extensions
             )
-            paths += [os.path.join(where, f) for f in files]
+            paths += [os.path.join(path, f) for f in files]
             labels += [number] * len(files)
         if not paths:
             raise NoDataError("ImageFolderDataset", f"no image in any folder of {self.dataset_dir!r}.")
@@ -89,7 +89,7 @@ class ImageFolderDataset(MappableDataset):
         return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels, decrypt=self.decrypt)
 
     def _count_classes(self):
-        folders = self._folders()
+        folders = self._numbered_folders()
         for name in self.class_indexing or ():
             if name not in dict(folders):
                 raise RuntimeError(
@@ -98,5 +98,5 @@ class ImageFolderDataset(MappableDataset):
         return len(folders)
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Number of each class, by the name of its folder."""
-        return dict(self._folders())
+        """Return the number of each class, by the name of its folder."""
+        return dict(self._numbered_folders())

@@ -1,4 +1,4 @@
-"""Images with what a list or a file beside them says: captions, boxes, pairs, other images."""
+"""Images with data of a list or a second file: captions, boxes, pairs, other images."""
 
 import json
 import os
@@ -7,14 +7,14 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import (
     Files,
     ImageSet,
     PublicSet,
-    WholeImageSet,
+    UndividedImageSet,
     folders,
     listing,
     pictures,
@@ -24,16 +24,16 @@ from msnb.dataset.engine.sources.public import (
 from msnb.formats import text_files
 
 
-def _rows(path):
+def _non_blank_lines(path):
     return [line for line in text_files.text(path).split("\n") if line.strip()]
 
 
-class SBUDataset(WholeImageSet):
+class SBUDataset(UndividedImageSet):
     """SBU, photos with captions: columns ``image`` (uint8: the file's bytes, or RGB pixels) and ``caption`` (string).
 
     Args:
         dataset_dir (str): Folder with ``SBU_captioned_photo_dataset_captions.txt``,
-            ``SBU_captioned_photo_dataset_urls.txt`` and ``sbu_images``; a row is an image that is there.
+            ``SBU_captioned_photo_dataset_urls.txt`` and ``sbu_images``. There is a row for each existing image.
         decode (bool, optional): Whether images are decoded. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
@@ -46,22 +46,23 @@ class SBUDataset(WholeImageSet):
     columns: tuple[str, ...] = ("image", "caption")
     needed: tuple[str, ...] = ("SBU_captioned_photo_dataset_urls.txt", "SBU_captioned_photo_dataset_captions.txt")
 
-    def _read(self):
+    def _read_columns(self):
         urls, captions = (
-            _rows(self._under(f"SBU_captioned_photo_dataset_{what}.txt")) for what in ("urls", "captions")
+            _non_blank_lines(self._join_path(f"SBU_captioned_photo_dataset_{kind}.txt"))
+            for kind in ("urls", "captions")
         )
         if len(urls) != len(captions):
             raise RuntimeError(
                 f"Invalid data, {self.dataset_dir!r} has {len(urls)} addresses, but {len(captions)} captions."
             )
-        paths = [self._under("sbu_images", _file_of(url)) for url in urls]
-        there = [(path, caption) for path, caption in zip(paths, captions, strict=True) if os.path.isfile(path)]
-        paths, captions = zip(*there, strict=True) if there else ((), ())
+        paths = [self._join_path("sbu_images", _file_name_of_url(url)) for url in urls]
+        present = [(path, caption) for path, caption in zip(paths, captions, strict=True) if os.path.isfile(path)]
+        paths, captions = zip(*present, strict=True) if present else ((), ())
         return pictures(paths, self.decode), texts(captions)
 
 
-def _file_of(url):
-    """The file of an address: the last letter of its host and the rest of it, "m_2723_438.jpg"."""
+def _file_name_of_url(url):
+    """Return the file name of a URL: the last letter of its host and the rest of it, "m_2723_438.jpg"."""
     host, _, rest = url.strip().partition("://")[2].partition("/")
     return f"{host[-1:]}_{rest.replace('/', '_')}"
 
@@ -94,17 +95,17 @@ class FlickrDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, decode=decode)
+        self._set_folder_and_usage(dataset_dir, decode=decode)
         self.annotation_file: str = annotation_file
 
-    def _read(self):
+    def _read_columns(self):
         captions = {}
-        for number, line in enumerate(_rows(self.annotation_file), 1):
+        for number, line in enumerate(_non_blank_lines(self.annotation_file), 1):
             name, sign, caption = line.partition("\t")
             if not sign or "#" not in name:
                 raise RuntimeError(
@@ -112,7 +113,7 @@ class FlickrDataset(PublicSet):
                     f"a caption, but is {line[:80]!r}."
                 )
             captions.setdefault(name.rpartition("#")[0], []).append(caption)
-        return pictures([self._under(n) for n in captions], self.decode), list(map(texts, captions.values()))
+        return pictures([self._join_path(n) for n in captions], self.decode), list(map(texts, captions.values()))
 
 
 class KITTIDataset(ImageSet):
@@ -138,40 +139,40 @@ class KITTIDataset(ImageSet):
 
     @property
     def columns(self):
-        """The names of the columns of this part."""
+        """Names of the columns of this usage."""
         if self.usage == "test":
             return ("image",)
         objects = ("label", "truncated", "occluded", "alpha", "bbox", "dimensions", "location", "rotation_y")
         return ("image", *objects)
 
-    def _read(self):
-        part = "testing" if self.usage == "test" else "training"
-        paths = listing(self._under("data_object_image_2", part, "image_2"))
+    def _read_columns(self):
+        folder = "testing" if self.usage == "test" else "training"
+        paths = listing(self._join_path("data_object_image_2", folder, "image_2"))
         images = pictures(paths, self.decode)
         if self.usage == "test":
             return (images,)
-        labels = self._under("data_object_label_2", part, "label_2")
+        labels = self._join_path("data_object_label_2", folder, "label_2")
         stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
         files = [os.path.join(labels, f"{stem}.txt") for stem in stems]
-        lines = [[line.split() for line in _rows(file)] for file in files]
+        lines = [[line.split() for line in _non_blank_lines(file)] for file in files]
         classes = {name: n for n, name in enumerate(sorted({line[0] for rows in lines for line in rows}))}
-        objects = [self._objects(rows, classes, file) for rows, file in zip(lines, files, strict=True)]
+        objects = [self._parse_objects(rows, classes, file) for rows, file in zip(lines, files, strict=True)]
         return images, *([row[i] for row in objects] for i in range(8))
 
     @staticmethod
-    def _objects(lines, classes, path):
+    def _parse_objects(lines, classes, path):
         try:
             numbers = np.array([line[1:15] for line in lines], np.float32).reshape(-1, 14)
         except ValueError as error:
             raise RuntimeError(f"Invalid file, {path!r} is not of the form of KITTI: {error}.") from None
-        truncated, occluded, alpha, box, size, place, turn = np.split(numbers, (1, 2, 3, 7, 10, 13), axis=1)
+        truncated, occluded, alpha, box, size, location, rotation = np.split(numbers, (1, 2, 3, 7, 10, 13), axis=1)
         occluded = occluded.astype(np.int64).astype(np.uint32)
         labels = np.array([classes[line[0]] for line in lines], np.uint32)[:, None]
-        return labels, truncated, occluded, alpha, box, size, place, turn
+        return labels, truncated, occluded, alpha, box, size, location, rotation
 
 
 class LFWDataset(PublicSet):
-    """LFW, faces of known people: columns ``image`` (uint8: the file's bytes, or RGB pixels) and ``label`` (uint32, the
+    """LFW, faces of named people: columns ``image`` (uint8: the file's bytes, or RGB pixels) and ``label`` (uint32, the
     number of the person); for pairs ``image1``, ``image2`` and ``label`` (uint32, 1 for the same person).
 
     Args:
@@ -202,37 +203,43 @@ class LFWDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
         self.task: str = task or "people"
         self.image_set: str = image_set or "funneled"
         self.columns: tuple[str, ...] = ("image", "label") if self.task == "people" else ("image1", "image2", "label")
 
-    def _path(self, name, number):
+    def _image_path(self, name, number):
         folder = {"original": "lfw", "funneled": "lfw_funneled", "deepfunneled": "lfw-deepfunneled"}[self.image_set]
-        return self._under(folder, name, f"{name}_{int(number):04d}.jpg")
+        return self._join_path(folder, name, f"{name}_{int(number):04d}.jpg")
 
-    def _lines(self):
-        """The fields of the lines of the lists of the usage, but those that hold counts."""
+    def _read_entries(self):
+        """Return the fields of the lines of the lists of the usage, without lines that contain counts."""
         ends = {"10fold": ("",), "train": ("DevTrain",), "test": ("DevTest",), "all": ("DevTrain", "DevTest")}
-        lines = [line.split() for end in ends[self.usage] for line in _rows(self._under(f"{self.task}{end}.txt"))]
+        lines = [
+            line.split()
+            for end in ends[self.usage]
+            for line in _non_blank_lines(self._join_path(f"{self.task}{end}.txt"))
+        ]
         return [line for line in lines if not line[0].isdigit()]
 
-    def _read(self):
-        lines = self._lines()
+    def _read_columns(self):
+        lines = self._read_entries()
         if self.task == "pairs":
-            firsts = [self._path(line[0], line[1]) for line in lines]
-            seconds = [self._path(*line[-2:]) if len(line) == 4 else self._path(line[0], line[2]) for line in lines]
-            same = np.array([len(line) == 3 for line in lines], np.uint32)
-            return pictures(firsts, self.decode), pictures(seconds, self.decode), same
-        people = {line.split()[0]: n for n, line in enumerate(_rows(self._under("lfw-names.txt")))}
-        found = [(name, n) for name, count in lines for n in range(1, int(count) + 1)]
-        labels = np.array([people[name] for name, _ in found], np.uint32)
-        return pictures([self._path(*one) for one in found], self.decode), labels
+            firsts = [self._image_path(line[0], line[1]) for line in lines]
+            seconds = [
+                self._image_path(*line[-2:]) if len(line) == 4 else self._image_path(line[0], line[2]) for line in lines
+            ]
+            is_same_person = np.array([len(line) == 3 for line in lines], np.uint32)
+            return pictures(firsts, self.decode), pictures(seconds, self.decode), is_same_person
+        people = {line.split()[0]: n for n, line in enumerate(_non_blank_lines(self._join_path("lfw-names.txt")))}
+        images = [(name, n) for name, count in lines for n in range(1, int(count) + 1)]
+        labels = np.array([people[name] for name, _ in images], np.uint32)
+        return pictures([self._image_path(*one) for one in images], self.decode), labels
 
 
 class WIDERFaceDataset(ImageSet):
@@ -256,21 +263,21 @@ class WIDERFaceDataset(ImageSet):
 
     @property
     def columns(self):
-        """The names of the columns of this part."""
+        """Names of the columns of this usage."""
         if self.usage == "test":
             return ("image",)
         return ("image", "bbox", "blur", "expression", "illumination", "occlusion", "pose", "invalid")
 
-    def _read(self):
+    def _read_columns(self):
         if self.usage == "test":
-            names = _rows(self._under("wider_face_split", "wider_face_test_filelist.txt"))
-            return (pictures([self._under("WIDER_test", "images", n.strip()) for n in names], self.decode),)
-        parts = ("train", "val") if self.usage == "all" else ("val" if self.usage == "valid" else self.usage,)
+            names = _non_blank_lines(self._join_path("wider_face_split", "wider_face_test_filelist.txt"))
+            return (pictures([self._join_path("WIDER_test", "images", n.strip()) for n in names], self.decode),)
+        usages = ("train", "val") if self.usage == "all" else ("val" if self.usage == "valid" else self.usage,)
         paths, faces = [], []
-        for part in parts:
-            lines = iter(_rows(self._under("wider_face_split", f"wider_face_{part}_bbx_gt.txt")))
+        for usage in usages:
+            lines = iter(_non_blank_lines(self._join_path("wider_face_split", f"wider_face_{usage}_bbx_gt.txt")))
             for name in lines:
-                paths.append(self._under(f"WIDER_{part}", "images", name.strip()))
+                paths.append(self._join_path(f"WIDER_{usage}", "images", name.strip()))
                 count = max(int(next(lines)), 1)  # a photo without faces has a line of zeros
                 faces.append(np.array([next(lines).split()[:10] for _ in range(count)], np.int32))
         columns = [[face[:, :4] for face in faces], *([face[:, i] for face in faces] for i in range(4, 10))]
@@ -278,7 +285,7 @@ class WIDERFaceDataset(ImageSet):
 
 
 class CityscapesDataset(PublicSet):
-    """Cityscapes, streets with what each pixel shows: columns ``image`` and ``task`` (uint8: the file's bytes, or RGB
+    """Cityscapes, streets with labels of pixels: columns ``image`` and ``task`` (uint8: the file's bytes, or RGB
     pixels; for polygons a string of JSON).
 
     Args:
@@ -310,8 +317,8 @@ class CityscapesDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -319,11 +326,11 @@ class CityscapesDataset(PublicSet):
         self.usages: tuple[str, ...] = (
             ("train", "test", "val", "all") if fine else ("train", "train_extra", "val", "all")
         )
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
         self.quality_mode: str = quality_mode
         self.task: str = task
 
-    def _read(self):
+    def _read_columns(self):
         quality = "gtFine" if self.quality_mode == "fine" else "gtCoarse"
         ends = {
             "instance": "instanceIds.png",
@@ -332,33 +339,33 @@ class CityscapesDataset(PublicSet):
             "polygon": "polygons.json",
         }
         paths, targets = [], []
-        for part in self.usages[:-1] if self.usage == "all" else (self.usage,):
-            there = self._under("leftImg8bit", part)
-            for city in folders(there):
-                for path in listing(os.path.join(there, city), "_leftImg8bit.png"):
+        for usage in self.usages[:-1] if self.usage == "all" else (self.usage,):
+            image_folder = self._join_path("leftImg8bit", usage)
+            for city in folders(image_folder):
+                for path in listing(os.path.join(image_folder, city), "_leftImg8bit.png"):
                     stem = os.path.basename(path).removesuffix("_leftImg8bit.png")
                     paths.append(path)
-                    targets.append(self._under(quality, part, city, f"{stem}_{quality}_{ends[self.task]}"))
+                    targets.append(self._join_path(quality, usage, city, f"{stem}_{quality}_{ends[self.task]}"))
         if self.task == "polygon":
             return pictures(paths, self.decode), Files(targets, _compact_json)
         return pictures(paths, self.decode), pictures(targets, self.decode)
 
 
 def _compact_json(path):
-    """The value of a JSON file as text without blanks, its keys in order."""
+    """Return the value of a JSON file as text without blanks, with sorted keys."""
     return string(json.dumps(text_files.json_file(path), ensure_ascii=False, separators=(",", ":"), sort_keys=True))
 
 
 class DIV2KDataset(PublicSet):
-    """DIV2K, photos with smaller forms of them: columns ``hr_image``, ``lr_image`` (uint8: the file's bytes, or RGB
+    """DIV2K, photos with downscaled copies: columns ``hr_image``, ``lr_image`` (uint8: the file's bytes, or RGB
     pixels).
 
     Args:
         dataset_dir (str): Folder with ``DIV2K_train_HR``, ``DIV2K_train_LR_bicubic`` and the like.
         usage (str, optional): 'train', 'valid' or 'all'. Default: 'train'.
-        downgrade (str, optional): How they were made smaller: 'bicubic', 'unknown', or by a camera, which is 'mild',
+        downgrade (str, optional): Kind of downscaling: 'bicubic', 'unknown', or by a camera, which is 'mild',
             'difficult' or 'wild'. Default: 'bicubic'.
-        scale (int, optional): How much smaller: 2, 3, 4 or, of 'bicubic', 8; of a camera 4. Default: 2.
+        scale (int, optional): Factor of downscaling: 2, 3, 4 or, of 'bicubic', 8; of a camera 4. Default: 2.
         decode (bool, optional): Whether images are decoded. Default: None, False.
 
     The other arguments are those of :class:`MnistDataset`.
@@ -377,14 +384,14 @@ class DIV2KDataset(PublicSet):
         dataset_dir: Folder,
         usage: Text = "train",
         downgrade: Annotated[str, one_of("bicubic", "unknown", "mild", "difficult", "wild")] = "bicubic",
-        scale: Whole = 2,
+        scale: Int = 2,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
@@ -393,24 +400,24 @@ class DIV2KDataset(PublicSet):
             where = f" of downgrade {downgrade!r}" if scale in (2, 3, 4, 8) else ""
             valid = list(scales) if where else [2, 3, 4, 8]
             raise ValueError(f"Input scale is not within the valid set of {valid}{where}.")
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
         self.downgrade: str = downgrade
         self.scale: int = scale
 
-    def _small(self, part):
-        """The folder of the smaller images, and what the name of one has behind that of the large one."""
+    def _low_resolution_names(self, usage):
+        """Return the folder of the smaller images, and the suffix of their file names."""
         if self.downgrade in ("mild", "difficult", "wild"):
-            return f"DIV2K_{part}_LR_{self.downgrade}", f"x4{self.downgrade[0]}"
+            return f"DIV2K_{usage}_LR_{self.downgrade}", f"x4{self.downgrade[0]}"
         if self.scale == 8:
-            return f"DIV2K_{part}_LR_x8", "x8"
-        return os.path.join(f"DIV2K_{part}_LR_{self.downgrade}", f"X{self.scale}"), f"x{self.scale}"
+            return f"DIV2K_{usage}_LR_x8", "x8"
+        return os.path.join(f"DIV2K_{usage}_LR_{self.downgrade}", f"X{self.scale}"), f"x{self.scale}"
 
-    def _read(self):
+    def _read_columns(self):
         large, small = [], []
-        for part in ("train", "valid") if self.usage == "all" else (self.usage,):
-            paths = listing(self._under(f"DIV2K_{part}_HR"), ".png")
-            folder, end = self._small(part)
+        for usage in ("train", "valid") if self.usage == "all" else (self.usage,):
+            paths = listing(self._join_path(f"DIV2K_{usage}_HR"), ".png")
+            folder, end = self._low_resolution_names(usage)
             stems = [os.path.basename(path).removesuffix(".png") for path in paths]
             large += paths
-            small += [self._under(folder, f"{stem}{end}.png") for stem in stems]
+            small += [self._join_path(folder, f"{stem}{end}.png") for stem in stems]
         return pictures(large, self.decode), pictures(small, self.decode)

@@ -1,4 +1,4 @@
-"""Images in folders whose names say the class."""
+"""Images in folders whose names are the classes."""
 
 import os
 from typing import Annotated
@@ -6,20 +6,20 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import Worded, checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, list_of, of_type
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, list_of, of_type
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
-from msnb.dataset.engine.sources.public import ImageSet, PublicSet, WholeImageSet, folders, listing, pictures, texts
+from msnb.dataset.engine.sources.public import ImageSet, PublicSet, UndividedImageSet, folders, listing, pictures, texts
 from msnb.formats import text_files
 
 _IMAGES = (".jpg", ".JPEG", ".png", ".jpeg")
 
 
-def _numbered(paths, labels, decode, dtype=np.uint32):
+def _image_columns(paths, labels, decode, dtype=np.uint32):
     return pictures(paths, decode), np.array(labels, dtype)
 
 
-class Caltech256Dataset(WholeImageSet):
+class Caltech256Dataset(UndividedImageSet):
     """Caltech-256, objects of 257 classes: columns ``image`` (uint8: the file's bytes, or RGB pixels) and ``label``
     (int32).
 
@@ -36,17 +36,17 @@ class Caltech256Dataset(WholeImageSet):
 
     columns: tuple[str, ...] = ("image", "label")
 
-    def _read(self):
+    def _read_columns(self):
         names = folders(self.dataset_dir)
-        found = [(path, number) for number, name in enumerate(names) for path in listing(self._under(name))]
-        paths, labels = zip(*found, strict=True) if found else ((), ())
-        return _numbered(paths, labels, self.decode, np.int32)
+        labelled = [(path, number) for number, name in enumerate(names) for path in listing(self._join_path(name))]
+        paths, labels = zip(*labelled, strict=True) if labelled else ((), ())
+        return _image_columns(paths, labels, self.decode, np.int32)
 
     def _count_classes(self):
         return len(folders(self.dataset_dir))
 
 
-class SUN397Dataset(WholeImageSet):
+class SUN397Dataset(UndividedImageSet):
     """SUN397, scenes of 397 classes: columns ``image`` (uint8: the file's bytes, or RGB pixels) and ``label`` (uint32).
 
     Args:
@@ -62,16 +62,20 @@ class SUN397Dataset(WholeImageSet):
 
     columns: tuple[str, ...] = ("image", "label")
 
-    def _names(self):
-        return [line.strip().strip("/") for line in text_files.lines(self._under("ClassName.txt")) if line.strip()]
+    def _class_folders(self):
+        return [line.strip().strip("/") for line in text_files.lines(self._join_path("ClassName.txt")) if line.strip()]
 
-    def _read(self):
-        found = [(path, n) for n, name in enumerate(self._names()) for path in listing(self._under(name), *_IMAGES)]
-        paths, labels = zip(*found, strict=True) if found else ((), ())
-        return _numbered(paths, labels, self.decode)
+    def _read_columns(self):
+        labelled = [
+            (path, n)
+            for n, name in enumerate(self._class_folders())
+            for path in listing(self._join_path(name), *_IMAGES)
+        ]
+        paths, labels = zip(*labelled, strict=True) if labelled else ((), ())
+        return _image_columns(paths, labels, self.decode)
 
     def _count_classes(self):
-        return len(self._names())
+        return len(self._class_folders())
 
 
 class Food101Dataset(ImageSet):
@@ -92,10 +96,12 @@ class Food101Dataset(ImageSet):
 
     columns: tuple[str, ...] = ("image", "label")
 
-    def _read(self):
-        parts = ("train", "test") if self.usage == "all" else (self.usage,)
-        names = [n for part in parts for n in text_files.text(self._under("meta", f"{part}.txt")).split("\n") if n]
-        paths = [self._under("images", f"{name}.jpg") for name in names]
+    def _read_columns(self):
+        usages = ("train", "test") if self.usage == "all" else (self.usage,)
+        names = [
+            n for usage in usages for n in text_files.text(self._join_path("meta", f"{usage}.txt")).split("\n") if n
+        ]
+        paths = [self._join_path("images", f"{name}.jpg") for name in names]
         return pictures(paths, self.decode), texts([name.partition("/")[0] for name in names])
 
 
@@ -119,15 +125,17 @@ class RenderedSST2Dataset(ImageSet):
     usages: tuple[str, ...] = ("train", "val", "test", "all")
     classes: int | None = 2
 
-    def _read(self):
-        parts = ("test", "train", "valid") if self.usage == "all" else ("valid" if self.usage == "val" else self.usage,)
+    def _read_columns(self):
+        usages = (
+            ("test", "train", "valid") if self.usage == "all" else ("valid" if self.usage == "val" else self.usage,)
+        )
         paths, labels = [], []
-        for part in parts:
+        for usage in usages:
             for label, kind in enumerate(("negative", "positive")):
-                found = listing(self._under(part, kind))
-                paths += found
-                labels += [label] * len(found)
-        return _numbered(paths, labels, self.decode)
+                files = listing(self._join_path(usage, kind))
+                paths += files
+                labels += [label] * len(files)
+        return _image_columns(paths, labels, self.decode)
 
 
 class OmniglotDataset(PublicSet):
@@ -136,7 +144,7 @@ class OmniglotDataset(PublicSet):
 
     Args:
         dataset_dir (str): Folder with ``images_background`` and ``images_evaluation``.
-        background (bool, optional): Which of them to read. Default: None, True.
+        background (bool, optional): Whether to read the former. Default: None, True.
         decode (bool, optional): Whether images are decoded. Default: False.
 
     The other arguments are those of :class:`MnistDataset`.
@@ -158,28 +166,30 @@ class OmniglotDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, decode=decode)
+        self._set_folder_and_usage(dataset_dir, decode=decode)
         self.background: bool = True if background is None else background
 
-    def _characters(self):
-        root = self._under("images_background" if self.background else "images_evaluation")
+    def _character_folders(self):
+        root = self._join_path("images_background" if self.background else "images_evaluation")
         return [os.path.join(root, a, c) for a in folders(root) for c in folders(os.path.join(root, a))]
 
-    def _read(self):
-        found = [(path, number) for number, where in enumerate(self._characters()) for path in listing(where)]
-        paths, labels = zip(*found, strict=True) if found else ((), ())
-        return _numbered(paths, labels, self.decode, np.int32)
+    def _read_columns(self):
+        labelled = [
+            (path, number) for number, folder in enumerate(self._character_folders()) for path in listing(folder)
+        ]
+        paths, labels = zip(*labelled, strict=True) if labelled else ((), ())
+        return _image_columns(paths, labels, self.decode, np.int32)
 
     def _count_classes(self):
-        return len(self._characters())
+        return len(self._character_folders())
 
 
-def _scenes(value, name):
+def _check_scenes(value, name):
     if isinstance(of_type(str, list)(value, name), list):
         list_of(str, containers=(list,))(value, name)
     return value
@@ -209,34 +219,36 @@ class LSUNDataset(PublicSet):
         self,
         dataset_dir: Folder,
         usage: Text | None = None,
-        classes: Annotated[str | list[str], Worded("a class or a list of them", _scenes)] | None = None,
+        classes: Annotated[str | list[str], Worded("a class or a list of them", _check_scenes)] | None = None,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
         self.class_names: list[str] = [classes] if isinstance(classes, str) else list(classes or ())
 
-    def _read(self):
+    def _read_columns(self):
         if self.usage == "test":
-            paths = listing(self._under("test"))
+            paths = listing(self._join_path("test"))
             return pictures(paths, self.decode), np.zeros(len(paths), np.uint32)
         ends = {"train": ("_train",), "valid": ("_val",), "all": ("_train", "_val")}[self.usage]
-        there = [name for name in folders(self.dataset_dir) if name.endswith(ends)]
+        folder_names = [name for name in folders(self.dataset_dir) if name.endswith(ends)]
         if self.class_names:
-            there = [name for name in there if name.rpartition("_")[0] in self.class_names]
+            folder_names = [name for name in folder_names if name.rpartition("_")[0] in self.class_names]
         paths, labels = [], []
-        for label, folder in enumerate(there):  # MindSpore numbers the folders: two for a class of both parts
-            found = listing(self._under(folder))
-            paths += found
-            labels += [label] * len(found)
-        return _numbered(paths, labels, self.decode)
+        for label, folder in enumerate(
+            folder_names
+        ):  # MindSpore numbers the folders: a class of both usages has two numbers
+            files = listing(self._join_path(folder))
+            paths += files
+            labels += [label] * len(files)
+        return _image_columns(paths, labels, self.decode)
 
     def _count_classes(self):
         if self.class_names or self.usage == "test":
@@ -277,22 +289,22 @@ class Places365Dataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
         self.small: bool = bool(small)
 
-    def _read(self):
+    def _read_columns(self):
         size = "256" if self.small else "large"
         kind = self.usage.removeprefix("train-")
         folder = f"val_{size}" if kind == "val" else f"data_{size}_{kind}"
-        rows = text_files.text(self._under(f"places365_{self.usage.replace('-', '_')}.txt")).split("\n")
+        rows = text_files.text(self._join_path(f"places365_{self.usage.replace('-', '_')}.txt")).split("\n")
         rows = [row.rsplit(" ", 1) for row in rows if row]
-        paths = [self._under(folder, name.lstrip("/")) for name, _ in rows]
-        return _numbered(paths, [int(label) for _, label in rows], self.decode)
+        paths = [self._join_path(folder, name.lstrip("/")) for name, _ in rows]
+        return _image_columns(paths, [int(label) for _, label in rows], self.decode)
 
     def _count_classes(self):
-        return sum(1 for line in text_files.lines(self._under("categories_places365.txt")) if line.strip())
+        return sum(1 for line in text_files.lines(self._join_path("categories_places365.txt")) if line.strip())

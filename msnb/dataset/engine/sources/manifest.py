@@ -1,9 +1,9 @@
-"""Images listed in a manifest file: a JSON object a line."""
+"""Images listed in a manifest file: one JSON object per line."""
 
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import File, Flag, NumSamples, Text, Whole, Workers
+from msnb.dataset.core.kinds import File, Flag, Int, NumSamples, Text, Workers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -17,15 +17,15 @@ def _is_image(path, where):
     try:
         with open(path, "rb") as file:
             return file.read(8).startswith(_MAGIC)
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL or half a character
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL or an unpaired surrogate
         raise RuntimeError(
             f"Invalid file, failed to open image file: {path[:200]!r}, which {where} names ({error})."
         ) from None
 
 
-def _need(fits, where, what):
-    if not fits:
-        raise text_files.BadFileError(f"Invalid file, failed to parse manifest file: {where}: {what}.")
+def _require(is_valid, where, problem):
+    if not is_valid:
+        raise text_files.BadFileError(f"Invalid file, failed to parse manifest file: {where}: {problem}.")
 
 
 class ManifestDataset(MappableDataset):
@@ -35,15 +35,15 @@ class ManifestDataset(MappableDataset):
     Args:
         dataset_file (str): The manifest.
         usage (str, optional): Lines to use, 'train', 'eval', 'inference'. Default: 'train'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
         class_indexing (dict, optional): Numbers of the classes, by name; only these are used. Default: None.
         decode (bool, optional): Whether images are decoded. Default: False.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
 
     Raises:
         RuntimeError: If the file is no manifest, has no such line, or arguments exclude each other.
@@ -67,8 +67,8 @@ class ManifestDataset(MappableDataset):
         sampler: Sampling | None = None,
         class_indexing: dict[str, int] | None = None,
         decode: Flag | None = False,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         if class_indexing is not None and not isinstance(class_indexing, dict):
@@ -79,52 +79,52 @@ class ManifestDataset(MappableDataset):
         self.class_indexing = class_indexing
         self.decode: bool = decode or False
 
-    def _lines(self):
-        """((path, names of its classes), ...), and all class names."""
+    def _read_entries(self):
+        """Return (((path, names of its classes), ...), all class names)."""
         entries, classes = [], set()
         for number, line in enumerate(text_files.lines(self.dataset_file), 1):
             if not line.strip():
                 continue
             where = f"line {number} of {self.dataset_file!r}"
             content = text_files.parse_json(line, self.dataset_file, number)
-            _need(isinstance(content, dict), where, "an object is expected")
+            _require(isinstance(content, dict), where, "an object is expected")
             path, usage = content.get("source"), content.get("usage", "")
-            _need(isinstance(path, str), where, "its source should be the name of a file")
-            _need(isinstance(usage, str), where, "its usage should be text")
+            _require(isinstance(path, str), where, "its source should be the name of a file")
+            _require(isinstance(usage, str), where, "its usage should be text")
             if usage.lower() != self.usage or not _is_image(path, where):
                 continue
-            found = self._classes(content.get("annotation", []), where)
-            classes.update(found)
-            names = [name for name in found if not self.class_indexing or name in self.class_indexing]
+            names_in_line = self._annotation_classes(content.get("annotation", []), where)
+            classes.update(names_in_line)
+            names = [name for name in names_in_line if not self.class_indexing or name in self.class_indexing]
             if names:
                 entries.append((path, names))
         return entries, classes
 
     @staticmethod
-    def _classes(annotations, where):
-        _need(isinstance(annotations, list), where, "its annotation should be a list")
+    def _annotation_classes(annotations, where):
+        _require(isinstance(annotations, list), where, "its annotation should be a list")
         names = [a.get("name") if isinstance(a, dict) else None for a in annotations]
-        _need(all(isinstance(n, str) and n for n in names), where, "label name is not found in an annotation")
+        _require(all(isinstance(n, str) and n for n in names), where, "label name is not found in an annotation")
         return names
 
-    def _samples(self):
-        entries, _ = self._lines()
+    def _load_samples(self):
+        entries, _ = self._read_entries()
         if not entries:
             raise NoDataError("ManifestDataset", f"{self.dataset_file!r} has nothing for usage {self.usage!r}.")
-        numbers = self._numbers(entries)
+        numbers = self._class_numbers(entries)
         labels = [np.array([numbers[n] for n in names], np.int32) for _, names in entries]
         labels = [a.reshape(()) if len(a) == 1 else a for a in labels]
         ids = np.array([a.ravel()[0] for a in labels])
         return FileSamples("ManifestDataset", [p for p, _ in entries], [labels], self.decode, class_ids=ids)
 
-    def _numbers(self, entries):
+    def _class_numbers(self, entries):
         if self.class_indexing:
             return self.class_indexing
         return {name: i for i, name in enumerate(sorted({n for _, names in entries for n in names}))}
 
     def _count_classes(self):
-        return len(self._lines()[1])
+        return len(self._read_entries()[1])
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Number of each class, by name."""
-        return dict(self._numbers(self._lines()[0]))
+        """Return the number of each class, by name."""
+        return dict(self._class_numbers(self._read_entries()[0]))

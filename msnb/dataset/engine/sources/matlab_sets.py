@@ -1,4 +1,4 @@
-"""Images whose labels, contours or pixels are in MATLAB's files."""
+"""Images whose labels, contours or pixels are in MATLAB files."""
 
 import os
 from importlib import import_module
@@ -7,14 +7,14 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
 from msnb.dataset.engine.sources.public import Files, PublicSet, folders, listing, pictures
 from msnb.formats import text_files
 
 
-def _matlab(path):
-    """The arrays of a MATLAB file by their names."""
+def _load_matlab(path):
+    """Return the arrays of a MATLAB file by name."""
     try:
         return import_module("scipy.io").loadmat(path)
     except OSError as error:
@@ -49,18 +49,18 @@ class SVHNDataset(PublicSet):
         num_parallel_workers: Workers | None = 1,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
-        self._choose(dataset_dir, usage)
+        self._set_folder_and_usage(dataset_dir, usage)
 
-    def _read(self):
-        parts = ("train", "test", "extra") if self.usage == "all" else (self.usage,)
-        files = [_matlab(self._under(f"{part}_32x32.mat")) for part in parts]
+    def _read_columns(self):
+        usages = ("train", "test", "extra") if self.usage == "all" else (self.usage,)
+        files = [_load_matlab(self._join_path(f"{usage}_32x32.mat")) for usage in usages]
         images = np.concatenate([file["X"].transpose(3, 0, 1, 2) for file in files])
         labels = np.concatenate([file["y"].ravel() for file in files]).astype(np.uint32)
-        return images, labels % 10  # the files call the digit 0 a 10
+        return images, labels % 10  # the files store the digit 0 as 10
 
 
 class Flowers102Dataset(PublicSet):
@@ -95,29 +95,29 @@ class Flowers102Dataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
         self.task: str = task
         segmented = task == "Segmentation"
         self.columns: tuple[str, ...] = ("image", "segmentation", "label") if segmented else ("image", "label")
 
-    def _read(self):
-        labels = _matlab(self._under("imagelabels.mat"))["labels"][0].astype(np.int64) - 1
-        ids = _matlab(self._under("setid.mat"))
+    def _read_columns(self):
+        labels = _load_matlab(self._join_path("imagelabels.mat"))["labels"][0].astype(np.int64) - 1
+        ids = _load_matlab(self._join_path("setid.mat"))
         keys = {"train": ("trnid",), "valid": ("valid",), "test": ("tstid",), "all": ("trnid", "tstid", "valid")}
         numbers = np.concatenate([ids[key][0] for key in keys[self.usage]]).astype(np.int64)
-        columns = [pictures([self._under("jpg", f"image_{n:05d}.jpg") for n in numbers], self.decode)]
+        columns = [pictures([self._join_path("jpg", f"image_{n:05d}.jpg") for n in numbers], self.decode)]
         if self.task == "Segmentation":
-            columns.append(pictures([self._under("segmim", f"segmim_{n:05d}.jpg") for n in numbers], self.decode))
+            columns.append(pictures([self._join_path("segmim", f"segmim_{n:05d}.jpg") for n in numbers], self.decode))
         return *columns, labels[numbers - 1].astype(np.uint32)
 
 
 class Caltech101Dataset(PublicSet):
     """Caltech-101, objects of 101 classes: columns ``image`` (uint8: the file's bytes, or RGB pixels), ``category``
-    (int64) and ``annotation`` (the points of the contour, (2, n)), as `target_type` says.
+    (int64) and ``annotation`` (the points of the contour, (2, n)), depending on `target_type`.
 
     Args:
         dataset_dir (str): Folder with ``101_ObjectCategories`` and ``Annotations``.
@@ -132,8 +132,8 @@ class Caltech101Dataset(PublicSet):
     """
 
     classes: int | None = 101
-    # Four of the folders of annotations have another name than that of the images.
-    _named = {
+    # Four folders of annotations and images have different names.
+    _annotation_folders = {
         "Faces": "Faces_2",
         "Faces_easy": "Faces_3",
         "Motorbikes": "Motorbikes_16",
@@ -150,32 +150,38 @@ class Caltech101Dataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
-        self._choose(dataset_dir, None, decode)
+        self._set_folder_and_usage(dataset_dir, None, decode)
         self.target_type: str = target_type or "category"
-        wanted = ("category", "annotation") if self.target_type == "all" else (self.target_type,)
-        self.columns: tuple[str, ...] = ("image", *wanted)
+        targets = ("category", "annotation") if self.target_type == "all" else (self.target_type,)
+        self.columns: tuple[str, ...] = ("image", *targets)
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Number of each class, by the name of its folder."""
-        there = self._under("101_ObjectCategories")
-        return {name: n for n, name in enumerate(n for n in folders(there) if n != "BACKGROUND_Google")}
+        """Return the number of each class, by the name of its folder."""
+        image_root = self._join_path("101_ObjectCategories")
+        return {name: n for n, name in enumerate(n for n in folders(image_root) if n != "BACKGROUND_Google")}
 
-    def _read(self):
+    def _read_columns(self):
         rows = []
         for name, number in self.get_class_indexing().items():
-            for path in listing(self._under("101_ObjectCategories", name), ".jpg"):
+            for path in listing(self._join_path("101_ObjectCategories", name), ".jpg"):
                 stem = os.path.basename(path).replace("image_", "annotation_").removesuffix(".jpg")
-                rows.append((path, number, self._under("Annotations", self._named.get(name, name), f"{stem}.mat")))
+                rows.append(
+                    (
+                        path,
+                        number,
+                        self._join_path("Annotations", self._annotation_folders.get(name, name), f"{stem}.mat"),
+                    )
+                )
         images, numbers, contours = zip(*rows, strict=True) if rows else ((), (), ())
         columns = [pictures(images, self.decode)]
         if self.target_type != "annotation":
             columns.append(np.array(numbers, np.int64))
         if self.target_type != "category":
-            columns.append(Files(contours, lambda path: _matlab(path)["obj_contour"]))
+            columns.append(Files(contours, lambda path: _load_matlab(path)["obj_contour"]))
         return columns
 
 
@@ -210,22 +216,22 @@ class SBDataset(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
         self.task: str = task
 
-    def _label(self, path):
-        classes = _matlab(path)["GTcls"][0]
+    def _read_label(self, path):
+        classes = _load_matlab(path)["GTcls"][0]
         if self.task == "Segmentation":
             return classes["Segmentation"][0].astype(np.uint8)
         planes = classes["Boundaries"][0]  # sparse matrices, one for each class of VOC
         return np.stack([plane[0].toarray() for plane in planes])
 
-    def _read(self):
-        parts = ("train", "val") if self.usage == "all" else (self.usage,)
-        names = [n for part in parts for n in text_files.text(self._under(f"{part}.txt")).split()]
-        labels = Files([self._under("cls", f"{name}.mat") for name in names], self._label)
-        return pictures([self._under("img", f"{name}.jpg") for name in names], self.decode), labels
+    def _read_columns(self):
+        usages = ("train", "val") if self.usage == "all" else (self.usage,)
+        names = [n for usage in usages for n in text_files.text(self._join_path(f"{usage}.txt")).split()]
+        labels = Files([self._join_path("cls", f"{name}.mat") for name in names], self._read_label)
+        return pictures([self._join_path("img", f"{name}.jpg") for name in names], self.decode), labels

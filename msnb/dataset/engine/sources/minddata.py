@@ -5,33 +5,33 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import check, checked
-from msnb.dataset.core.kinds import File, NumSamples, Text, Whole, Workers, of_type
+from msnb.dataset.core.kinds import File, Int, NumSamples, Text, Workers, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import Samples
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import MindRecordException
 
-_AHEAD = 1 << 20  # bytes of rows that are decoded together
+_BYTES_AHEAD = 1 << 20  # of rows that are decoded together
 
 
-class _Rows(Samples):
+class _RecordSamples(Samples):
     def __init__(self, records, columns, padded, num_padded, class_column):
         super().__init__("MindDataset", len(records) + num_padded)
         self.records = records
         self.columns = columns
         self.padded = padded
         size = records.row_bytes(columns)
-        # Rows of one size are decoded many at a time, and may be kept.
+        # Rows of one size are decoded in batches, and may be cached.
         self.costly = bool(size)
-        self.ahead = max(1, min(512, _AHEAD // size)) if size else 1
+        self.ahead = max(1, min(512, _BYTES_AHEAD // size)) if size else 1
         if class_column is not None:
-            self.class_ids = lambda: self._classes(class_column)
+            self.class_ids = lambda: self._compute_class_ids(class_column)
 
-    def _classes(self, column):
+    def _compute_class_ids(self, column):
         if column not in self.records.schema or column in self.records.fields.blobs:
             raise RuntimeError(
                 f"MindRecordOp launch failed: class_column {column!r} is no scalar field; the schema has "
@@ -40,19 +40,19 @@ class _Rows(Samples):
         return np.unique(np.array(self.records.values(column)), return_inverse=True)[1]
 
     def fetch(self, numbers):
-        """The columns of these samples."""
+        """Return the columns of these samples."""
         try:
-            return self._read(numbers)
+            return self._read_columns(numbers)
         except MindRecordException as error:
             raise RuntimeError(error.error_msg) from None
 
-    def _read(self, numbers):
-        own = len(self.records)
-        if len(numbers) > 1 and (self.padded is None or (numbers < own).all()):
-            return [settle(c) for c in self.records.columns(numbers, self.columns)]
+    def _read_columns(self, numbers):
+        record_count = len(self.records)
+        if len(numbers) > 1 and (self.padded is None or (numbers < record_count).all()):
+            return [stack_if_uniform(c) for c in self.records.columns(numbers, self.columns)]
         get = self.records.arrays
-        rows = [get(n, self.columns) if n < own else self.padded for n in numbers.tolist()]
-        return [settle(list(c)) for c in zip(*rows, strict=True)]
+        rows = [get(n, self.columns) if n < record_count else self.padded for n in numbers.tolist()]
+        return [stack_if_uniform(list(c)) for c in zip(*rows, strict=True)]
 
 
 class MindDataset(MappableDataset):
@@ -63,14 +63,14 @@ class MindDataset(MappableDataset):
         columns_list (list[str], optional): Fields to read. Default: None, all, in the order of their names.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        num_shards (int, optional): Number of shares to divide the rows into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        sampler (Sampler, optional): Which rows, in which order; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the rows are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        sampler (Sampler, optional): Selects and orders the rows; excludes `shuffle` and shards. Default: None.
         padded_sample (dict, optional): A row to add, field to value; needs `columns_list` and `num_padded`. Default:
             None.
         num_padded (int, optional): How often it is added. Default: None.
-        num_samples (int, optional): At most so many rows. Default: None, all.
-        cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        num_samples (int, optional): Maximal number of rows. Default: None, all.
+        cache (DatasetCache, optional): Cache of the rows. Default: None.
         dataset_files (Union[str, list[str]], optional): MindSpore 2's name of `dataset_file`.
 
     Raises:
@@ -91,11 +91,11 @@ class MindDataset(MappableDataset):
         columns_list: Annotated[list[str], of_type(list)] | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         sampler: Sampling | None = None,
         padded_sample: Annotated[dict, of_type(dict)] | None = None,
-        num_padded: Whole | None = None,
+        num_padded: Int | None = None,
         num_samples: NumSamples | None = None,
         cache: Cache | None = None,
         *,
@@ -129,16 +129,16 @@ class MindDataset(MappableDataset):
         self.load_dataset: bool = not isinstance(dataset_file, list)
         self.columns_list: list[str] = columns_list or []
         self.padded_sample = padded_sample
-        self.num_padded: Whole = num_padded or 0
+        self.num_padded: int = num_padded or 0
 
     @staticmethod
     def _check_padding(columns_list, padded_sample, num_padded):
-        given = {"num_padded": num_padded, "columns_list": columns_list}
+        required = {"num_padded": num_padded, "columns_list": columns_list}
         if padded_sample is None:
             if num_padded is not None:
                 raise RuntimeError("num_padded is specified but padded_sample is not.")
             return
-        for name, value in given.items():
+        for name, value in required.items():
             if value is None:
                 raise RuntimeError(f"padded_sample is specified and requires {name} as well.")
         if num_padded < 0:
@@ -150,9 +150,9 @@ class MindDataset(MappableDataset):
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return self.columns_list or list(self._loaded().records.schema)
+        return self.columns_list or list(self._get_samples().records.schema)
 
-    def _samples(self):
+    def _load_samples(self):
         try:
             records = Records(self.dataset_file)
             records.check_columns(self.columns_list)
@@ -169,9 +169,9 @@ class MindDataset(MappableDataset):
         column = self.sampler.class_column if isinstance(self.sampler, samplers.PKSampler) else None
         if column is not None:
             check(Text, column, "class_column", "MindDataset")
-        return _Rows(records, columns, self._padding(records, columns), self.num_padded, column)
+        return _RecordSamples(records, columns, self._make_padded_row(records, columns), self.num_padded, column)
 
-    def _padding(self, records, columns):
+    def _make_padded_row(self, records, columns):
         if self.padded_sample is None:
             return None
         row = []

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Folder, NumSamples, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Folder, Int, NumSamples, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -17,8 +17,10 @@ _PREFIX = {"train": "train", "test": "t10k", "all": ""}
 
 
 class MnistFormat(MappableDataset):
-    """Images and their labels in MNIST's four files, whatever they show. Readers that are loaded later derive from it,
-    and not from `MnistDataset`, which a program may have replaced by a function of its own.
+    """Images and labels in four files of MNIST's format.
+
+    Other readers of the format derive from this class and not from `MnistDataset`, because a program may have
+    replaced that by its own function.
     """
 
     columns: tuple[str, ...] = ("image", "label")
@@ -32,22 +34,22 @@ class MnistFormat(MappableDataset):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.usage: str = usage or "all"
 
-    def _files(self, kind, axes):
+    def _find_paths(self, kind, axes):
         prefix = _PREFIX[self.usage] + f"-{kind}"
         return sorted(
             os.path.join(self.dataset_dir, f) for f in os.listdir(self.dataset_dir) if prefix in f and axes in f
         )
 
-    def _samples(self):
-        pictures, classes = self._files("images", "idx3-ubyte"), self._files("labels", "idx1-ubyte")
+    def _load_samples(self):
+        pictures, classes = self._find_paths("images", "idx3-ubyte"), self._find_paths("labels", "idx1-ubyte")
         if len(pictures) != len(classes):
             raise RuntimeError(
                 f"Invalid data, num of images does not equal to num of labels: {self.dataset_dir} has {len(pictures)} "
@@ -73,8 +75,8 @@ class MnistFormat(MappableDataset):
             images.append(x[..., None])
             labels.append(y.astype(np.uint32))
         if not images:
-            wanted = f"{_PREFIX[self.usage]}*-images-idx3-ubyte"
-            raise NoDataError(type(self).__name__, f"{self.dataset_dir!r} has no {wanted} for usage {self.usage!r}.")
+            pattern = f"{_PREFIX[self.usage]}*-images-idx3-ubyte"
+            raise NoDataError(type(self).__name__, f"{self.dataset_dir!r} has no {pattern} for usage {self.usage!r}.")
         images = images[0] if len(images) == 1 else np.concatenate(images)
         labels = np.concatenate(labels)
         samples = ArraySamples(type(self).__name__, [images, labels], class_ids=labels)
@@ -93,13 +95,13 @@ class MnistDataset(MnistFormat):
             ``t10k-images-idx3-ubyte``,
             ``t10k-labels-idx1-ubyte`` (compressed with gzip or not).
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
 
     Raises:
         RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.

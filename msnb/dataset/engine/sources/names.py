@@ -1,4 +1,4 @@
-"""Which module reads which of MindSpore 2's public data sets."""
+"""Modules of MindSpore 2's public data sets."""
 
 _SETS = {
     "digits": "EMnistDataset FashionMnistDataset KMnistDataset QMnistDataset SemeionDataset USPSDataset",

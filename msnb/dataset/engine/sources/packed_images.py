@@ -1,4 +1,4 @@
-"""Images of which many are in one file: STL-10, PhotoTour; and images that no file holds."""
+"""Images of data sets with many images per file, and images that are generated."""
 
 import math
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ import numpy as np
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.kinds import (
     Folder,
+    Int,
     NonNegInt32,
     NumSamples,
     PositiveInt32,
     Text,
-    Whole,
     Workers,
     of_type,
     one_of,
@@ -45,32 +45,33 @@ class STL10Dataset(UsageSet):
     usages: tuple[str, ...] = ("train", "test", "unlabeled", "train+unlabeled", "all")
     columns: tuple[str, ...] = ("image", "label")
 
-    def _bytes(self, name):
-        return read_file(self._under(name))
+    def _read_bytes(self, name):
+        return read_file(self._join_path(name))
 
-    def _read(self):
-        parts = ("test", "train", "unlabeled") if self.usage == "all" else self.usage.split("+")
+    def _read_columns(self):
+        usages = ("test", "train", "unlabeled") if self.usage == "all" else self.usage.split("+")
         images, labels = [], []
-        for part in parts:
-            pixels = self._bytes(f"{part}_X.bin")
+        for usage in usages:
+            pixels = self._read_bytes(f"{usage}_X.bin")
             if len(pixels) % 27648:
-                path = self._under(f"{part}_X.bin")
+                path = self._join_path(f"{usage}_X.bin")
                 raise RuntimeError(f"Invalid file, {path!r} holds {len(pixels)} bytes, no multiple of 27648.")
-            pixels = pixels.reshape(-1, 3, 96, 96).transpose(0, 3, 2, 1)  # each colour is stored column by column
-            if part == "unlabeled":
+            pixels = pixels.reshape(-1, 3, 96, 96).transpose(0, 3, 2, 1)  # each channel is stored column by column
+            if usage == "unlabeled":
                 classes = np.full(len(pixels), -1, np.int32)
             else:
-                classes = self._bytes(f"{part}_y.bin").astype(np.int32) - 1
+                classes = self._read_bytes(f"{usage}_y.bin").astype(np.int32) - 1
             if len(classes) != len(pixels):
                 raise RuntimeError(
-                    f"Invalid data, {self.dataset_dir!r} has {len(pixels)} images, but {len(classes)} labels of {part}."
+                    f"Invalid data, {self.dataset_dir!r} has {len(pixels)} images, but {len(classes)} labels of "
+                    f"{usage}."
                 )
             images.append(pixels)
             labels.append(classes)
         return np.concatenate(images), np.concatenate(labels)
 
 
-_PLACES = {
+_PATCH_COUNTS = {
     "notredame": 468159,
     "yosemite": 633587,
     "liberty": 450092,
@@ -105,39 +106,39 @@ class PhotoTourDataset(PublicSet):
     def __init__(
         self,
         dataset_dir: Folder,
-        name: Annotated[str, one_of(*_PLACES)],
+        name: Annotated[str, one_of(*_PATCH_COUNTS)],
         usage: Text | None = None,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage)
+        self._set_folder_and_usage(dataset_dir, usage)
         self.name: str = name
         self.columns: tuple[str, ...] = ("image",) if self.usage == "train" else ("image1", "image2", "matches")
 
-    def _patch(self, number):
+    def _read_patch(self, number):
         path = self._bitmaps[number // 256]
         if path not in self._shared:
             self._shared[path] = decode_image(read_file(path), path)[..., :1]
         row, column = divmod(number % 256, 16)
         return self._shared[path][64 * row : 64 * row + 64, 64 * column : 64 * column + 64]
 
-    def _read(self):
-        self._bitmaps = listing(self._under(self.name), ".bmp")
+    def _read_columns(self):
+        self._bitmaps = listing(self._join_path(self.name), ".bmp")
         if self.usage == "train":
-            return (Files(range(_PLACES[self.name]), self._patch),)
-        rows = text_files.text(self._under(self.name, "m50_100000_100000_0.txt")).splitlines()
+            return (Files(range(_PATCH_COUNTS[self.name]), self._read_patch),)
+        rows = text_files.text(self._join_path(self.name, "m50_100000_100000_0.txt")).splitlines()
         rows = np.array([row.split()[:5] for row in rows if row.strip()], np.int64)
         matches = (rows[:, 1] == rows[:, 4]).astype(np.uint32)
-        return Files(rows[:, 0].tolist(), self._patch), Files(rows[:, 3].tolist(), self._patch), matches
+        return Files(rows[:, 0].tolist(), self._read_patch), Files(rows[:, 3].tolist(), self._read_patch), matches
 
 
-def _size(size, name):
+def _check_size(size, name):
     if len(of_type(tuple, list)(size, name)) != 3:
         raise ValueError(f"{name} should be a list or tuple of length 3, but got {len(size)}.")
     for number, length in enumerate(size):
@@ -149,9 +150,9 @@ class FakeImageDataset(PublicSet):
     """Images of random points: columns ``image`` (uint8) and ``label`` (uint32); an image depends on its number alone.
 
     Args:
-        num_images (int, optional): How many there are. Default: 1000.
+        num_images (int, optional): Number of images. Default: 1000.
         image_size (tuple, optional): Height, width and channels. Default: (224, 224, 3).
-        num_classes (int, optional): Labels are below it. Default: 10.
+        num_classes (int, optional): Exclusive upper bound of the labels. Default: 10.
         base_seed (int, optional): The seed of the first image. Default: 0.
 
     The other arguments are those of :class:`MnistDataset`.
@@ -167,31 +168,34 @@ class FakeImageDataset(PublicSet):
     def __init__(
         self,
         num_images: PositiveInt32 = 1000,
-        image_size: Annotated[Sequence[int], Worded("three positive ints", _size)] = (224, 224, 3),
+        image_size: Annotated[Sequence[int], Worded("three positive ints", _check_size)] = (224, 224, 3),
         num_classes: PositiveInt32 = 10,
         base_seed: NonNegInt32 = 0,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose("")
+        self._set_folder_and_usage("")
         self.num_images: int = num_images
         self.image_size: tuple[int, ...] = tuple(image_size)
         self.classes = num_classes
         self.base_seed: int = base_seed
 
-    def _image(self, number):
-        """The memory of normal numbers, the negative ones as 0: so MindSpore fills its images."""
+    def _make_image(self, number):
+        """Return the memory of normal numbers, with the negative ones as 0.
+
+        MindSpore fills its images in the same way.
+        """
         size = math.prod(self.image_size)
         stream = Mt32(self.base_seed + number)
         numbers = np.array([max(stream.normal(), 0.0) for _ in range(-(-size // 8))], "<f8")
         return numbers.view(np.uint8)[:size].reshape(self.image_size)
 
-    def _read(self):
+    def _read_columns(self):
         labels = [Mt32(self.base_seed + n).uniform_int(0, self.classes - 1) for n in range(self.num_images)]
-        return Files(range(self.num_images), self._image), np.array(labels, np.uint32)
+        return Files(range(self.num_images), self._make_image), np.array(labels, np.uint32)

@@ -1,6 +1,7 @@
-"""What the readers of public data sets share: a folder, a part of it, columns from memory and from files.
+"""Base classes of the readers of public data sets: a folder, a part of it, columns from memory and from files.
 
-The arguments of MindSpore's classes come in four orders, with and without `usage` and `decode`: a base class for each.
+The arguments of MindSpore's classes come in four orders, with and without `usage` and `decode`. There is a base class
+for each.
 """
 
 import os
@@ -10,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from msnb.common.kinds import check, checked
-from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
@@ -21,10 +22,10 @@ from msnb.dataset.engine.sources.streamed import RowStream, StreamDataset, Strea
 
 
 class Files:
-    """A column whose values are each read from a file when they are asked for.
+    """A column whose values are read from files on access.
 
     Args:
-        paths (Sequence): The files, or what else `read` makes an array of, one for each row.
+        paths (Sequence): One file, or other argument of `read`, for each row.
         read (Callable): Path to array. Default: the bytes of the file.
     """
 
@@ -36,45 +37,45 @@ class Files:
         return len(self.paths)
 
     def at(self, numbers: Sequence[int]) -> Any:
-        """The values of these rows."""
-        return settle([self.read(self.paths[i]) for i in numbers])
+        """Return the values of these rows."""
+        return stack_if_uniform([self.read(self.paths[i]) for i in numbers])
 
 
 def pictures(paths: Sequence[str], decode: bool) -> Files:
-    """A column of images: the bytes of the files, or RGB pixels."""
-    return Files(paths, _decoded if decode else read_file)
+    """Return a column of images: the bytes of the files, or RGB pixels."""
+    return Files(paths, _read_image if decode else read_file)
 
 
-def _decoded(path):
+def _read_image(path):
     return decode_image(read_file(path), path)
 
 
 def texts(values: Sequence[str]) -> np.ndarray:
-    """A column of strings."""
+    """Return a column of strings."""
     return np.array([v.encode("utf-8") for v in values], "S")
 
 
 def listing(folder: str, *ends: str) -> list[str]:
-    """The paths of the files in a folder, in the order of their names; with one of these endings where any are given.
+    """Return the sorted paths of the files in a folder, optionally with one of these extensions.
 
     Raises:
         RuntimeError: If there is no such folder.
     """
     if not os.path.isdir(folder):
         raise RuntimeError(f"Invalid path, {folder!r} is no folder.")
-    found = [e.path for e in os.scandir(folder) if e.is_file() and (not ends or e.name.endswith(ends))]
-    return sorted(found)
+    paths = [e.path for e in os.scandir(folder) if e.is_file() and (not ends or e.name.endswith(ends))]
+    return sorted(paths)
 
 
 def folders(folder: str) -> list[str]:
-    """The names of the folders in a folder, in order. Raises RuntimeError if there is no such folder."""
+    """Return the sorted names of the folders in a folder. Raise a RuntimeError if it does not exist."""
     if not os.path.isdir(folder):
         raise RuntimeError(f"Invalid path, {folder!r} is no folder.")
     return sorted(e.name for e in os.scandir(folder) if e.is_dir())
 
 
 class SetSamples(Samples):
-    """Rows whose columns are arrays, lists of arrays of different shapes, and `Files`."""
+    """Rows whose columns are arrays, lists of arrays of different shapes, or `Files`."""
 
     def __init__(self, name: str, columns: Sequence[Any], class_ids: Any = None) -> None:
         super().__init__(name, len(columns[0]))
@@ -82,32 +83,32 @@ class SetSamples(Samples):
         self.class_ids = class_ids
 
     def files(self, number: int) -> Sequence[str]:
-        """The files of a sample; the folder of all where they are held in memory."""
-        own = [c.paths[number] for c in self.columns if isinstance(c, Files)]
-        return [path for path in dict.fromkeys(own) if isinstance(path, str)] or self.origin
+        """Return the files of a sample, or the folder if all columns are in memory."""
+        paths = [c.paths[number] for c in self.columns if isinstance(c, Files)]
+        return [path for path in dict.fromkeys(paths) if isinstance(path, str)] or self.origin
 
     def fetch(self, numbers: np.ndarray) -> list[Any]:
-        """The columns of these samples."""
-        return [self._values(column, numbers) for column in self.columns]
+        """Return the columns of these samples."""
+        return [self._select_values(column, numbers) for column in self.columns]
 
     @staticmethod
-    def _values(column, numbers):
+    def _select_values(column, numbers):
         if isinstance(column, np.ndarray):
             return column[numbers]
         if isinstance(column, Files):
             return column.at(numbers.tolist())
-        return settle([column[i] for i in numbers.tolist()])
+        return stack_if_uniform([column[i] for i in numbers.tolist()])
 
 
 class PublicSet(MappableDataset):
-    """Base of the data sets of one folder, whose rows are fetched by number.
+    """Base of the data sets in one folder whose rows are fetched by number.
 
     Attributes:
-        usages: the parts that there are; none where `usage` is no argument.
-        usual: the part that is read when `usage` is None.
-        classes: how many classes there are; None where nobody knows.
-        class_column: the column that says the class of a row.
-        needed: what has to be in the folder when the data set is made.
+        usages: Valid values of `usage`; empty if `usage` is no argument.
+        usual: The usage if the argument is None.
+        classes: Number of classes, or None if it is unknown.
+        class_column: Name of the column with the class of a row.
+        needed: Files and folders that must exist when the data set is created.
     """
 
     usages: tuple[str, ...] = ("train", "test", "all")
@@ -119,32 +120,34 @@ class PublicSet(MappableDataset):
     usage: str
     decode: bool
 
-    def _choose(self, dataset_dir, usage=None, decode=False):
+    def _set_folder_and_usage(self, dataset_dir, usage=None, decode=False):
         if usage is not None:
             check(one_of(*self.usages), usage, "usage", type(self).__name__)
         self.dataset_dir, self.usage, self.decode = os.fspath(dataset_dir), usage or self.usual, bool(decode)
-        for path in map(self._under, self.needed):
+        for path in map(self._join_path, self.needed):
             if not os.path.exists(path):
-                what = "does not exist" if os.path.splitext(path)[1] else "does not exist or is not a directory"
-                raise ValueError(f"{path} {what} or permission denied!")
+                problem = "does not exist" if os.path.splitext(path)[1] else "does not exist or is not a directory"
+                raise ValueError(f"{path} {problem} or permission denied!")
 
-    def _read(self) -> Sequence[Any]:
-        """The columns."""
+    def _read_columns(self) -> Sequence[Any]:
+        """Return the columns."""
         raise NotImplementedError
 
-    def _under(self, *parts):
-        return os.path.join(self.dataset_dir, *parts)
+    def _join_path(self, *names):
+        return os.path.join(self.dataset_dir, *names)
 
-    def _samples(self):
+    def _load_samples(self):
         try:
-            columns = self._read()
+            columns = self._read_columns()
         except OSError as error:
             raise RuntimeError(f"Invalid file, failed to open {error.filename}: {error.strerror}.") from None
         if not len(columns[0]):
             raise NoDataError(type(self).__name__, f"{self.dataset_dir!r} has no row for usage {self.usage!r}.")
         labels = [c for name, c in zip(self.columns, columns, strict=True) if name == self.class_column]
-        known = labels and isinstance(labels[0], np.ndarray) and labels[0].dtype.kind in "iu" and labels[0].ndim == 1
-        samples = SetSamples(type(self).__name__, columns, labels[0] if known else None)
+        has_class_ids = (
+            labels and isinstance(labels[0], np.ndarray) and labels[0].dtype.kind in "iu" and labels[0].ndim == 1
+        )
+        samples = SetSamples(type(self).__name__, columns, labels[0] if has_class_ids else None)
         samples.origin = (self.dataset_dir,)
         return samples
 
@@ -153,7 +156,7 @@ class PublicSet(MappableDataset):
 
 
 class UsageSet(PublicSet):
-    """A folder, and a part of it."""
+    """A data set in a folder, with the argument `usage`."""
 
     @checked
     def __init__(
@@ -164,16 +167,16 @@ class UsageSet(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage)
+        self._set_folder_and_usage(dataset_dir, usage)
 
 
-class WholeSet(PublicSet):
-    """A folder that has no parts."""
+class UndividedSet(PublicSet):
+    """A data set in a folder, without `usage`."""
 
     usages: tuple[str, ...] = ()
 
@@ -185,16 +188,16 @@ class WholeSet(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir)
+        self._set_folder_and_usage(dataset_dir)
 
 
-class WholeImageSet(PublicSet):
-    """A folder with images that has no parts."""
+class UndividedImageSet(PublicSet):
+    """A data set of images in a folder, without `usage`."""
 
     usages: tuple[str, ...] = ()
 
@@ -207,16 +210,16 @@ class WholeImageSet(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, decode=decode)
+        self._set_folder_and_usage(dataset_dir, decode=decode)
 
 
 class ImageSet(PublicSet):
-    """A folder with images, and a part of it."""
+    """A data set of images in a folder, with the argument `usage`."""
 
     @checked
     def __init__(
@@ -228,21 +231,21 @@ class ImageSet(PublicSet):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir, usage, decode)
+        self._set_folder_and_usage(dataset_dir, usage, decode)
 
 
 class StreamedSet(StreamDataset):
-    """Base of the data sets of one folder whose rows stream from files.
+    """Base of the data sets in one folder whose rows stream from files.
 
     Attributes:
-        usages, usual: as of `PublicSet`.
-        files: {usage: names of its files}; "all" is those of all parts where it is not there.
-        by_name: whether the files are read in the order of their names, rather than of the parts.
+        usages, usual: As of `PublicSet`.
+        files: Maps a usage to the names of its files. Without an entry, "all" has the files of all usages.
+        by_name: Files are read in the order of their names, and not of the usages.
     """
 
     usages: tuple[str, ...] = ("train", "test", "all")
@@ -251,43 +254,43 @@ class StreamedSet(StreamDataset):
     by_name = True
     usage: str
 
-    def _open(self, dataset_dir, usage, *sharing):
+    def _init_stream(self, dataset_dir, usage, *sharing):
         if usage is not None:
             check(one_of(*self.usages), usage, "usage", type(self).__name__)
         self.dataset_dir, self.usage = os.fspath(dataset_dir), usage or self.usual
         StreamDataset.__init__(self, [], *sharing)
-        self.dataset_files: list[Any] = sorted(self._parts()) if self.by_name else self._parts()
+        self.dataset_files: list[Any] = sorted(self._usage_paths()) if self.by_name else self._usage_paths()
 
     @staticmethod
     def _find_files(patterns):
-        return patterns  # those of the usage are looked for when they are read
+        return patterns  # the files of the usage must exist only when they are read
 
-    def _parts(self):
-        """The files of the usage, which may be tuples of files that are read side by side."""
-        names = self.files.get(self.usage) or [name for part in self.files.values() for name in part]
+    def _usage_paths(self):
+        """Return the files of the usage. An entry may be a tuple of files that are read in parallel."""
+        names = self.files.get(self.usage) or [name for file_names in self.files.values() for name in file_names]
         return [os.path.join(self.dataset_dir, name) for name in names]
 
-    def _rows(self, path) -> Iterator[tuple[Any, ...]]:
+    def _read_rows(self, path) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a file."""
         raise NotImplementedError
 
-    def _count(self, path):
-        return sum(1 for _ in self._opened(path))
+    def _count_rows_of_file(self, path):
+        return sum(1 for _ in self._read_rows_of_file(path))
 
-    def _opened(self, path):
+    def _read_rows_of_file(self, path):
         try:
-            yield from self._rows(path)
+            yield from self._read_rows(path)
         except (FileNotFoundError, IsADirectoryError) as error:
             raise RuntimeError(f"Invalid file, {error.filename} does not exist or is a directory.") from None
         except OSError as error:
             raise RuntimeError(f"Invalid file, failed to open {error.filename}: {error.strerror}.") from None
 
-    def _stream(self):
+    def _make_stream(self):
         return RowStream(
             type(self).__name__,
             self.dataset_files,
-            self._opened,
-            self._count,
+            self._read_rows_of_file,
+            self._count_rows_of_file,
             self.shuffle_files,
             self.num_shards,
             self.shard_id,
@@ -296,7 +299,7 @@ class StreamedSet(StreamDataset):
 
 
 class TextSet(StreamedSet):
-    """A folder of texts, and a part of it; the workers come third, as in most of MindSpore's."""
+    """A data set of texts, with `num_parallel_workers` as the third argument, as in most classes of MindSpore."""
 
     @checked
     def __init__(
@@ -306,15 +309,15 @@ class TextSet(StreamedSet):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
 
-class LateWorkersTextSet(StreamedSet):
-    """A folder of texts, and a part of it; the workers come after the shards, as in some of MindSpore's."""
+class WorkersLastTextSet(StreamedSet):
+    """A data set of texts, with `num_parallel_workers` after the shards, as in some classes of MindSpore."""
 
     @checked
     def __init__(
@@ -323,14 +326,14 @@ class LateWorkersTextSet(StreamedSet):
         usage: Text | None = None,
         num_samples: NumSamples | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
     ) -> None:
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
 
 def string(value: str) -> np.ndarray:
-    """A string scalar."""
+    """Return a string scalar."""
     return np.array(value.encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Rows out of the user's Python objects: what they give for a sample, by number or one after the other."""
+"""Rows of the user's Python objects, by number or one after the other."""
 
 import time
 from itertools import chain, islice, repeat
@@ -7,8 +7,8 @@ import numpy as np
 
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import gathered, settle, stacked
-from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.chunk import group_rows, stack_if_uniform, try_stack
+from msnb.dataset.engine.errors import locate_error
 from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.sources.samples import Samples
 from msnb.dataset.engine.workers import parallel_map
@@ -17,7 +17,7 @@ _NUMBERS = {bool, int, float, *np.sctypeDict.values()} - {np.bytes_, np.str_, np
 
 
 class RowMaker:
-    """Turns what the user's object gives for one sample into a tuple of arrays."""
+    """Converts a sample of the user's object to a tuple of arrays."""
 
     def __init__(self, columns, types):
         self.columns = columns
@@ -44,55 +44,53 @@ class RowMaker:
                 f"it returned {len(items)} for {names}."
             )
         row = tuple(
-            x if isinstance(x, np.ndarray) and x.dtype.kind not in "UO" else self._array(x, n)
+            x if isinstance(x, np.ndarray) and x.dtype.kind not in "UO" else self._to_array(x, n)
             for x, n in zip(items, names, strict=True)
         )
         if self.types:
-            for array, wanted, name in zip(row, self.types, names, strict=True):
-                if (
-                    wanted is not None
-                    and array.dtype != wanted
-                    and not (array.dtype.kind == "S" and wanted.kind == "S")
-                ):
+            for array, dtype, name in zip(row, self.types, names, strict=True):
+                if dtype is not None and array.dtype != dtype and not (array.dtype.kind == "S" and dtype.kind == "S"):
                     raise TypeError(
                         f"Invalid parameter, input column type is not same with output tensor type: column {name!r} is "
-                        f"declared {wanted}, but the generator gives {array.dtype}."
+                        f"declared {dtype}, but the generator gives {array.dtype}."
                     )
         return row
 
     def columns_of(self, values):
-        """The columns of several samples."""
-        columns = self._alike(values)
+        """Return the columns of several samples."""
+        columns = self._stack_uniform_rows(values)
         if columns is None:
-            columns = [settle(list(c)) for c in zip(*self._each(values), strict=True)]
+            columns = [stack_if_uniform(list(c)) for c in zip(*self._make_rows(values), strict=True)]
         return columns
 
-    def _each(self, values):
-        """A tuple of arrays per sample; an error has those before it as ``msnb_made``."""
+    def _make_rows(self, values):
+        """Return a tuple of arrays per sample. An error has the tuples before it as its attribute ``msnb_results``."""
         rows = []
         try:
             for value in values:
                 rows.append(self(value))
         except Exception as error:
-            error.msnb_made = rows
+            error.msnb_results = rows
             raise
         return rows
 
     def before(self, error, values):
-        """(error, columns, number) of the samples before the one at which an error came; `values` are as the user's
-        object gave them. One of these may be wrong as well: then its error comes first.
+        """Return (error, columns, number) of the samples before an error.
+
+        `values` are the samples as the user's object returned them. If one of them is invalid, its error comes first.
         """
-        rows = getattr(error, "msnb_made", None)
+        rows = getattr(error, "msnb_results", None)
         if rows is None:
             try:
-                rows = self._each(values)
+                rows = self._make_rows(values)
             except Exception as earlier:
-                error, rows = earlier, earlier.msnb_made
-        return error, [settle(list(c)) for c in zip(*rows, strict=True)], len(rows)
+                error, rows = earlier, earlier.msnb_results
+        return error, [stack_if_uniform(list(c)) for c in zip(*rows, strict=True)], len(rows)
 
-    def _alike(self, values):
-        """The columns of samples that are tuples of alike arrays and numbers, without an array per number; None for
-        others.
+    def _stack_uniform_rows(self, values):
+        """Return the columns of samples that are tuples of uniform arrays and numbers, or None for other samples.
+
+        Numbers are converted by column, without an array per number.
         """
         if set(map(type, values)) != {tuple} or set(map(len, values)) != {len(self.columns)}:
             return None
@@ -102,10 +100,12 @@ class RowMaker:
             kind = kinds.pop()
             if kinds:
                 return None
-            column = settle(list(cells)) if kind is np.ndarray else np.array(cells) if kind in _NUMBERS else None
+            column = (
+                stack_if_uniform(list(cells)) if kind is np.ndarray else np.array(cells) if kind in _NUMBERS else None
+            )
             if column is None or isinstance(column, list) or column.dtype.kind not in "biufS":
                 return None
-            if kind is int and column.dtype != np.int64:  # too large for it
+            if kind is int and column.dtype != np.int64:  # too large for int64
                 return None
             if self.types and self.types[number] not in (None, column.dtype):
                 return None
@@ -113,7 +113,7 @@ class RowMaker:
         return out
 
     @staticmethod
-    def _array(value, name):
+    def _to_array(value, name):
         try:
             array = as_array(value)
         except ValueError as error:
@@ -127,7 +127,7 @@ class RowMaker:
 
 
 class Batches:
-    """The user's object with ``__getitem__``, asked for a list of samples at a time: what comes is a batch."""
+    """The user's object with ``__getitem__``, indexed with lists of sample numbers. Each item is a batch."""
 
     def __init__(self, source, make, collate=None):
         self.source = source
@@ -140,39 +140,39 @@ class Batches:
     def __getitem__(self, numbers):
         rows = [self.make(self.source[number]) for number in numbers]
         columns = [list(column) for column in zip(*rows, strict=True)]
-        made = tuple(columns) if self.collate is None else self.collate(*columns)
-        if not isinstance(made, tuple) and len(columns) == 1:
-            made = (made,)
-        if not isinstance(made, tuple) or len(made) != len(columns):
-            given = f"{len(made)} of them" if isinstance(made, tuple) else type(made).__name__
+        collated = tuple(columns) if self.collate is None else self.collate(*columns)
+        if not isinstance(collated, tuple) and len(columns) == 1:
+            collated = (collated,)
+        if not isinstance(collated, tuple) or len(collated) != len(columns):
+            actual = f"{len(collated)} of them" if isinstance(collated, tuple) else type(collated).__name__
             raise RuntimeError(
-                f"Invalid collate_fn, it should return a tuple of {len(columns)} columns, but returned {given}."
+                f"Invalid collate_fn, it should return a tuple of {len(columns)} columns, but returned {actual}."
             )
-        return tuple(map(self._batch, made, self.make.columns, [len(rows)] * len(made)))
+        return tuple(map(self._stack_column, collated, self.make.columns, [len(rows)] * len(collated)))
 
     @staticmethod
-    def _batch(column, name, count):
+    def _stack_column(column, name, count):
         if isinstance(column, np.ndarray):
             return column
         if len(column) != count:
             raise RuntimeError(
                 f"Invalid collate_fn, column {name!r} expects {count} rows in its list, but gets {len(column)}."
             )
-        whole = stacked([np.asarray(row) for row in column]) if count else None
-        if whole is None:
+        stacked = try_stack([np.asarray(row) for row in column]) if count else None
+        if stacked is None:
             shapes = sorted({np.shape(row) for row in column})
             raise RuntimeError(
                 f"Invalid data, expect same shape for each data row, but column {name!r} of the batch has {shapes}. "
                 "Make them equal, or pass a collate_fn that does."
             )
-        return whole
+        return stacked
 
 
 class Sequence(Samples):
-    """The user's object with ``__getitem__``."""
+    """Samples of the user's object with ``__getitem__``."""
 
     random_access = False
-    keepable = False
+    is_cacheable = False
     advice = "More num_parallel_workers of GeneratorDataset help where there are processors left."
 
     def __init__(self, source, make, workers, processes):
@@ -183,26 +183,26 @@ class Sequence(Samples):
         self._pool = ProcessPool([self.one], workers) if processes and workers > 1 else None
 
     def one(self, number):
-        """One sample."""
+        """Return one sample."""
         return self.make(self.source[number])
 
     def fetch(self, numbers):
-        """The columns of these samples."""
+        """Return the columns of these samples."""
         values = []
         numbers = numbers.tolist() if numbers.ndim == 1 else list(numbers)
         try:
             if self.workers > 1 and len(numbers) > 1:
                 values = self._in_parallel(numbers)
-                return [settle(list(c)) for c in zip(*values, strict=True)]
+                return [stack_if_uniform(list(c)) for c in zip(*values, strict=True)]
             source = self.source
             for number in numbers:
                 values.append(source[number])
             return self.make.columns_of(values)
-        except Exception as caught:
-            error, columns, n = self.make.before(caught, values)
+        except Exception as raised:
+            error, columns, n = self.make.before(raised, values)
             at = numbers[n] if n < len(numbers) else ""
-            what = f"{type(self.source).__name__}[{at}] of GeneratorDataset"
-            failure = located(error, what, self.make.columns)
+            location = f"{type(self.source).__name__}[{at}] of GeneratorDataset"
+            failure = locate_error(error, location, self.make.columns)
             failure.before = columns, n
             raise failure from error
 
@@ -212,38 +212,38 @@ class Sequence(Samples):
         return parallel_map(self.one, [(n,) for n in numbers], min(self.workers, len(numbers)))
 
     def close(self):
-        """End the processes."""
+        """End the worker processes."""
         if self._pool is not None:
             self._pool.close()
 
 
 class SequenceSource(nodes.IndexSource):
-    """The sequence in a running plan; owns its processes."""
+    """Plan node of a `Sequence`. It owns the worker processes."""
 
     def close(self):
         self.source.close()
 
 
-def _failing(error):
+def _raise_when_iterated(error):
     raise error
     yield
 
 
 def read_ahead(iterator, rows=16, seconds=0.001):
-    """The iterator, with its first rows read already, as far as that takes no time.
+    """Return the iterator with its first rows read already, as far as that takes little time.
 
-    In MindSpore a generator runs ahead of the loop over its rows, and programs rely on it without knowing: a loop
-    whose variable has the name of what the generator reads from.
+    In MindSpore a generator runs ahead of the loop over its rows, and programs rely on it unknowingly: for example, if
+    the loop variable has the name of a variable that the generator reads.
     """
-    ready, until = [], time.perf_counter() + seconds
-    rest = map(next, repeat(iterator))  # its __iter__ is not called again: a user's may begin anew
+    ready, deadline = [], time.perf_counter() + seconds
+    remaining = map(next, repeat(iterator))  # does not call its __iter__ again, which may restart a user's iterator
     try:
-        for value in rest:
+        for value in remaining:
             ready.append(value)
-            if len(ready) >= rows or time.perf_counter() > until:
-                return chain(ready, rest)
-    except Exception as error:  # the rows before it come first
-        return chain(ready, _failing(error))
+            if len(ready) >= rows or time.perf_counter() > deadline:
+                return chain(ready, remaining)
+    except Exception as error:  # the rows before it are returned first
+        return chain(ready, _raise_when_iterated(error))
     return iter(ready)
 
 
@@ -261,14 +261,14 @@ class Stream:
         self.limit = limit
         self.length = length
 
-    def _open(self):
+    def _open_iterator(self):
         try:
             return iter(self.source)
         except TypeError:
             return iter(self.source())
 
     def skip_epoch(self):
-        """Do nothing: the user's rows come without random numbers of the pipeline."""
+        """Do nothing: the user's rows use no random numbers of the pipeline."""
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
@@ -277,16 +277,16 @@ class Stream:
         if limit == 0:
             return
         try:
-            values = read_ahead(self._open(), 16 if limit < 0 else min(16, limit))
-            for group in gathered(values if limit < 0 else islice(values, limit), hint):
+            values = read_ahead(self._open_iterator(), 16 if limit < 0 else min(16, limit))
+            for group in group_rows(values if limit < 0 else islice(values, limit), hint):
                 columns = self.make.columns_of(group)
                 done += len(group)
                 yield columns, len(group)
-        except Exception as caught:
-            error, columns, n = self.make.before(caught, [])
+        except Exception as raised:
+            error, columns, n = self.make.before(raised, [])
             if n:
                 yield columns, n
-            raise located(error, "GeneratorDataset", self.make.columns, done + n) from error
+            raise locate_error(error, "GeneratorDataset", self.make.columns, done + n) from error
         if self.length is not None and done != self.length:
             raise RuntimeError(
                 f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "
@@ -294,16 +294,16 @@ class Stream:
             )
 
     def size(self):
-        """Rows per epoch, where the user's object tells."""
+        """Return the rows per epoch, if the user's object has a length."""
         return self.length
 
     def describe(self):
-        """One line for plans."""
-        return f"GeneratorDataset ({_called(self.source)})"
+        """Return one line for plans."""
+        return f"GeneratorDataset ({_source_name(self.source)})"
 
 
-def _called(source):
-    """What the user calls a source: a function by its name and line, an object by its class."""
+def _source_name(source):
+    """Return the name and line of a function, or the class of another object."""
     code = getattr(source, "__code__", None)
     if code is None:
         return type(source).__name__

@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
+from msnb.dataset.core.kinds import Int, NumSamples, Workers, of_type
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema
@@ -16,7 +16,7 @@ from msnb.dataset.engine.sources.samples import ArraySamples, Samples
 
 
 class _RandomSamples(Samples):
-    """Each sample is made from its number, so it is the same in every epoch."""
+    """Each sample depends only on its number, so it is the same in every epoch."""
 
     def __init__(self, rows, details, seed):
         super().__init__("RandomDataset", rows)
@@ -24,7 +24,7 @@ class _RandomSamples(Samples):
         self.seed = seed
 
     def fetch(self, numbers):
-        """The columns of these samples."""
+        """Return the columns of these samples."""
         rows = []
         for number in numbers.tolist():
             stream = Mt32(self.seed + number)
@@ -51,29 +51,29 @@ class RandomDataset(MappableDataset):
     """Random samples.
 
     Args:
-        total_rows (int, optional): How many. Default: None, the schema's ``numRows``, or some number.
-        schema (Union[str, Schema], optional): The columns: a JSON file or a Schema. Default: None, some columns.
+        total_rows (int, optional): Number of samples. Default: None, the schema's ``numRows``, or a random number.
+        schema (Union[str, Schema], optional): The columns: a JSON file or a Schema. Default: None, random columns.
         columns_list (list[str], optional): Columns to use. Default: None, all.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
         shuffle (bool, optional): Whether the order is random. Default: None, False.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
     """
 
     @checked
     def __init__(
         self,
-        total_rows: Whole | None = None,
+        total_rows: Int | None = None,
         schema: str | Schema | None = None,
         columns_list: Annotated[list[str], of_type(list)] | None = None,
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
         shuffle: Shuffled | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
     ):
         super().__init__(num_samples, num_parallel_workers, bool(shuffle), None, num_shards, shard_id, cache)
         self.schema = Schema(schema) if isinstance(schema, str) else schema
@@ -103,7 +103,7 @@ class RandomDataset(MappableDataset):
         self._details = details
         self._seed = seed
 
-    def _samples(self):
+    def _load_samples(self):
         return _RandomSamples(self.total_rows, self._details, self._seed)
 
 
@@ -111,9 +111,9 @@ class RangeDataset(MappableDataset):
     """The numbers of a range: one column, ``id`` (int64 scalar).
 
     Args:
-        start (int): The first.
-        stop (int): The bound, not included.
-        step (int): The distance.
+        start (int): First number.
+        stop (int): Exclusive upper bound.
+        step (int): Difference between numbers.
     """
 
     columns: tuple[str, ...] = ("id",)
@@ -124,5 +124,5 @@ class RangeDataset(MappableDataset):
         self.stop: int = stop
         self.step: int = step
 
-    def _samples(self):
+    def _load_samples(self):
         return ArraySamples("RangeDataset", [np.arange(self.start, self.stop, self.step)])

@@ -1,4 +1,4 @@
-"""Samples that are fetched by number: from arrays, or from one file each."""
+"""Samples that are fetched by number, from arrays or from one file each."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -7,36 +7,36 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Worded
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.vision.kernels import decode
 from msnb.formats.text_files import BadFileError
 
 
-def _deciphering(function, name):
+def _check_decrypt(function, name):
     if not callable(function):
         raise TypeError(f"Argument {name} is not a callable object, but got {type(function)}.")
     return function
 
 
-# A function that reads an encrypted file: its path to the bytes.
-Decrypt = Annotated[Callable[[str], bytes], Worded("a function from a path to bytes", _deciphering)]
-FILE_NAME = "_meta-filename"  # the column of a file's name without its ending, in MindSpore 2
+# A function that reads an encrypted file: path to bytes.
+Decrypt = Annotated[Callable[[str], bytes], Worded("a function from a path to bytes", _check_decrypt)]
+FILE_NAME = "_meta-filename"  # the column of a file's name without extension, in MindSpore 2
 
 
 class Samples:
     """Samples that can be fetched by number.
 
     Attributes:
-        rows: how many there are.
-        random_access: whether the order of fetching is free (no user's code sees it).
-        keepable: whether results may be kept in memory between epochs.
-        costly: whether the samples as they are fetched are worth being kept.
-        ahead: how many are best fetched together, though fewer are asked for.
-        origin: the files, or the folder, that all samples come from.
+        rows: Number of samples.
+        random_access: Samples may be fetched in any order, because no user code runs.
+        is_cacheable: Results may be cached in memory across epochs.
+        costly: Fetched samples are worth caching.
+        ahead: Number of samples that are best fetched together, even if fewer are requested.
+        origin: The files, or the folder, that all samples come from.
     """
 
     random_access = True
-    keepable = True
+    is_cacheable = True
     costly = False
     ahead = 1
     class_ids = None
@@ -48,20 +48,20 @@ class Samples:
         self.stores: dict[Any, Any] = {}
 
     def fetch(self, numbers: np.ndarray) -> list[Any]:
-        """The columns of the samples with these numbers (an int64 array)."""
+        """Return the columns of the samples with these numbers, an int64 array."""
         raise NotImplementedError
 
     def files(self, number: int) -> Sequence[str]:
-        """The paths of the files that a sample comes from, as far as they are known."""
+        """Return the paths of the files of a sample, if they are known."""
         return self.origin
 
     def describe(self) -> str:
-        """One line for plans."""
+        """Return one line for plans."""
         return f"{self.name} ({self.rows} samples)"
 
 
 class ArraySamples(Samples):
-    """Samples held in one array per column, or in a list of arrays where their shapes differ."""
+    """Samples in one array per column, or in a list of arrays if their shapes differ."""
 
     def __init__(self, name: str, arrays: Sequence[np.ndarray | list[np.ndarray]], class_ids: Any = None) -> None:
         super().__init__(name, len(arrays[0]))
@@ -69,15 +69,15 @@ class ArraySamples(Samples):
         self.class_ids = class_ids
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """The columns of these samples."""
+        """Return the columns of these samples."""
         return [a[numbers] if isinstance(a, np.ndarray) else [a[n] for n in numbers] for a in self.arrays]
 
 
 class FileSamples(Samples):
-    """One file per sample and further columns from memory.
+    """One file per sample, and further columns in memory.
 
     Args:
-        name (str): Of the data set.
+        name (str): Name of the data set.
         paths (list[str]): The files.
         others (list[np.ndarray]): Further columns, one entry per file.
         decode (bool): Whether files are decoded to RGB images.
@@ -101,7 +101,7 @@ class FileSamples(Samples):
         self.decrypt = decrypt
 
     def read(self, path: str) -> np.ndarray:
-        """The bytes of a file, which the user's function reads where it is encrypted."""
+        """Return the bytes of a file, read by the user's function if it is encrypted."""
         if self.decrypt is None:
             return read_file(path)
         data = self.decrypt(path)
@@ -110,46 +110,46 @@ class FileSamples(Samples):
         return np.frombuffer(data, np.uint8)
 
     def files(self, number: int) -> Sequence[str]:
-        """The file of a sample."""
+        """Return the file of a sample."""
         return (self.paths[number],)
 
     def fetch(self, numbers: np.ndarray) -> Any:
-        """The columns of these samples."""
+        """Return the columns of these samples."""
         images = [self.read(self.paths[i]) for i in numbers.tolist()]
         if self.decode:
             images = [decode_image(image, self.paths[i]) for image, i in zip(images, numbers.tolist(), strict=True)]
         return [
-            settle(images) if self.decode else images,
+            stack_if_uniform(images) if self.decode else images,
             *[o[numbers] if isinstance(o, np.ndarray) else [o[i] for i in numbers.tolist()] for o in self.others],
         ]
 
 
 def file_names(paths: Sequence[str]) -> np.ndarray:
-    """The names of files without their endings, as a column."""
+    """Return the names of files without their extensions, as a column."""
     return np.array([os.path.splitext(os.path.basename(path))[0].encode("utf-8") for path in paths])
 
 
 def read_file(path: str) -> np.ndarray:
-    """The bytes of a file as a uint8 array."""
+    """Return the bytes of a file as a uint8 array."""
     try:
         with open(path, "rb") as file:
             return np.frombuffer(file.read(), np.uint8)
     except OSError as error:
         raise RuntimeError(f"Invalid file, failed to open file: {path} ({error.strerror}).") from None
-    except ValueError as error:  # a name with a NUL or half a character, which no file can have
+    except ValueError as error:  # a name with a NUL or an unpaired surrogate, which no file can have
         raise RuntimeError(f"Invalid file, failed to open file: {path!r} ({error}).") from None
 
 
-def below(folder: str, name: str, where: str) -> Any:
-    """Path of the file `name` that a list inside a data set names, which must not lead out of `folder`.
+def resolve_inside(folder: str, name: str, where: str) -> Any:
+    """Return the path of a file that a list in a data set names. The path must be inside `folder`.
 
     Args:
         folder (str): Folder of the data set.
         name (str): Name of the file, relative to the folder.
-        where (str): What names it, for messages.
+        where (str): Location of the name, for messages.
 
     Raises:
-        BadFileError: If the file would lie outside.
+        BadFileError: If the file is outside of the folder.
     """
     path = os.path.join(folder, name)
     if os.path.isabs(name) or ".." in name:
@@ -162,7 +162,7 @@ def below(folder: str, name: str, where: str) -> Any:
 
 
 def decode_image(data: Any, path: str) -> np.ndarray:
-    """RGB image in encoded bytes."""
+    """Decode an image to RGB pixels."""
     try:
         return decode(data)
     except (RuntimeError, ValueError) as error:

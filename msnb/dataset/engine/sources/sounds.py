@@ -1,4 +1,4 @@
-"""Recordings of speech and music in WAV and SPHERE files, with what was said."""
+"""Recordings of speech and music in WAV and SPHERE files, with transcripts."""
 
 import os
 import re
@@ -8,41 +8,41 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import Folder, NumSamples, Text, Whole, Workers, one_of
+from msnb.dataset.core.kinds import Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources import gtzan_parts
 from msnb.dataset.engine.sources.mappable import Sampling, Shuffled
-from msnb.dataset.engine.sources.public import Files, PublicSet, UsageSet, WholeSet, folders, listing, texts
+from msnb.dataset.engine.sources.public import Files, PublicSet, UndividedSet, UsageSet, folders, listing, texts
 from msnb.formats import text_files
 
 
-def _opened(path):
+def _open_wav(path):
     try:
         return wave.open(path, "rb")
     except (OSError, EOFError, wave.Error) as error:
         raise RuntimeError(f"Invalid file, failed to open {path} as a WAV file: {error}.") from None
 
 
-def _waveform(path):
-    """The samples of a WAV file as float32 from -1 to 1: (1, frames)."""
-    with _opened(path) as file:
+def _read_waveform(path):
+    """Return the samples of a WAV file as float32 from -1 to 1, shape (1, frames)."""
+    with _open_wav(path) as file:
         width, data = file.getsampwidth(), file.readframes(file.getnframes())
     if width != 2:
         raise RuntimeError(f"Invalid file, {path} has samples of {8 * width} bits; only 16 can be read.")
     return (np.frombuffer(data, "<i2").astype(np.float32) / 32767)[None]
 
 
-def _rate(path):
-    with _opened(path) as file:
+def _read_rate(path):
+    with _open_wav(path) as file:
         return np.array(file.getframerate(), np.uint32)
 
 
-def _signed_rate(path):
-    return _rate(path).astype(np.int32)
+def _read_signed_rate(path):
+    return _read_rate(path).astype(np.int32)
 
 
-def _sounds(paths, rate=_rate):
-    return Files(paths, _waveform), Files(paths, rate)
+def _sound_columns(paths, rate=_read_rate):
+    return Files(paths, _read_waveform), Files(paths, rate)
 
 
 class SpeechCommandsDataset(UsageSet):
@@ -63,30 +63,30 @@ class SpeechCommandsDataset(UsageSet):
     usages: tuple[str, ...] = ("train", "test", "valid", "all")
     columns: tuple[str, ...] = ("waveform", "sample_rate", "label", "speaker_id", "utterance_number")
 
-    def _listed(self, name):
-        return {self._under(line) for line in text_files.text(self._under(name)).split() if line}
+    def _read_list(self, name):
+        return {self._join_path(line) for line in text_files.text(self._join_path(name)).split() if line}
 
-    def _read(self):
+    def _read_columns(self):
         if self.usage in ("test", "valid"):
-            paths = self._listed("testing_list.txt" if self.usage == "test" else "validation_list.txt")
+            paths = self._read_list("testing_list.txt" if self.usage == "test" else "validation_list.txt")
         else:
             words = [word for word in folders(self.dataset_dir) if word != "_background_noise_"]
-            paths = {path for word in words for path in listing(self._under(word), ".wav")}
+            paths = {path for word in words for path in listing(self._join_path(word), ".wav")}
             if self.usage == "train":
-                paths -= self._listed("testing_list.txt") | self._listed("validation_list.txt")
+                paths -= self._read_list("testing_list.txt") | self._read_list("validation_list.txt")
         paths = sorted(paths)
         stems = [os.path.splitext(os.path.basename(path))[0] for path in paths]
         speakers, numbers = zip(*(stem.split("_nohash_") for stem in stems), strict=True) if stems else ((), ())
         labels = [os.path.basename(os.path.dirname(path)) for path in paths]
         return (
-            *_sounds(paths, _signed_rate),
+            *_sound_columns(paths, _read_signed_rate),
             texts(labels),
             texts(speakers),
             np.array([int(n) for n in numbers], np.int32),
         )
 
 
-class YesNoDataset(WholeSet):
+class YesNoDataset(UndividedSet):
     """Recordings of eight words, yes or no in Hebrew: columns ``waveform`` (float32), ``sample_rate`` (int32),
     ``label`` (int32, (8,), 1 for yes).
 
@@ -102,14 +102,14 @@ class YesNoDataset(WholeSet):
 
     columns: tuple[str, ...] = ("waveform", "sample_rate", "label")
 
-    def _read(self):
+    def _read_columns(self):
         paths = listing(self.dataset_dir, ".wav")
         names = [os.path.splitext(os.path.basename(path))[0] for path in paths]
         labels = [np.array(list(map(int, name.split("_"))), np.int32) for name in names]
-        return *_sounds(paths, _signed_rate), labels
+        return *_sound_columns(paths, _read_signed_rate), labels
 
 
-class LJSpeechDataset(WholeSet):
+class LJSpeechDataset(UndividedSet):
     """Passages of seven books, read by one speaker: columns ``waveform`` (float32), ``sample_rate`` (int32),
     ``transcription``, ``normalized_transcription`` (strings).
 
@@ -125,10 +125,14 @@ class LJSpeechDataset(WholeSet):
 
     columns: tuple[str, ...] = ("waveform", "sample_rate", "transcription", "normalized_transcription")
 
-    def _read(self):
-        rows = [line.split("|") for line in text_files.text(self._under("metadata.csv")).splitlines() if line]
-        names, said, meant = zip(*rows, strict=True) if rows else ((), (), ())
-        return *_sounds([self._under("wavs", f"{name}.wav") for name in names], _signed_rate), texts(said), texts(meant)
+    def _read_columns(self):
+        rows = [line.split("|") for line in text_files.text(self._join_path("metadata.csv")).splitlines() if line]
+        names, original, normalized = zip(*rows, strict=True) if rows else ((), (), ())
+        return (
+            *_sound_columns([self._join_path("wavs", f"{name}.wav") for name in names], _read_signed_rate),
+            texts(original),
+            texts(normalized),
+        )
 
 
 class GTZANDataset(UsageSet):
@@ -149,13 +153,13 @@ class GTZANDataset(UsageSet):
     usages: tuple[str, ...] = ("train", "valid", "test", "all")
     columns: tuple[str, ...] = ("waveform", "sample_rate", "label")
 
-    def _read(self):
+    def _read_columns(self):
         genres = folders(self.dataset_dir)
-        paths = [path for genre in genres for path in listing(self._under(genre), ".wav")]
+        paths = [path for genre in genres for path in listing(self._join_path(genre), ".wav")]
         if self.usage != "all":
-            wanted = gtzan_parts.part(self.usage)
-            paths = [path for path in paths if os.path.basename(path).removesuffix(".wav") in wanted]
-        return *_sounds(paths), texts([os.path.basename(os.path.dirname(path)) for path in paths])
+            recordings = gtzan_parts.recording_names(self.usage)
+            paths = [path for path in paths if os.path.basename(path).removesuffix(".wav") in recordings]
+        return *_sound_columns(paths), texts([os.path.basename(os.path.dirname(path)) for path in paths])
 
 
 class LibriTTSDataset(UsageSet):
@@ -164,7 +168,7 @@ class LibriTTSDataset(UsageSet):
 
     Args:
         dataset_dir (str): Folder with ``dev-clean/116/288045`` and the like.
-        usage (str, optional): The name of the folder of a part, such as 'train-clean-100', or 'all'. Default: None,
+        usage (str, optional): The name of a folder, such as 'train-clean-100', or 'all'. Default: None,
             'all'.
 
     The other arguments are those of :class:`MnistDataset`.
@@ -183,19 +187,19 @@ class LibriTTSDataset(UsageSet):
         *("speaker_id", "chapter_id", "utterance_id"),
     )
 
-    def _read(self):
-        parts = self.usages[:-1] if self.usage == "all" else (self.usage,)
+    def _read_columns(self):
+        usages = self.usages[:-1] if self.usage == "all" else (self.usage,)
         rows = []
-        for part in (p for p in parts if os.path.isdir(self._under(p))):
-            for speaker in folders(self._under(part)):
-                for chapter in folders(self._under(part, speaker)):
-                    where = self._under(part, speaker, chapter)
-                    for line in text_files.text(os.path.join(where, f"{speaker}_{chapter}.trans.tsv")).splitlines():
+        for usage in (p for p in usages if os.path.isdir(self._join_path(p))):
+            for speaker in folders(self._join_path(usage)):
+                for chapter in folders(self._join_path(usage, speaker)):
+                    folder = self._join_path(usage, speaker, chapter)
+                    for line in text_files.text(os.path.join(folder, f"{speaker}_{chapter}.trans.tsv")).splitlines():
                         name, original, normal = line.split("\t")
-                        rows.append((os.path.join(where, f"{name}.wav"), original, normal, speaker, chapter, name))
+                        rows.append((os.path.join(folder, f"{name}.wav"), original, normal, speaker, chapter, name))
         paths, original, normal, speakers, chapters, names = zip(*rows, strict=True) if rows else ((),) * 6
         numbers = [np.array([int(v) for v in column], np.uint32) for column in (speakers, chapters)]
-        return *_sounds(paths), texts(original), texts(normal), *numbers, texts(names)
+        return *_sound_columns(paths), texts(original), texts(normal), *numbers, texts(names)
 
 
 _VOICES = "aew ahw aup awb axb bdl clb eey fem gka jmk ksp ljm lnh rms rxr slp slt".split()
@@ -228,23 +232,27 @@ class CMUArcticDataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        self._choose(dataset_dir)
+        self._set_folder_and_usage(dataset_dir)
         self.name: str = name or "aew"
 
-    def _read(self):
-        where = f"cmu_us_{self.name}_arctic"
-        found = _PROMPT.findall(text_files.text(self._under(where, "etc", "txt.done.data")))
-        names, said = zip(*found, strict=True) if found else ((), ())
-        return *_sounds([self._under(where, "wav", f"arctic_{n}.wav") for n in names]), texts(said), texts(names)
+    def _read_columns(self):
+        folder = f"cmu_us_{self.name}_arctic"
+        prompts = _PROMPT.findall(text_files.text(self._join_path(folder, "etc", "txt.done.data")))
+        names, transcripts = zip(*prompts, strict=True) if prompts else ((), ())
+        return (
+            *_sound_columns([self._join_path(folder, "wav", f"arctic_{n}.wav") for n in names]),
+            texts(transcripts),
+            texts(names),
+        )
 
 
 def _sphere_header(data, path):
-    """The size and the fields of the header of a SPHERE file."""
+    """Return the size and the fields of the header of a SPHERE file."""
     lines = data[:1024].decode("latin-1").split("\n")
     if lines[0] != "NIST_1A":
         raise RuntimeError(f"Invalid file, {path} is no SPHERE file: it should begin with NIST_1A.")
@@ -253,14 +261,14 @@ def _sphere_header(data, path):
 
 
 class TedliumDataset(PublicSet):
-    """TED-LIUM, parts of talks with what is said: columns ``waveform`` (float32), ``sample_rate`` (int32),
+    """TED-LIUM, segments of talks with transcripts: columns ``waveform`` (float32), ``sample_rate`` (int32),
     ``transcript``, ``talk_id``, ``speaker_id``, ``identifier`` (strings).
 
     Args:
         dataset_dir (str): Folder with ``train``, ``test`` and ``dev``, of release 3 with ``data``.
         release (str): 'release1', 'release2' or 'release3'.
         usage (str, optional): 'train', 'test', 'dev' or 'all', of release 3 'all' alone. Default: None, 'all'.
-        extensions (str, optional): The ending of the recordings, which is '.sph'. Default: None, '.sph'.
+        extensions (str, optional): The extension of the recordings, which is '.sph'. Default: None, '.sph'.
 
     The other arguments are those of :class:`MnistDataset`.
 
@@ -282,44 +290,45 @@ class TedliumDataset(PublicSet):
         num_parallel_workers: Workers | None = None,
         shuffle: Shuffled | None = None,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.usages: tuple[str, ...] = ("all",) if release == "release3" else ("train", "test", "dev", "all")
-        self._choose(dataset_dir, usage)
+        self._set_folder_and_usage(dataset_dir, usage)
         self.release: str = release
         self.extensions: str = extensions or ".sph"
 
-    def _read(self):
-        all_parts = ("data",) if self.release == "release3" else ("train", "test", "dev")
+    def _read_columns(self):
+        all_folders = ("data",) if self.release == "release3" else ("train", "test", "dev")
         rows = []
-        for part in all_parts if self.usage == "all" else (self.usage,):
-            for path in listing(self._under(part, "stm"), ".stm"):
-                talk = os.path.join(self._under(part, "sph"), os.path.basename(path)[:-4] + self.extensions)
+        for folder in all_folders if self.usage == "all" else (self.usage,):
+            for path in listing(self._join_path(folder, "stm"), ".stm"):
+                talk = os.path.join(self._join_path(folder, "sph"), os.path.basename(path)[:-4] + self.extensions)
                 for line in text_files.text(path).splitlines():
-                    name, _, speaker, start, end, identifier, said = line.split(" ", 6)
-                    rows.append((talk, float(start), float(end), said, name, speaker, identifier))
-        talks, starts, ends, *told = zip(*rows, strict=True) if rows else ((),) * 7
+                    name, _, speaker, start, end, identifier, transcript = line.split(" ", 6)
+                    rows.append((talk, float(start), float(end), transcript, name, speaker, identifier))
+        talks, starts, ends, *text_columns = zip(*rows, strict=True) if rows else ((),) * 7
         cuts = list(zip(talks, starts, ends, strict=True))
-        return Files(cuts, _cut), Files(cuts, _sphere_rate), *map(texts, told)
+        return Files(cuts, _read_segment), Files(cuts, _read_sphere_rate), *map(texts, text_columns)
 
 
-def _cut(part):
-    path, start, end = part
-    data = _bytes(path)
+def _read_segment(segment):
+    path, start, end = segment
+    data = _read_bytes(path)
     size, fields = _sphere_header(data, path)
     samples = np.frombuffer(data, ">i2", offset=size)
     rate = int(fields["sample_rate"])
     return (samples[int(start * rate) : int(end * rate)].astype(np.float32) / 32767)[None]
 
 
-def _sphere_rate(part):
-    return np.array(int(_sphere_header(_bytes(part[0]), part[0])[1]["sample_rate"]), np.int32)
+def _read_sphere_rate(segment):
+    path = segment[0]
+    return np.array(int(_sphere_header(_read_bytes(path), path)[1]["sample_rate"]), np.int32)
 
 
-def _bytes(path):
+def _read_bytes(path):
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -1,4 +1,4 @@
-"""`StreamDataset`: a source that reads rows from files, one after the other; a `RowStream` says which."""
+"""`StreamDataset`: a source that reads rows from files one after the other, with a `RowStream`."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common.kinds import Worded, readable
 from msnb.dataset.core.config import fresh_seed, settings
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
-from msnb.dataset.core.shares import share
+from msnb.dataset.core.kinds import Int, NumSamples, Workers, of_type
+from msnb.dataset.core.shares import resolve_shard
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine import nodes, shuffle_repeat
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import gathered, settle
+from msnb.dataset.engine.chunk import group_rows, stack_if_uniform
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.chunk import Chunk, Hint
 
 
-def _stream_shuffled(shuffle, name):
+def _check_stream_shuffle(shuffle, name):
     if isinstance(shuffle, bool | Shuffle):
         return shuffle
     raise TypeError(
@@ -28,30 +28,30 @@ def _stream_shuffled(shuffle, name):
     )
 
 
-StreamShuffled = Annotated[bool | Shuffle, Worded("a bool or a Shuffle", _stream_shuffled)]
+StreamShuffled = Annotated[bool | Shuffle, Worded("a bool or a Shuffle", _check_stream_shuffle)]
 
 
-def _files(files, name):
+def _check_files(files, name):
     return of_type(str, list)(files, name.replace("_", " "))
 
 
-Files = Annotated[str | list[str], Worded("a file or a list of files", _files)]
+Files = Annotated[str | list[str], Worded("a file or a list of files", _check_files)]
 
 
 class RowStream:
-    """Rows from files.
+    """Rows of files.
 
     Args:
-        name (str): Of the data set.
+        name (str): Name of the data set.
         files (list[str]): The files.
         read (Callable): Path to an iterator over rows (tuples of arrays).
         count (Callable): Path to number of rows.
-        shuffle_files (bool): Whether each epoch takes the files in another order.
-        num_shards, shard_id (int): Which share of the rows.
-        num_samples (int): At most so many rows; 0 for all.
+        shuffle_files (bool): Whether the order of the files changes in each epoch.
+        num_shards, shard_id (int): Shard of the rows.
+        num_samples (int): Maximal number of rows; 0 for all.
     """
 
-    workers = 1  # how many files are read by turns
+    workers = 1  # number of files that are read in turns
 
     def __init__(
         self,
@@ -78,20 +78,20 @@ class RowStream:
 
     @property
     def counts(self) -> list[int]:
-        """Rows of each file."""
+        """Number of rows of each file."""
         if self._counts is None:
             self._counts = [self.counter(f) for f in self.files]
             if not sum(self._counts):
                 raise NoDataError(self.name, f"there is no row in {', '.join(map(repr, self.files[:3]))}.")
         return self._counts
 
-    def share(self) -> int:
-        """Rows of this shard."""
+    def shard_size(self) -> int:
+        """Return the number of rows of this shard."""
         return -(-sum(self.counts) // self.num_shards)
 
     def size(self) -> int:
-        """Rows per epoch."""
-        rows = self.share()
+        """Return the number of rows per epoch."""
+        rows = self.shard_size()
         return min(rows, self.num_samples) if self.num_samples else rows
 
     def pieces(self) -> Iterator[Any]:
@@ -102,18 +102,18 @@ class RowStream:
         if self.num_shards == 1:
             yield from ((self.files[number], 0, None) for number in self.order)
             return
-        want, skip = self.share(), self.shard_id * self.share()
-        while want:  # the first rows are used again where shares would not be equal
+        remaining, skip = self.shard_size(), self.shard_id * self.shard_size()
+        while remaining:  # the first rows are used again to make shards equal
             for number in self.order:
-                here = self.counts[number]
-                if skip >= here:
-                    skip -= here
+                row_count = self.counts[number]
+                if skip >= row_count:
+                    skip -= row_count
                     continue
-                take = min(here - skip, want)
+                take = min(row_count - skip, remaining)
                 yield self.files[number], skip, take
-                want -= take
+                remaining -= take
                 skip = 0
-                if not want:
+                if not remaining:
                     return
 
     def skip_epoch(self) -> None:
@@ -121,23 +121,23 @@ class RowStream:
         next(self.pieces(), None)
 
     def rows(self) -> Iterator[Any]:
-        """Yield the rows of the next epoch: several files take turns, row by row, as many as there are workers."""
+        """Yield the rows of the next epoch. With several workers, as many files take turns, row by row."""
         pieces = list(self.pieces())
         turns = min(self.workers, len(pieces))
         if turns <= 1:
-            yield from self._chain(pieces)
+            yield from self._read_pieces(pieces)
             return
-        readers = [self._chain(pieces[i::turns]) for i in range(turns)]
+        readers = [self._read_pieces(pieces[i::turns]) for i in range(turns)]
         while readers:
-            left = []
+            active = []
             for reader in readers:
                 for row in reader:
                     yield row
-                    left.append(reader)
+                    active.append(reader)
                     break
-            readers = left
+            readers = active
 
-    def _chain(self, pieces):
+    def _read_pieces(self, pieces):
         for file, skip, take in pieces:
             reader = iter(self.read(file))
             if take is not None:
@@ -146,11 +146,11 @@ class RowStream:
 
     def stream(self, hint: "Hint") -> "Iterator[Chunk]":
         """Yield (columns, number of rows)."""
-        for group in gathered(islice(self.rows(), self.num_samples or None), hint):
-            yield [settle(list(c)) for c in zip(*group, strict=True)], len(group)
+        for group in group_rows(islice(self.rows(), self.num_samples or None), hint):
+            yield [stack_if_uniform(list(c)) for c in zip(*group, strict=True)], len(group)
 
     def describe(self) -> str:
-        """One line for plans."""
+        """Return one line for plans."""
         return f"{self.name} ({len(self.files)} file(s))"
 
 
@@ -166,15 +166,15 @@ class StreamDataset(SourceDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
         check_sharing(None, None, num_shards, shard_id)
         self.dataset_files: list[Any] = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
-        self.num_shards, self.shard_id = share(num_shards, shard_id)
+        self.num_shards, self.shard_id = resolve_shard(num_shards, shard_id)
         self._divided = num_shards is None and self.num_shards is not None
         self.shuffle_level: Shuffle | None = (
             shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
@@ -182,24 +182,24 @@ class StreamDataset(SourceDataset):
         self.shuffle_files: bool = self.shuffle_level is not None
         self._shared = {}
 
-    def _stream(self):
-        """The RowStream of these files."""
+    def _make_stream(self):
+        """Return the RowStream of these files."""
         raise NotImplementedError
 
-    def _names(self):
+    def _column_names(self):
         return list(self.columns)
 
     def get_col_names(self) -> list[str]:
-        """Names of the columns, which most know without their files."""
-        return self._names()
+        """Return the names of the columns. Most sources know them without their files."""
+        return self._column_names()
 
-    def _node(self, children):
-        stream = self._stream()
+    def _make_node(self, children):
+        stream = self._make_stream()
         stream.workers = self.num_parallel_workers or settings.workers
         if "counts" in self._shared:
             stream._counts = self._shared["counts"]
         paths = [path for file in stream.files for path in ((file,) if isinstance(file, str) else file)]
-        node = nodes.StreamSource(stream, self._names(), paths)
+        node = nodes.StreamSource(stream, self._column_names(), paths)
         if self.cache is not None:
             node = self.cache.node(self, node)
         if self.shuffle_level == Shuffle.GLOBAL:
@@ -208,16 +208,16 @@ class StreamDataset(SourceDataset):
         return node
 
     def _buffer_size(self, rows):
-        """Four average files, at least 10000 rows, as MindSpore has it."""
+        """Return the size of the shuffle buffer: four average files, at least 10000 rows, as in MindSpore."""
         rows = -(-rows // (self.num_shards or 1))
         if self.num_samples:
             rows = min(rows, self.num_samples)
         return max(4 * -(-rows // len(self.dataset_files)), 10000)
 
     def is_shuffled(self) -> bool:
-        """Whether the order is random."""
+        """Return True if the order is random."""
         return self.shuffle_files
 
     def is_sharded(self) -> bool:
-        """Whether it is a share of the data."""
+        """Return True if it is a shard of the data."""
         return self.num_shards is not None and self.num_shards > 1

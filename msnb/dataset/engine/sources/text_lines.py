@@ -1,4 +1,4 @@
-"""Texts that are read line by line: one column, or a translation beside it from a second file."""
+"""Texts that are read line by line: one column, or two with a translation from a second file."""
 
 import os
 import re
@@ -9,23 +9,23 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Worded, check, checked
-from msnb.dataset.core.kinds import Folder, NumSamples, Text, Whole, Workers, of_type, one_of
+from msnb.dataset.core.kinds import Folder, Int, NumSamples, Text, Workers, of_type, one_of
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.public import StreamedSet, TextSet, string
 from msnb.dataset.engine.sources.streamed import StreamShuffled
 from msnb.formats import text_files
 
-_PARTS = ("train", "valid", "test", "all")
+_USAGES = ("train", "valid", "test", "all")
 
 
 class _Lines(StreamedSet):
-    """The lines of a file that are not empty."""
+    """The non-empty lines of a file."""
 
     columns: tuple[str, ...] = ("text",)
-    usages: tuple[str, ...] = _PARTS
+    usages: tuple[str, ...] = _USAGES
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         with open(path, "rb") as file:
             for line in file:
                 if line := line.removesuffix(b"\n"):
@@ -46,7 +46,7 @@ class WikiTextDataset(_Lines, TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    files: dict[str, tuple[str, ...]] = {part: (f"wiki.{part}.tokens",) for part in ("train", "valid", "test")}
+    files: dict[str, tuple[str, ...]] = {usage: (f"wiki.{usage}.tokens",) for usage in ("train", "valid", "test")}
 
 
 class PennTreebankDataset(_Lines, TextSet):
@@ -63,7 +63,7 @@ class PennTreebankDataset(_Lines, TextSet):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    files: dict[str, tuple[str, ...]] = {part: (f"ptb.{part}.txt",) for part in ("train", "valid", "test")}
+    files: dict[str, tuple[str, ...]] = {usage: (f"ptb.{usage}.txt",) for usage in ("train", "valid", "test")}
 
 
 class EnWik9Dataset(StreamedSet):
@@ -89,19 +89,19 @@ class EnWik9Dataset(StreamedSet):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = True,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
-        self._open(dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, None, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         with open(path, "rb") as file:
             for line in file:
                 yield (np.array(line.removesuffix(b"\n")),)
 
 
-def _two_languages(pair, name):
+def _check_language_pair(pair, name):
     if len(of_type(list, tuple)(pair, name)) != 2:
         raise ValueError(f"{name} should be two languages, but got {pair}.")
     for language in pair:
@@ -109,27 +109,27 @@ def _two_languages(pair, name):
     return tuple(pair)
 
 
-Pair = Annotated[Sequence[str], Worded("two languages", _two_languages)]
+Pair = Annotated[Sequence[str], Worded("two languages", _check_language_pair)]
 
 
 class _Translations(StreamedSet):
-    """Lines of a file beside those of another: a "file" of the stream is a pair of paths."""
+    """Lines of one file with those of another. A "file" of the stream is a pair of paths."""
 
     columns: tuple[str, ...] = ("text", "translation")
-    usages: tuple[str, ...] = _PARTS
+    usages: tuple[str, ...] = _USAGES
 
-    def _sentences(self, path) -> Any:
+    def _read_sentences(self, path) -> Any:
         """Yield the sentences of a file."""
         return (line.removesuffix("\n") for line in text_files.lines(path, newline="\n"))
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         first, second = path
-        others = iter(self._sentences(second))
-        for sentence in self._sentences(first):
-            other = next(others, None)
-            if other is None:
+        translations = iter(self._read_sentences(second))
+        for sentence in self._read_sentences(first):
+            translation = next(translations, None)
+            if translation is None:
                 raise RuntimeError(f"Invalid data, {second!r} has fewer sentences than {first!r}.")
-            yield string(sentence), string(other)
+            yield string(sentence), string(translation)
 
 
 class Multi30kDataset(_Translations):
@@ -148,7 +148,7 @@ class Multi30kDataset(_Translations):
     """
 
     usages: tuple[str, ...] = ("train", "test", "valid", "all")
-    _places = {"train": ("training", "train"), "valid": ("validation", "val"), "test": ("mmt16_task1_test", "test")}
+    _file_stems = {"train": ("training", "train"), "valid": ("validation", "val"), "test": ("mmt16_task1_test", "test")}
 
     @checked
     def __init__(
@@ -159,8 +159,8 @@ class Multi30kDataset(_Translations):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
     ) -> None:
         pair = tuple(language_pair or ("en", "de"))
@@ -168,37 +168,37 @@ class Multi30kDataset(_Translations):
             raise ValueError(f"language_pair should be ['en', 'de'] or ['de', 'en'], but got {list(pair)}.")
         self.language_pair: tuple[str, ...] = pair
         shuffle = Shuffle.GLOBAL if shuffle is None else shuffle
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _parts(self):
-        parts = ("train", "test", "valid") if self.usage == "all" else (self.usage,)
-        places = [self._places[part] for part in parts]
+    def _usage_paths(self):
+        usages = ("train", "test", "valid") if self.usage == "all" else (self.usage,)
+        file_stems = [self._file_stems[usage] for usage in usages]
         return [
             tuple(os.path.join(self.dataset_dir, folder, f"{stem}.{tongue}") for tongue in self.language_pair)
-            for folder, stem in places
+            for folder, stem in file_stems
         ]
 
 
 class _Iwslt(_Translations):
-    """Talks with their translations: a training text with tags in lines of their own, the other parts in XML."""
+    """Talks with translations. The training text has lines with tags; the other files are XML."""
 
     language_pair: tuple[str, ...]
     by_name = False
     year = 16
 
-    def _folder(self) -> str:
+    def _language_folder(self) -> str:
         raise NotImplementedError
 
-    def _sets(self) -> dict[str, tuple[str, ...]]:
-        """The names of the sets of each part but the one for training."""
+    def _set_names(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the sets of each usage other than training."""
         raise NotImplementedError
 
-    def _parts(self):
-        pair, folder = "-".join(self.language_pair), self._folder()
+    def _usage_paths(self):
+        pair, folder = "-".join(self.language_pair), self._language_folder()
         stems = [f"train.tags.{pair}"] if self.usage in ("train", "all") else []
         ends = [""] * len(stems)
-        for part, names in self._sets().items():
-            if self.usage in (part, "all"):
+        for usage, names in self._set_names().items():
+            if self.usage in (usage, "all"):
                 stems += [f"IWSLT{self.year}.TED.{name}.{pair}" for name in names]
                 ends += [".xml"] * len(names)
         return [
@@ -206,14 +206,14 @@ class _Iwslt(_Translations):
             for stem, end in zip(stems, ends, strict=True)
         ]
 
-    def _sentences(self, path):
+    def _read_sentences(self, path):
         if not path.endswith(".xml"):
             lines = (line.strip() for line in text_files.lines(path))
             return (line for line in lines if line and not _TAG.match(line))
         try:
             segments = ElementTree.fromstring(text_files.text(path)).iter("seg")
-        except ElementTree.ParseError:  # the talks hold bare ampersands
-            return [found.strip() for found in _SEGMENT.findall(text_files.text(path))]
+        except ElementTree.ParseError:  # the talks contain unescaped ampersands
+            return [segment.strip() for segment in _SEGMENT.findall(text_files.text(path))]
         return ["".join(segment.itertext()).strip() for segment in segments]
 
 
@@ -252,8 +252,8 @@ class IWSLT2016Dataset(_Iwslt):
         test_set: Annotated[str, one_of(*_SETS_2016)] | None = None,
         num_samples: NumSamples | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
     ) -> None:
@@ -262,12 +262,12 @@ class IWSLT2016Dataset(_Iwslt):
             raise ValueError(f"language_pair should be 'en' and one of {_WITH_ENGLISH}, but got {language_pair}.")
         self.valid_set: str = valid_set or "tst2013"
         self.test_set: str = test_set or "tst2014"
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _folder(self):
+    def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", *self.language_pair, "-".join(self.language_pair))
 
-    def _sets(self):
+    def _set_names(self):
         return {"valid": (self.valid_set,), "test": (self.test_set,)}
 
 
@@ -296,18 +296,18 @@ class IWSLT2017Dataset(_Iwslt):
         language_pair: Pair | None = None,
         num_samples: NumSamples | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         num_parallel_workers: Workers | None = None,
         cache: Cache | None = None,
     ) -> None:
         self.language_pair = tuple(language_pair or ("de", "en"))
         for language in self.language_pair:
             check(one_of(*_LANGUAGES_2017), language, "language_pair", "IWSLT2017Dataset")
-        self._open(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self._init_stream(dataset_dir, usage, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
-    def _folder(self):
+    def _language_folder(self):
         return os.path.join(self.dataset_dir, "texts", "DeEnItNlRo", "DeEnItNlRo", "DeEnItNlRo-DeEnItNlRo")
 
-    def _sets(self):
+    def _set_names(self):
         return {"valid": ("dev2010",), "test": ("tst2010",)}

@@ -1,4 +1,4 @@
-"""Texts with what belongs to them: a label, an answer, a tag for each word."""
+"""Texts with annotations: a label, an answer, a tag for each word."""
 
 import os
 from typing import Any
@@ -7,10 +7,10 @@ import numpy as np
 
 from msnb.dataset.engine.sources.public import (
     Files,
-    LateWorkersTextSet,
     StreamedSet,
     TextSet,
     UsageSet,
+    WorkersLastTextSet,
     listing,
     string,
     texts,
@@ -36,19 +36,19 @@ class IMDBDataset(UsageSet):
     columns: tuple[str, ...] = ("text", "label")
     classes: int | None = 2
 
-    def _read(self):
+    def _read_columns(self):
         paths, labels = [], []
-        for part in ("train", "test") if self.usage == "all" else (self.usage,):
+        for usage in ("train", "test") if self.usage == "all" else (self.usage,):
             for kind, label in (("pos", 1), ("neg", 0)):
-                found = listing(self._under(part, kind), ".txt")
-                paths += found
-                labels += [label] * len(found)
+                files = listing(self._join_path(usage, kind), ".txt")
+                paths += files
+                labels += [label] * len(files)
         return Files(paths, lambda path: np.array(read_file(path).tobytes())), np.array(labels, np.int32)
 
 
 class SQuADDataset(TextSet):
     """SQuAD 1.1 and 2.0, questions about paragraphs: columns ``context``, ``question`` (strings), ``text`` (strings,
-    the answers), ``answer_start`` (uint32, the places where these begin; 2**32 - 1 where there is no answer).
+    the answers), ``answer_start`` (uint32, the positions of the answers; 2**32 - 1 if there is no answer).
 
     Args:
         dataset_dir (str): Folder with ``train-v1.1.json`` and ``dev-v1.1.json``, or those of v2.0.
@@ -65,25 +65,25 @@ class SQuADDataset(TextSet):
     usages: tuple[str, ...] = ("train", "dev", "all")
     by_name = False
 
-    def _parts(self):
-        wanted = ("train", "dev") if self.usage == "all" else (self.usage,)
-        found = listing(self.dataset_dir, ".json")
-        paths = [path for part in wanted for path in found if os.path.basename(path).startswith(f"{part}-")]
+    def _usage_paths(self):
+        usages = ("train", "dev") if self.usage == "all" else (self.usage,)
+        files = listing(self.dataset_dir, ".json")
+        paths = [path for usage in usages for path in files if os.path.basename(path).startswith(f"{usage}-")]
         if not paths:
-            raise RuntimeError(f"Invalid data, {self.dataset_dir!r} has no file such as {wanted[0]}-v1.1.json.")
+            raise RuntimeError(f"Invalid data, {self.dataset_dir!r} has no file such as {usages[0]}-v1.1.json.")
         return paths
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         try:
             for article in text_files.json_file(path)["data"]:
                 for paragraph in article["paragraphs"]:
                     for question in paragraph["qas"]:
-                        yield self._row(paragraph["context"], question)
+                        yield self._make_row(paragraph["context"], question)
         except (KeyError, TypeError) as error:
             raise text_files.BadFileError(f"Invalid file, {path!r} is not of the form of SQuAD: {error}.") from None
 
     @staticmethod
-    def _row(context, question) -> tuple[Any, ...]:
+    def _make_row(context, question) -> tuple[Any, ...]:
         answers = question["answers"]
         starts = np.array([answer["answer_start"] for answer in answers] or [2**32 - 1], np.uint32)
         return string(context), string(question["question"]), texts([a["text"] for a in answers] or [""]), starts
@@ -105,12 +105,12 @@ class SST2Dataset(TextSet):
 
     usages: tuple[str, ...] = ("train", "dev", "test")
     usual = "train"
-    files: dict[str, tuple[str, ...]] = {part: (f"{part}.tsv",) for part in usages}
+    files: dict[str, tuple[str, ...]] = {usage: (f"{usage}.tsv",) for usage in usages}
 
-    def _names(self):
+    def _column_names(self):
         return ["sentence"] if self.usage == "test" else ["sentence", "label"]
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         for number, line in enumerate(text_files.lines(path), 1):
             fields = line.removesuffix("\n").split("\t")
             if len(fields) != 2:
@@ -120,11 +120,11 @@ class SST2Dataset(TextSet):
 
 
 class _Tagged(StreamedSet):
-    """Sentences of words with their tags, a word a line; an empty line ends a sentence."""
+    """Sentences of words with tags: one word per line, and an empty line after a sentence."""
 
-    between: str
+    separator: str
 
-    def _rows(self, path):
+    def _read_rows(self, path):
         sentence = []
         for number, line in enumerate(text_files.lines(path), 1):
             line = line.removesuffix("\n")
@@ -133,7 +133,7 @@ class _Tagged(StreamedSet):
                     yield tuple(map(texts, zip(*sentence, strict=True)))
                 sentence = []
                 continue
-            fields = [field for field in line.split(self.between) if field]
+            fields = [field for field in line.split(self.separator) if field]
             if len(fields) != 3:
                 raise RuntimeError(f"Invalid file, {path!r}: line {number} has {len(fields)} fields, but needs 3.")
             sentence.append(fields)
@@ -141,14 +141,14 @@ class _Tagged(StreamedSet):
             yield tuple(map(texts, zip(*sentence, strict=True)))
 
 
-class CoNLL2000Dataset(_Tagged, LateWorkersTextSet):
+class CoNLL2000Dataset(_Tagged, WorkersLastTextSet):
     """Sentences in chunks, of CoNLL-2000: columns ``word``, ``pos_tag``, ``chunk_tag`` (strings, one for each word).
 
     Args:
         dataset_dir (str): Folder with ``train.txt`` and ``test.txt``.
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
 
-    The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` stands after the shards.
+    The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` comes after the shards.
 
     Raises:
         RuntimeError: If a file is missing or a line has another number of fields, or arguments exclude each other.
@@ -157,10 +157,10 @@ class CoNLL2000Dataset(_Tagged, LateWorkersTextSet):
 
     columns: tuple[str, ...] = ("word", "pos_tag", "chunk_tag")
     files: dict[str, tuple[str, ...]] = {"train": ("train.txt",), "test": ("test.txt",)}
-    between = " "
+    separator = " "
 
 
-class UDPOSDataset(_Tagged, LateWorkersTextSet):
+class UDPOSDataset(_Tagged, WorkersLastTextSet):
     """Sentences with parts of speech, of Universal Dependencies: columns ``word``, ``universal``, ``stanford``
     (strings, one for each word).
 
@@ -169,7 +169,7 @@ class UDPOSDataset(_Tagged, LateWorkersTextSet):
             ``en-ud-tag.v2.test.txt``.
         usage (str, optional): 'train', 'valid', 'test' or 'all'. Default: None, 'all'.
 
-    The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` stands after the shards.
+    The other arguments are those of :class:`TextFileDataset`; `num_parallel_workers` comes after the shards.
 
     Raises:
         RuntimeError: If a file is missing or a line has another number of fields, or arguments exclude each other.
@@ -179,6 +179,6 @@ class UDPOSDataset(_Tagged, LateWorkersTextSet):
     columns: tuple[str, ...] = ("word", "universal", "stanford")
     usages: tuple[str, ...] = ("train", "valid", "test", "all")
     files: dict[str, tuple[str, ...]] = {
-        part: (f"en-ud-tag.v2.{name}.txt",) for part, name in zip(usages, ("train", "dev", "test"), strict=False)
+        usage: (f"en-ud-tag.v2.{name}.txt",) for usage, name in zip(usages, ("train", "dev", "test"), strict=False)
     }
-    between = "\t"
+    separator = "\t"

@@ -1,19 +1,19 @@
-"""Lines of text files."""
+"""`TextFileDataset`: the lines of text files."""
 
 from itertools import islice
 
 import numpy as np
 
 from msnb.common.kinds import checked
-from msnb.dataset.core.kinds import NumSamples, Whole, Workers
+from msnb.dataset.core.kinds import Int, NumSamples, Workers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import gathered
+from msnb.dataset.engine.chunk import group_rows
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
 from msnb.formats import text_files
 
 
-def _lines(path):
+def _read_lines(path):
     with open(path, "rb") as file:
         for line in file:
             if line.endswith(b"\n"):
@@ -22,8 +22,8 @@ def _lines(path):
                 yield line
 
 
-def _recoded(path, encoding):
-    """The lines of a file in another encoding, as UTF-8."""
+def _read_recoded_lines(path, encoding):
+    """Yield the lines of a file in another encoding as UTF-8."""
     for line in text_files.lines(path, encoding, newline="\n", choosable=True):
         line = line.removesuffix("\n")
         if line:
@@ -31,15 +31,15 @@ def _recoded(path, encoding):
 
 
 class _TextStream(RowStream):
-    """Lines, put into chunks without an array per line."""
+    """Lines, which are chunked without an array per line."""
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
-        for lines in gathered(islice(self.rows(), self.num_samples or None), hint):
-            yield [_column(lines)], len(lines)
+        for lines in group_rows(islice(self.rows(), self.num_samples or None), hint):
+            yield [_make_text_column(lines)], len(lines)
 
 
-def _column(lines):
+def _make_text_column(lines):
     widest = max(map(len, lines))
     if widest > 4096 and widest * len(lines) > 4 * sum(map(len, lines)):
         return [np.array(line) for line in lines]
@@ -51,20 +51,20 @@ class TextFileDataset(StreamDataset):
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
-        num_samples (int, optional): At most so many lines. Default: None, all.
+        num_samples (int, optional): Maximal number of lines. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
-            random order,
-            True or ``Shuffle.GLOBAL`` for lines in random order too. Default: ``Shuffle.GLOBAL``.
-        num_shards (int, optional): Number of shares to divide the lines into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the lines. Default: None.
-        encoding (str, optional): Encoding of the files, such as 'gbk', which are turned into UTF-8. With 'utf-8' the
-            lines are the bytes of the file as they are, whatever they mean. Default: 'utf-8'.
+        shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
+            random order, True or ``Shuffle.GLOBAL`` for lines in random order too. Default: ``Shuffle.GLOBAL``.
+        num_shards (int, optional): Number of shards that the lines are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the lines. Default: None.
+        encoding (str, optional): Encoding of the files, such as 'gbk'. Rows are converted to UTF-8. With 'utf-8' the
+            lines are the unchanged bytes of the file, which need not be valid. Default: 'utf-8'.
 
     Raises:
         ValueError: If no file matches or an argument is out of range.
-        RuntimeError: If arguments exclude each other, there is no line, or a file is not in another `encoding` given.
+        RuntimeError: If arguments exclude each other, there is no line, or a file is not in an `encoding` other than
+            UTF-8.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -80,8 +80,8 @@ class TextFileDataset(StreamDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         *,
         encoding: str = "utf-8",
@@ -89,8 +89,12 @@ class TextFileDataset(StreamDataset):
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         self.encoding: str = text_files.check_encoding(encoding)
 
-    def _stream(self):
-        read = _lines if self.encoding.lower() in ("utf-8", "utf8") else lambda path: _recoded(path, self.encoding)
+    def _make_stream(self):
+        read = (
+            _read_lines
+            if self.encoding.lower() in ("utf-8", "utf8")
+            else lambda path: _read_recoded_lines(path, self.encoding)
+        )
 
         def count(path):
             try:

@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.kinds import File, Flag, NumSamples, Whole, Workers, of_type, one_of
+from msnb.dataset.core.kinds import File, Flag, Int, NumSamples, Workers, of_type, one_of
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema, load
@@ -18,15 +18,15 @@ from msnb.formats.protobuf import WireError
 from msnb.formats.text_files import BadFileError
 from msnb.mindrecord._example import count_records, examples, is_tfrecord, values_of
 
-_LARGEST = 1 << 31  # bytes that padding may give one row's column
+_MAX_PADDED_BYTES = 1 << 31  # of one row's column
 
 
 class _UnfitError(RuntimeError):
-    """A feature does not fit its column; the reader adds file and record."""
+    """A feature does not fit its column. The reader adds file and record."""
 
 
 class _Column:
-    """How one feature becomes an array."""
+    """Converts one feature to an array."""
 
     def __init__(self, name, dtype, shape, rank):
         self.name = name
@@ -35,7 +35,7 @@ class _Column:
         self.rank = rank
 
     def array(self, data, features):
-        """The array of the column's feature in the payload `data`. Raises WireError or _UnfitError."""
+        """Return the array of the column's feature in the payload `data`. Raise WireError or _UnfitError."""
         if self.name not in features:
             raise _UnfitError(f"Invalid data, column name: {self.name} does not exist.")
         kind, values = values_of(data, features[self.name])
@@ -44,7 +44,7 @@ class _Column:
                 f"Invalid data, column {self.name!r}: tf_file column type must be uint8, int64 or float32."
             )
         if kind == "bytes":
-            return self._bytes(values)
+            return self._bytes_array(values)
         if kind == "float" and self.dtype.kind != "f":
             raise _UnfitError(
                 f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be float32, but "
@@ -57,11 +57,11 @@ class _Column:
                 f"int64, uint32, "
                 f"int32, uint16, int16, uint8 or int8, but got {self.dtype}."
             )
-        return values.astype(self.dtype).reshape(self._shaped(len(values)))
+        return values.astype(self.dtype).reshape(self._array_shape(len(values)))
 
-    def _bytes(self, values):
+    def _bytes_array(self, values):
         if self.dtype.kind == "S":
-            return np.array(values).reshape(self._shaped(len(values)))
+            return np.array(values).reshape(self._array_shape(len(values)))
         if self.dtype.itemsize != 1:
             raise _UnfitError(
                 f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be int8, uint8 "
@@ -78,10 +78,10 @@ class _Column:
                         f"Invalid data, more than one unknown dimension in the shape of column: {self.name}"
                     )
                 size = math.prod(shape[1:])
-                if size * len(values) > _LARGEST:
+                if size * len(values) > _MAX_PADDED_BYTES:
                     raise _UnfitError(
                         f"Invalid data, column {self.name!r}: its shape {shape} would fill {len(values)} values up to "
-                        f"{size} bytes each, more than {_LARGEST} together."
+                        f"{size} bytes each, more than {_MAX_PADDED_BYTES} together."
                     )
             elif -1 not in shape and math.prod(shape) != longest:
                 total = math.prod(shape)
@@ -91,27 +91,27 @@ class _Column:
                     f"received: {total}\nexpected total elements in shape: {longest}"
                 )
         joined = b"".join(v.ljust(size, b"\0") for v in values)
-        return np.frombuffer(joined, self.dtype).reshape(self._shaped(len(joined)))
+        return np.frombuffer(joined, self.dtype).reshape(self._array_shape(len(joined)))
 
-    def _shaped(self, count):
+    def _array_shape(self, count):
         shape = self.shape
         if shape is None:
             return () if self.rank == 0 and count == 1 else (count,)
         if not shape:
             return () if count == 1 else (count,)
-        known = math.prod(d for d in shape if d != -1)
+        fixed_size = math.prod(d for d in shape if d != -1)
         if list(shape).count(-1) > 1:
             raise _UnfitError(f"Requested shape has more than one unknown dimension! Column {self.name!r}: {shape}.")
-        if known == 0 or count < known or count % known or -1 not in shape and count != known:
+        if fixed_size == 0 or count < fixed_size or count % fixed_size or -1 not in shape and count != fixed_size:
             raise _UnfitError(
                 f"Requested shape has an invalid element count! Column {self.name!r}: shape {shape}, but {count} "
                 f"elements."
             )
-        return tuple(count // known if d == -1 else d for d in shape)
+        return tuple(count // fixed_size if d == -1 else d for d in shape)
 
 
 class _ExampleStream(RowStream):
-    """Rows of Examples; shares go by files unless rows are to be shared equally."""
+    """Rows of Examples. Shards consist of files, or of rows if `equal_rows` is set."""
 
     equal_rows = False
 
@@ -126,19 +126,19 @@ class _ExampleStream(RowStream):
         yield from ((self.files[number], 0, None) for number in self.order[self.shard_id :: self.num_shards])
 
     def size(self):
-        """Rows per epoch."""
+        """Return the number of rows per epoch."""
         if self.num_samples:
-            return min(self.num_samples, self.share())
-        return self.share()
+            return min(self.num_samples, self.shard_size())
+        return self.shard_size()
 
 
-def _records(files, name):
+def _check_files(files, name):
     if isinstance(files, str | list):
         return files
     raise TypeError(f"{name} should be type str or a list of strings.")
 
 
-Records = Annotated[str | list[str], Worded("a file or a list of files", _records)]
+Records = Annotated[str | list[str], Worded("a file or a list of files", _check_files)]
 
 
 class TFRecordDataset(StreamDataset):
@@ -147,21 +147,18 @@ class TFRecordDataset(StreamDataset):
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         schema (Union[str, Schema], optional): Names, types and shapes of the columns: a JSON file or a Schema. Default:
-            None, as in the
-            first record; bytes become uint8.
+            None, those of the first record; bytes become uint8.
         columns_list (list[str], optional): Columns to read. Default: None, all.
-        num_samples (int, optional): At most so many rows. Default: None, all, or the schema's ``numRows``.
+        num_samples (int, optional): Maximal number of rows. Default: None, all, or the schema's ``numRows``.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
-            random order,
-            True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
-        num_shards (int, optional): Number of shares to divide the files into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        shard_equal_rows (bool, optional): Whether rows are shared instead of files, so that shares are equal. Default:
+        shuffle (Union[bool, Shuffle], optional): False for the order of the files, ``Shuffle.FILES`` for the files in
+            random order, True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
+        num_shards (int, optional): Number of shards that the files are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        shard_equal_rows (bool, optional): Whether rows are divided instead of files, so that shards are equal. Default:
             False.
-        cache (DatasetCache, optional): Where to keep the rows. Default: None.
-        compression_type (str, optional): How the files are compressed as a whole: 'GZIP', 'ZLIB' or '' for not at all.
-            Default: None, ''.
+        cache (DatasetCache, optional): Cache of the rows. Default: None.
+        compression_type (str, optional): Compression of the files: 'GZIP', 'ZLIB' or '' for none. Default: None, ''.
 
     Raises:
         ValueError: If no file matches or an argument is out of range.
@@ -181,8 +178,8 @@ class TFRecordDataset(StreamDataset):
         num_samples: NumSamples | None = None,
         num_parallel_workers: Workers | None = None,
         shuffle: StreamShuffled = Shuffle.GLOBAL,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         shard_equal_rows: Flag | None = False,
         cache: Cache | None = None,
         compression_type: Annotated[str, one_of("", "GZIP", "ZLIB")] | None = None,
@@ -194,17 +191,16 @@ class TFRecordDataset(StreamDataset):
             )
         self.schema = schema
         self.columns_list: list[str] = columns_list or []
-        self.shard_equal_rows: bool = (
-            bool(shard_equal_rows) or self._divided
-        )  # processes take as many steps as each other
+        # Processes must have the same number of steps, so their shards are equal.
+        self.shard_equal_rows: bool = bool(shard_equal_rows) or self._divided
         self.compression_type: str = compression_type or ""
-        content = self._content()
+        content = self._schema_content()
         if num_samples is None and content.get("numRows", 0) > 0:
             self.num_samples: Any = content["numRows"]
         bad = [f for f in self.dataset_files if not is_tfrecord(f, self.compression_type)]
         self._bad = bad
 
-    def _content(self):
+    def _schema_content(self):
         if isinstance(self.schema, str):
             check(File, self.schema, "schema", "TFRecordDataset")
             return load(self.schema)
@@ -212,10 +208,10 @@ class TFRecordDataset(StreamDataset):
             return {"columns": self.schema.columns, "numRows": self.schema.num_rows}
         return {}
 
-    def _columns(self):
+    def _load_columns(self):
         if "columns" in self._shared:
             return self._shared["columns"]
-        content = self._content()
+        content = self._schema_content()
         if content:
             described = content["columns"]
             # An object's columns come in the order of their names, as MindSpore's JSON reader has them.
@@ -249,7 +245,7 @@ class TFRecordDataset(StreamDataset):
             try:
                 kind, _ = values_of(data, first[name])
             except WireError as error:
-                raise _damaged(path, 0, error) from None
+                raise _damaged_record_error(path, 0, error) from None
             if kind is None:
                 raise RuntimeError(
                     f"Invalid data, column {name!r} of {path!r}: tf_file column type must be uint8, int64 or float32."
@@ -257,23 +253,23 @@ class TFRecordDataset(StreamDataset):
             columns.append(_Column(name, np.dtype(types[kind]), None, 1))
         return columns
 
-    def _names(self):
-        return [c.name for c in self._columns()]
+    def _column_names(self):
+        return [c.name for c in self._load_columns()]
 
-    def _stream(self):
+    def _make_stream(self):
         if self._bad:
             raise RuntimeError(
                 "Invalid file, the following files either cannot be opened, or are not valid tfrecord files:\n"
                 + "\n".join(self._bad)
             )
-        columns = self._columns()
+        columns = self._load_columns()
 
         def read(path):
             for number, data, features in examples(path, self.compression_type):
                 try:
                     row = tuple([column.array(data, features) for column in columns])
                 except WireError as error:
-                    raise _damaged(path, number, error) from None
+                    raise _damaged_record_error(path, number, error) from None
                 except _UnfitError as error:
                     raise RuntimeError(f"{error} (record {number} of {path!r})") from None
                 yield row
@@ -292,5 +288,5 @@ class TFRecordDataset(StreamDataset):
         return stream
 
 
-def _damaged(path, number, error):
+def _damaged_record_error(path, number, error):
     return BadFileError(f"Invalid file, failed to parse tfrecord file {path!r}: record {number}: {error}.")

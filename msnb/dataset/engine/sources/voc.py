@@ -7,12 +7,19 @@ from typing import Annotated
 import numpy as np
 
 from msnb.common.kinds import Worded, check, checked
-from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Text, Whole, Workers, of_type
+from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Text, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import stack_if_uniform
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
-from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, below, decode_image, file_names
+from msnb.dataset.engine.sources.samples import (
+    FILE_NAME,
+    Decrypt,
+    FileSamples,
+    decode_image,
+    file_names,
+    resolve_inside,
+)
 from msnb.formats import text_files
 
 
@@ -24,21 +31,23 @@ class _Pairs(FileSamples):
         self.targets = targets
 
     def fetch(self, numbers):
-        """The columns of these samples."""
+        """Return the columns of these samples."""
         images, *others = super().fetch(numbers)
         targets = [self.read(self.targets[i]) for i in numbers.tolist()]
         if self.decode:
-            targets = settle([decode_image(t, self.targets[i]) for t, i in zip(targets, numbers.tolist(), strict=True)])
+            targets = stack_if_uniform(
+                [decode_image(t, self.targets[i]) for t, i in zip(targets, numbers.tolist(), strict=True)]
+            )
         return [images, targets, *others]
 
 
-def _task(task, name):
+def _check_task(task, name):
     if of_type(str)(task, name) in ("Segmentation", "Detection"):
         return task
     raise ValueError(f"Invalid task : {task}. It should be 'Segmentation' or 'Detection'.")
 
 
-Task = Annotated[str, Worded("the name of a task", _task)]
+Task = Annotated[str, Worded("the name of a task", _check_task)]
 
 
 class VOCDataset(MappableDataset):
@@ -53,17 +62,17 @@ class VOCDataset(MappableDataset):
         usage (str, optional): Name of the list of images, 'train', 'val', ... Default: 'train'.
         class_indexing (dict, optional): Numbers of the classes, by name; for 'Detection'. Default: None, in the order
             of names.
-        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_samples (int, optional): Maximal number of samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
         decode (bool, optional): Whether images are decoded. Default: False.
-        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
-        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
-        shard_id (int, optional): Number of this share. Default: None.
-        cache (DatasetCache, optional): Where to keep the samples. Default: None.
-        extra_metadata (bool, optional): Whether there is a column ``_meta-filename``, the names of the images without
-            their endings. It is there for the operators of the pipeline; rows have it when it is renamed. Default:
-            False.
+        sampler (Sampler, optional): Selects and orders the samples; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shards that the samples are divided into. Default: None.
+        shard_id (int, optional): Index of this shard. Default: None.
+        cache (DatasetCache, optional): Cache of the samples. Default: None.
+        extra_metadata (bool, optional): Whether there is a column ``_meta-filename`` with the names of the images
+            without extensions. The operators of the pipeline can use it. Rows contain it only if it is renamed.
+            Default: False.
         decrypt (Callable, optional): Reads an encrypted image: its path to bytes. Default: None.
 
     Raises:
@@ -83,8 +92,8 @@ class VOCDataset(MappableDataset):
         shuffle: Shuffled | None = None,
         decode: Flag | None = False,
         sampler: Sampling | None = None,
-        num_shards: Whole | None = None,
-        shard_id: Whole | None = None,
+        num_shards: Int | None = None,
+        shard_id: Int | None = None,
         cache: Cache | None = None,
         extra_metadata: bool = False,
         decrypt: Decrypt | None = None,
@@ -109,84 +118,88 @@ class VOCDataset(MappableDataset):
         if extra_metadata:
             self.columns = (*self.columns, FILE_NAME)
 
-    def _path(self, folder, name):
-        return below(os.path.join(self.dataset_dir, folder), name, repr(self._list))
+    def _resolve_path(self, folder, name):
+        return resolve_inside(os.path.join(self.dataset_dir, folder), name, repr(self._list))
 
-    def _ids(self):
+    def _image_ids(self):
         return [line for line in text_files.text(self._list).splitlines() if line]
 
-    def _samples(self):
-        ids = self._ids()
+    def _load_samples(self):
+        ids = self._image_ids()
         if self.task == "Segmentation":
             if not ids:
-                self._nothing()
-            paths = [self._path("JPEGImages", f"{i}.jpg") for i in ids]
-            targets = [self._path("SegmentationClass", f"{i}.png") for i in ids]
+                self._raise_no_data()
+            paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i in ids]
+            targets = [self._resolve_path("SegmentationClass", f"{i}.png") for i in ids]
             return _Pairs(paths, targets, self._names_of(paths), self.decode, self.decrypt)
-        found = self._annotations(ids)
-        if not found:
-            self._nothing()
-        numbers = self._numbers(found)
+        annotations = self._load_annotations(ids)
+        if not annotations:
+            self._raise_no_data()
+        numbers = self._class_numbers(annotations)
         columns = [[], [], [], []]
-        for _, objects in found:
+        for _, objects in annotations:
             columns[0].append(np.array([o[1] for o in objects], np.float32))
             columns[1].append(np.array([[numbers[o[0]]] for o in objects], np.uint32))
             columns[2].append(np.array([[o[2]] for o in objects], np.uint32))
             columns[3].append(np.array([[o[3]] for o in objects], np.uint32))
-        paths = [self._path("JPEGImages", f"{i}.jpg") for i, _ in found]
+        paths = [self._resolve_path("JPEGImages", f"{i}.jpg") for i, _ in annotations]
         return FileSamples("VOCDataset", paths, [*columns, *self._names_of(paths)], self.decode, decrypt=self.decrypt)
 
     def _names_of(self, paths):
         return [file_names(paths)] if self.extra_metadata else []
 
-    def _nothing(self):
+    def _raise_no_data(self):
         raise NoDataError("VOCDataset", f"no image of {self._list!r} has what was asked for.")
 
-    def _annotations(self, ids):
+    def _load_annotations(self, ids):
         if "annotations" not in self._shared:
-            found = [(i, self._objects(self._path("Annotations", f"{i}.xml"))) for i in ids]
-            self._shared["annotations"] = [(i, objects) for i, objects in found if objects]
+            annotations = [(i, self._read_objects(self._resolve_path("Annotations", f"{i}.xml"))) for i in ids]
+            self._shared["annotations"] = [(i, objects) for i, objects in annotations if objects]
         return self._shared["annotations"]
 
-    def _objects(self, path):
-        """(class, (x, y, width, height), difficult, truncated) of each object of an annotation."""
+    def _read_objects(self, path):
+        """Return (class, (x, y, width, height), difficult, truncated) of each object of an annotation."""
         if not os.path.exists(path):
             raise RuntimeError(f"Invalid file, failed to open file: {path}")
         try:
             root = ElementTree.parse(path).getroot()
-        except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: encodings expat lacks
+        except (
+            ElementTree.ParseError,
+            LookupError,
+            ValueError,
+        ) as error:  # LookupError, ValueError: encodings that expat does not have
             raise text_files.BadFileError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
         nodes = root.findall("object")
         if not nodes:
             raise RuntimeError(f"Invalid data, no object found in {path}")
         objects = []
-        for place, node in enumerate(nodes):
-            where = f"object {place} of {path!r}"
+        for index, node in enumerate(nodes):
+            where = f"object {index} of {path!r}"
             box = node.find("bndbox")
             if box is None:
                 raise RuntimeError(f"Invalid data, bndbox dismatch in {path}")
             name = node.findtext("name", "")
-            x0, y0, x1, y1 = (_number(box, tag, where) for tag in ("xmin", "ymin", "xmax", "ymax"))
-            wanted = not self.class_indexing or name in self.class_indexing
-            if name and wanted and x0 > 0 and y0 > 0 and x1 > x0 and y1 > y0:
-                marks = [_number(node, tag, where, 1 << 32) for tag in ("difficult", "truncated")]
+            x0, y0, x1, y1 = (_parse_number(box, tag, where) for tag in ("xmin", "ymin", "xmax", "ymax"))
+            is_selected = not self.class_indexing or name in self.class_indexing
+            if name and is_selected and x0 > 0 and y0 > 0 and x1 > x0 and y1 > y0:
+                marks = [_parse_number(node, tag, where, 1 << 32) for tag in ("difficult", "truncated")]
                 objects.append((name, (x0, y0, x1 - x0, y1 - y0), *marks))
         return objects
 
-    def _numbers(self, found):
+    def _class_numbers(self, annotations):
         if self.class_indexing:
             return self.class_indexing
-        return {name: i for i, name in enumerate(sorted({o[0] for _, objects in found for o in objects}))}
+        return {name: i for i, name in enumerate(sorted({o[0] for _, objects in annotations for o in objects}))}
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Number of each class, by name. For 'Detection' only."""
+        """Return the number of each class, by name. Only for 'Detection'."""
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
-        return dict(self._numbers(self._annotations(self._ids())))
+        return dict(self._class_numbers(self._load_annotations(self._image_ids())))
 
 
-def _number(node, tag, where, end=None):
-    """The number in an element, 0 where there is none; with `end` it must fit an integer from 0."""
+def _parse_number(node, tag, where, end=None):
+    """Return the number in an element, or 0 if there is none. With `end` it must be from 0 to `end` - 1."""
     text = node.findtext(tag, "0") or "0"
     try:
         value = float(text)
