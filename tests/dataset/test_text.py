@@ -36,7 +36,7 @@ def run(op, value, columns=None):
         (text.ToNumber(msnb.int32), ["1", "-2"], [1, -2]),
         (text.Lookup(text.Vocab.from_list(["a", "b"]), "a"), ["b", "z"], [1, 0]),
     ],
-    ids=lambda v: type(v).__name__ if hasattr(v, "_row") else "",
+    ids=lambda v: type(v).__name__ if hasattr(v, "_transform_row") else "",
 )
 def test_what_becomes_of_a_line(op, line, wanted):
     assert run(op, line)[0] == wanted

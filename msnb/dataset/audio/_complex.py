@@ -40,7 +40,7 @@ class Angle(_ComplexOp):
         >>> audio.Angle()
     """
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return _phase(*self._parts(array))
 
 
@@ -64,7 +64,7 @@ class ComplexNorm(_ComplexOp):
     def __init__(self, power: NonNegReal24 = 1.0):
         self.power = power
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return _norm(*self._parts(array), self.power)
 
 
@@ -88,6 +88,6 @@ class Magphase(_ComplexOp):
     def __init__(self, power: NonNegReal24 = 1.0):
         self.power = power
 
-    def _row(self, array):
+    def _transform_row(self, array):
         real, imaginary = self._parts(array)
         return _norm(real, imaginary, self.power), _phase(real, imaginary)

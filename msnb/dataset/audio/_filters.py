@@ -19,7 +19,7 @@ class RecursiveFilter(AudioOp):
     def _filtered(self, wave):
         return scipy.signal.lfilter(self._b, self._a, wave, axis=-1)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         self._check(array, "f", "<..., time>", 1)
         # float64 inside: a float32 recursion drifts where poles lie near the unit circle
         made = self._filtered(array.astype(np.float64))

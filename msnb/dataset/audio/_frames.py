@@ -37,7 +37,7 @@ class ComputeDeltas(AudioOp):
         self.win_length: int = win_length
         self.pad_mode = pad_mode
 
-    def _row(self, array):
+    def _transform_row(self, array):
         array = self._real(array, "<..., freq, time>", 2)
         n = (self.win_length - 1) // 2
         weights = np.arange(-n, n + 1) / (n * (n + 1) * (2 * n + 1) / 3)
@@ -93,7 +93,7 @@ class SlidingWindowCmn(AudioOp):
         start = np.where(end > frames, start - (end - frames), start)
         return np.maximum(start, 0), np.minimum(end, frames)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         array = self._real(array, "<..., time, freq>", 2)
         start, end = self._windows(array.shape[-2])
         counts = (end - start)[:, None]

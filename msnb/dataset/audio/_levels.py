@@ -22,7 +22,7 @@ from msnb.dataset.core.kinds import (
 class _Waveform(AudioOp):
     """Takes arrays of shape <..., time>; ``_level`` gets them as float32 or float64."""
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return self._level(self._real(array, "<..., time>", 1))
 
 
@@ -58,7 +58,7 @@ class AmplitudeToDB(AudioOp):
         self.amin = amin
         self.top_db = top_db
 
-    def _row(self, array):
+    def _transform_row(self, array):
         array = self._real(array, "<..., freq, time>", 2)
         factor = 10 if self.stype is ScaleType.POWER else 20
         return to_decibels(array, factor, max(self.ref_value, self.amin), self.amin, self.top_db)

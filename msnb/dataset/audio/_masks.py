@@ -42,7 +42,7 @@ class _Mask(AudioOp):
         width = state.uniform_int(0, most)
         return state.uniform_int(0, length - width), width
 
-    def _apply(self, drawn, array):
+    def _apply_params(self, drawn, array):
         return self._masked(self._spectrogram(array), *drawn)
 
 
@@ -79,7 +79,7 @@ class MaskAlongAxis(_Mask):
         self.axis: int = axis
         self._axis = axis - 3
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return self._fixed(array, self.mask_start, self.mask_width)
 
 
@@ -110,7 +110,7 @@ class MaskAlongAxisIID(_Mask):
         self.axis: int = axis
         self._axis = axis - 3
 
-    def _draw(self, state, array):
+    def _draw_params(self, state, array):
         return self._drawn(state, array, self.mask_param)
 
 
@@ -128,10 +128,10 @@ class _Masking(_Mask):
     def deterministic(self) -> bool:
         return not self.iid_masks
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return self._fixed(array, self.mask_start, self._width)
 
-    def _draw(self, state, array):
+    def _draw_params(self, state, array):
         return self._drawn(state, array, self._width)
 
 

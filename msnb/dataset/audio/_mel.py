@@ -61,7 +61,7 @@ class MelScale(AudioOp):
         self.mel_type = mel_type
         self._bank = mel_bank(n_stft, f_min, self.f_max, n_mels, sample_rate, norm, mel_type)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         array = self._real(array, "<..., freq, time>", 2)
         if array.shape[-2] != self.n_stft:
             raise RuntimeError(
@@ -146,7 +146,7 @@ class MelSpectrogram(Stft):
         self.mel_scale = mel_scale
         self._bank = mel_bank(n_fft // 2 + 1, f_min, self.f_max, n_mels, sample_rate, norm, mel_scale)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return _on_bank(self._bank, self._powers(self._real(array, "<..., time>", 1), self.power))
 
 
@@ -194,7 +194,7 @@ class MFCC(AudioOp):
         self.melkwargs = melkwargs
         self._dct = create_dct(n_mfcc, self._mel.n_mels, norm) if n_mfcc else np.zeros((self._mel.n_mels, 0))
 
-    def _row(self, array):
-        mels = self._mel._row(array)
+    def _transform_row(self, array):
+        mels = self._mel._transform_row(array)
         mels = np.log(mels + mels.dtype.type(1e-6)) if self.log_mels else to_decibels(mels, 10, 1.0, 1e-10, 80.0)
         return _on_bank(self._dct, mels)

@@ -129,7 +129,7 @@ class Spectrogram(Stft):
         self._pad_mode = self.pad_mode = pad_mode
         self._onesided = self.onesided = onesided
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return self._powers(self._real(array, "<..., time>", 1), self.power)
 
 
@@ -176,7 +176,7 @@ class SpectralCentroid(Stft):
         self.pad: int = pad
         self.window: WindowType = window
 
-    def _row(self, array):
+    def _transform_row(self, array):
         magnitudes = self._powers(self._real(array, "<..., time>", 1), 1)
         frequencies = np.linspace(0, self.sample_rate // 2, self.n_fft // 2 + 1).astype(magnitudes.dtype)
         with np.errstate(invalid="ignore"):

@@ -1,12 +1,11 @@
-"""What a transform of the library is: a function of the columns of one row, with an optional form for many rows at
-once.
+"""Base classes of dataset transforms.
 
-A deterministic transform defines ``_row``; a random one defines ``_draw`` (takes its random numbers, in the order of
-the rows) and
-``_apply`` (uses them, on any thread), or only ``_run`` when the two cannot be separated. ``_stack``, ``_draw_stack``
-and
-``_apply_stack`` treat a whole chunk of equally shaped rows in one go; they may return NotImplemented for input they do
-not cover.
+A transform is a function of the columns of one row. It may also define a form for many rows at once.
+
+A deterministic transform defines ``_transform_row``. A random transform defines ``_draw_params``, which draws its
+random numbers in the order of the rows, and ``_apply_params``, which uses them and may run on any thread. It defines
+only ``_run_row`` where the two cannot be separated. ``_transform_stack``, ``_draw_stack`` and ``_apply_stack``
+process a chunk of rows of equal shape in one call. They may return NotImplemented for input that they do not cover.
 """
 
 from typing import Any, Self
@@ -45,38 +44,38 @@ class TensorOp(Described):
     costly = False
     to_planes = False
     makes_new = False
-    _stack = None
-    _draw = None
+    _transform_stack = None
+    _draw_params = None
     _draw_stack = None
     _apply_in_place = None  # as _apply_stack, in the memory of a chunk that nobody else holds
-    _result = None  # (shape, dtype) of every result, with _apply_to(drawn, row, out) to write it where it belongs
+    _result_spec = None  # (shape, dtype) of every result, and _apply_into(params, row, out) writes it into `out`
 
-    def _row(self, *arrays):
+    def _transform_row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
 
-    def _open(self):
-        """The state of one running pipeline: the random stream; None for a deterministic transform."""
+    def _open_state(self):
+        """Return the state of one running pipeline: the random stream, or None for a deterministic transform."""
         return None if self.deterministic else Mt32(fresh_seed())
 
-    def _run(self, state, *arrays):
+    def _run_row(self, state, *arrays):
         if self.deterministic:
-            return self._row(*arrays)
-        return self._apply(self._draw(state, *arrays), *arrays)
+            return self._transform_row(*arrays)
+        return self._apply_params(self._draw_params(state, *arrays), *arrays)
 
-    def _eager(self, *arrays):
-        """One row, outside any pipeline; a random transform goes on where its last call stopped."""
+    def _run_eagerly(self, *arrays):
+        """Transform one row outside any pipeline. A random transform continues the stream of its last call."""
         if self.deterministic:
-            return self._row(*arrays)
+            return self._transform_row(*arrays)
         state = self.__dict__.get("_eager_state")
         if state is None:
-            state = self.__dict__["_eager_state"] = self._open()
-        return self._run(state, *arrays)
+            state = self.__dict__["_eager_state"] = self._open_state()
+        return self._run_row(state, *arrays)
 
     def __call__(self, *inputs: Any) -> Any:
         """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""
         if not inputs:
             raise TypeError(f"{type(self).__name__} was called without input; give it one numpy array per column.")
-        made = self._eager(*[as_array(x) for x in inputs])
+        made = self._run_eagerly(*[as_array(x) for x in inputs])
         if api_generations.shared == 1:
             return made
         return type(made)(map(_of_second, made)) if isinstance(made, tuple | list) else _of_second(made)

@@ -94,7 +94,7 @@ class LibraryStep(Step):
         self.op = op
         self.label: str = op_name(op)
         self.operation: str = self.label
-        self.state: Any = op._open()
+        self.state: Any = op._open_state()
         self.act_on_stack: Any = None  # what the optimiser puts in the place of op._apply_stack
         self.deterministic: Any = op.deterministic
         self.costly: Any = op.costly
@@ -112,11 +112,11 @@ class LibraryStep(Step):
         if len(columns) == 1:
             column = columns[0]
             if op.deterministic:
-                if op._stack is not None:
+                if op._transform_stack is not None:
                     column = settle(column)
                     if isinstance(column, np.ndarray):
                         try:
-                            made = op._stack(column)
+                            made = op._transform_stack(column)
                         except Exception:
                             made = NotImplemented  # row by row it is seen which one is wrong
                         if made is not NotImplemented:
@@ -138,22 +138,22 @@ class LibraryStep(Step):
         heavy = self.workers > 1 and op.costly and len(rows) > 3 and rows[0][0].size >= _HEAVY and processors() > 1
         out, whole, failure = [], None, None
         try:
-            if not op.deterministic and op._draw is None:
+            if not op.deterministic and op._draw_params is None:
                 for row in rows:
-                    out.append(op._run(state, *row))
+                    out.append(op._run_row(state, *row))
                 return _columns_of(out)
             if op.deterministic:
-                function = op._row
+                function = op._transform_row
             elif (whole := self._whole_result(rows)) is not None:
                 # The results are written to where they belong, side by side.
-                function = op._apply_to
+                function = op._apply_into
                 rows, failure = self._drawn([(*row, place) for row, place in zip(rows, whole, strict=True)], 1)
             else:
-                function = op._apply
+                function = op._apply_params
                 if heavy:
                     rows, failure = self._drawn(rows)
                 else:
-                    draw = op._draw
+                    draw = op._draw_params
                     rows = ((draw(state, *row), *row) for row in rows)
             if heavy:
                 out = parallel_map(function, rows, min(self.workers, processors()))
@@ -172,7 +172,7 @@ class LibraryStep(Step):
         """(the rows with what is drawn for each before them, the error at which it ended or None); the last `extra`
         values are not shown to the transform.
         """
-        draw, state, out = self.op._draw, self.state, []
+        draw, state, out = self.op._draw_params, self.state, []
         try:
             for row in rows:
                 out.append((draw(state, *row[: len(row) - extra]), *row))
@@ -182,7 +182,7 @@ class LibraryStep(Step):
 
     def _whole_result(self, rows):
         """Memory for the results of all rows, where they will be alike; else None."""
-        of = self.op._result
+        of = self.op._result_spec
         if of is None or len(rows) < 2:
             return None
         first = of(*rows[0])
@@ -220,7 +220,7 @@ class UserStep(Step):
         self.functions = functions
         self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
-        self.states: list[Mt32 | None] = [f._open() if isinstance(f, TensorOp) else None for f in functions]
+        self.states: list[Mt32 | None] = [f._open_state() if isinstance(f, TensorOp) else None for f in functions]
         self.texts: bool = api_generations.shared == 2  # functions of MindSpore 2 are given str, those of r1.1 bytes
 
     def call(self, *row: Any) -> Any:

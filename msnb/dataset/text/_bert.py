@@ -214,7 +214,7 @@ class WordpieceTokenizer(TensorOp):
         self.with_offsets: bool = with_offsets
         self._pieces = _Pieces(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
 
-    def _row(self, words, starts=None, ends=None):
+    def _transform_row(self, words, starts=None, ends=None):
         if words.ndim > 1 or words.dtype.kind not in "SU":
             raise RuntimeError(
                 f"The input tensor should be scalar or 1-D string tensor, but has shape {words.shape} and type "

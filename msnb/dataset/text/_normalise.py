@@ -13,7 +13,7 @@ _FORMS = {NormalizeForm.NFC: "NFC", NormalizeForm.NFKC: "NFKC", NormalizeForm.NF
 class CaseFold(TensorOp):
     """Lower case, and NFKC normal form with it (Unicode's NFKC_Casefold)."""
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return each(array, casefold)
 
 
@@ -46,6 +46,6 @@ class NormalizeUTF8(TensorOp):
             raise TypeError("Wrong input type for normalization_form, should be enum of 'NormalizeForm'.")
         self.normalize_form: NormalizeForm = normalize_form
 
-    def _row(self, array):
+    def _transform_row(self, array):
         form = _FORMS.get(self.normalize_form)
         return array if form is None else each(array, lambda text: unicodedata.normalize(form, text))

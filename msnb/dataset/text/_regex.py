@@ -126,7 +126,7 @@ class RegexReplace(TensorOp):
         self.replace: Text = replace
         self.replace_all: Flag = replace_all
 
-    def _row(self, array):
+    def _transform_row(self, array):
         try:
             matcher = compiled(self.pattern)
         except ValueError as error:

@@ -43,7 +43,7 @@ class Lookup(TensorOp):
         if unknown_token is not None:
             self._default = vocab._bytes.get(unknown_token.encode("utf-8"))
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind not in "SU":
             raise RuntimeError(f"Lookup: None string tensor received: the column holds {array.dtype}.")
         if self._type.kind == "S":
@@ -95,7 +95,7 @@ class Ngram(TensorOp):
         self.right_pad = right_pad
         self.separator = separator
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1 or array.dtype.kind not in "SU":
             raise RuntimeError(f"Ngram: Not a 1-D str Tensor: shape {array.shape}, type {array.dtype}.")
         words, join = array.tolist(), self.separator.encode("utf-8")
@@ -134,7 +134,7 @@ class SlidingWindow(TensorOp):
         self.width = width
         self.axis = axis
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1:
             raise RuntimeError(f"SlidingWindosOp supports 1D Tensors only for now. It got shape {array.shape}.")
         if self.axis not in (0, -1):
@@ -162,7 +162,7 @@ class ToNumber(TensorOp):
         self.data_type = data_type
         self._type = numpy_type(data_type)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind not in "SU":
             raise RuntimeError(f"ToNumber: Input tensors should have type string, but it is {array.dtype}.")
         return np.array([self._number(decoded(v)) for v in array.ravel().tolist()], self._type).reshape(array.shape)
@@ -206,7 +206,7 @@ class TruncateSequencePair(TensorOp):
     def __init__(self, max_length: UInt32):
         self.max_length = max_length
 
-    def _row(self, first, second):
+    def _transform_row(self, first, second):
         if first.ndim != 1 or second.ndim != 1:
             raise RuntimeError(
                 f"Both sequences should be of rank 1, but their shapes are {first.shape} and {second.shape}."
@@ -235,7 +235,7 @@ class Truncate(TensorOp):
             raise ValueError(f"max_seq_len should be greater than or equal to 0, but got {max_seq_len}.")
         self.max_seq_len = max_seq_len
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1:
             raise RuntimeError(f"Truncate: the input should be 1-D, but has shape {array.shape}.")
         return array[: self.max_seq_len]
@@ -254,7 +254,7 @@ class AddToken(TensorOp):
         self.token = token
         self.begin = begin
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1:
             raise RuntimeError(f"AddToken: the input should be 1-D, but has shape {array.shape}.")
         words, token = array.tolist(), self.token.encode("utf-8")

@@ -69,7 +69,7 @@ class _Tokenizer(TensorOp):
     def _tokens(self, data):
         return self._spans(data)[0]
 
-    def _row(self, array):
+    def _transform_row(self, array):
         data = scalar_bytes(array, type(self).__name__)
         if not self.with_offsets:
             return strings(self._tokens(data))
@@ -78,7 +78,7 @@ class _Tokenizer(TensorOp):
             tokens, starts, ends = [b""], [0], [0]
         return np.array(tokens), np.array(starts, np.uint32), np.array(ends, np.uint32)
 
-    def _stack(self, column):
+    def _transform_stack(self, column):
         if self.with_offsets or column.ndim != 1 or column.dtype.kind != "S":
             return NotImplemented
         tokens = self._tokens

@@ -20,7 +20,7 @@ class FilterWikipediaXML(TensorOp):
     out, ``12`` becomes ``one two``. Of a text with ``#REDIRECT``, nothing is left.
     """
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return each(array, self._clean)
 
     @staticmethod

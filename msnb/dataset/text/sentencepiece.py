@@ -229,7 +229,7 @@ class SentencePieceTokenizer(TensorOp):
                 ) from None
         return self._model
 
-    def _row(self, array):
+    def _transform_row(self, array):
         text = decoded(scalar_bytes(array, "SentencePieceTokenizer"))
         if self.out_type == SPieceTokenizerOutType.INT:
             return np.array(self._processor().encode(text, out_type=int), np.int32)

@@ -139,7 +139,7 @@ class ToVectors(TensorOp):
             list_of(int, float, containers=(list, tuple, np.ndarray))(unk_init, "unk_init")
         self.vectors, self.unk_init, self.lower_case_backup = vectors, unk_init, lower_case_backup
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind not in "SU":
             raise RuntimeError(f"ToVectors: input tensor type should be string, but the column holds {array.dtype}.")
         width = self.vectors._table.shape[1]

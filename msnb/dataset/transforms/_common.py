@@ -63,14 +63,14 @@ class OneHot(TensorOp):
             coded = ((1 - self.smoothing_rate) * coded + self.smoothing_rate / self.num_classes).astype(np.float64)
         return coded
 
-    def _row(self, label):
+    def _transform_row(self, label):
         label = label.squeeze() if label.ndim else label
         if label.ndim > 1:
             raise RuntimeError(f"One hot only supports scalars or 1D shape Tensors, but got shape {label.shape}.")
         coded = self._coded(label)
         return coded[0] if len(coded) == 1 else coded
 
-    def _stack(self, labels):
+    def _transform_stack(self, labels):
         if labels.ndim == 1 or labels.ndim == 2 and labels.shape[1] == 1:
             return self._coded(labels)
         return NotImplemented
@@ -90,7 +90,7 @@ class Fill(TensorOp):
     def __init__(self, fill_value: Scalar):
         self.fill_value = fill_value
 
-    def _row(self, array):
+    def _transform_row(self, array):
         value = self.fill_value.encode() if isinstance(self.fill_value, str) else self.fill_value
         if array.dtype.kind in "SU":
             text = value if isinstance(value, bytes) else str(value).encode()
@@ -128,7 +128,7 @@ class TypeCast(TensorOp):
             self._type = mstype_to_detype(data_type)
         self.data_type: str = str(self._type)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind in "SU":
             if self._type.kind == "S":
                 return array
@@ -141,7 +141,7 @@ class TypeCast(TensorOp):
         with np.errstate(over="ignore", invalid="ignore"):
             return array.astype(self._type)
 
-    _stack = _row
+    _transform_stack = _transform_row
 
 
 class _SliceOption:
@@ -176,7 +176,7 @@ class Slice(TensorOp):
     def __init__(self, *slices: Any) -> None:
         self.slices: list[Any] = [_SliceOption(option).option for option in slices]
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if len(self.slices) > array.ndim:
             raise RuntimeError(
                 f"Slice: {len(self.slices)} slices were given for a column of {array.ndim} dimension(s), shape "
@@ -247,7 +247,7 @@ class Mask(TensorOp):
         self.dtype = dtype
         self._type = numpy_type(dtype)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         text = isinstance(self.constant, str | bytes)
         if self._type.kind == "S":
             raise RuntimeError("Cannot generate a string mask. Type should be numeric.")
@@ -285,7 +285,7 @@ class PadEnd(TensorOp):
             check(NonNegInt64, dim, "pad_shape", "PadEnd")
         self.pad_shape, self.pad_value = pad_shape, pad_value
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if not array.ndim or not self.pad_shape:
             return array  # there is no end to fill up
         if array.ndim != len(self.pad_shape):
@@ -333,7 +333,7 @@ class Concatenate(TensorOp):
     def _bytes(array):
         return np.char.encode(array, "utf-8") if array is not None and array.dtype.kind == "U" else array
 
-    def _row(self, *arrays):
+    def _transform_row(self, *arrays):
         kind = arrays[0].dtype
         parts = [p for p in (self.prepend, *arrays, self.append) if p is not None]
         for part in parts:
@@ -347,7 +347,7 @@ class Concatenate(TensorOp):
 class Duplicate(TensorOp):
     """The column twice: name two output columns."""
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return array, array.copy()
 
 
@@ -358,7 +358,7 @@ class Unique(TensorOp):
     Name three output columns.
     """
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim > 1 and array.size != array.shape[-1]:
             raise RuntimeError(f"Only 1D tensors supported, but got shape {array.shape}.")
         array = array.reshape(-1)

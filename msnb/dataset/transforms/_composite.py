@@ -29,19 +29,19 @@ def check_operations(transforms, name="op_list"):
 
 def open_all(operations):
     """The states of the transforms, in a running pipeline."""
-    return [op._open() if isinstance(op, TensorOp) else None for op in operations]
+    return [op._open_state() if isinstance(op, TensorOp) else None for op in operations]
 
 
 def run_one(op, state, values):
     """One transform or function on the columns of a row, as a tuple."""
     if not isinstance(op, TensorOp):
         made = op(*values)
-    elif len(values) == 1 and _is_pil(values[0]) and hasattr(op, "_pil"):
-        made = op._pil(values[0])
+    elif len(values) == 1 and _is_pil(values[0]) and hasattr(op, "_transform_pil"):
+        made = op._transform_pil(values[0])
     elif getattr(op, "to_pil", False) is True:
         made = op(*values)
     else:
-        made = op._run(state, *(np.asarray(v) if _is_pil(v) else v for v in values))
+        made = op._run_row(state, *(np.asarray(v) if _is_pil(v) else v for v in values))
     if not isinstance(made, tuple):
         made = (made,)
     return tuple(v if isinstance(v, np.ndarray) or _is_pil(v) else as_array(v) for v in made)
@@ -67,7 +67,7 @@ class _Composite(TensorOp):
         check_operations(transforms)
         self.transforms = transforms
 
-    def _open(self):
+    def _open_state(self):
         return self._own_state(), open_all(self.transforms)
 
     def _own_state(self):
@@ -104,12 +104,12 @@ class Compose(_Composite):
     def _own_state(self):
         return None
 
-    def _row(self, *values):
+    def _transform_row(self, *values):
         for op in self.transforms:
             values = run_one(op, None, values)
         return unwrapped(values)
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         return unwrapped(self._all(state[1], values))
 
 
@@ -132,7 +132,7 @@ class RandomApply(_Composite):
         super().__init__(transforms)
         self.prob = prob
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
         if stream.canonical() <= self.prob:
             values = self._all(states, values)
@@ -152,7 +152,7 @@ class RandomChoice(_Composite):
 
     deterministic = False
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
         chosen = stream.uniform_int(0, len(self.transforms) - 1)
         return unwrapped(run_one(self.transforms[chosen], states[chosen], values))
@@ -171,7 +171,7 @@ class RandomOrder(_Composite):
 
     deterministic = False
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         order = list(range(len(self.transforms)))
         random.shuffle(order)  # a Python transform in MindSpore: it draws from Python's random
         for i in order:

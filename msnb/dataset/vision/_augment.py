@@ -44,7 +44,7 @@ class UniformAugment(_Composite):
         self.transforms = transforms
         self.num_ops: int = num_ops
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
         chosen = stream.sample(list(range(len(self.transforms))), self.num_ops)
         for i in chosen:
@@ -82,10 +82,10 @@ class RandomSelectSubpolicy(TensorOp):
                 within(0, 1)(choice[1], f"prob of (op, prob) {place}")
         self.policy = policy
 
-    def _open(self):
+    def _open_state(self):
         return Mt32(fresh_seed()), [open_all([op for op, _ in sub]) for sub in self.policy]
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
         chosen = stream.uniform_int(0, len(self.policy) - 1)
         for (op, prob), op_state in zip(self.policy[chosen], states[chosen], strict=True):
@@ -136,7 +136,7 @@ class MixUpBatch(TensorOp):
         within(0, FLOAT_MAX_INTEGER)(alpha, "")
         self.alpha = alpha
 
-    def _run(self, stream, *columns):
+    def _run_row(self, stream, *columns):
         if len(columns) < 2:
             raise RuntimeError("MixUpBatch: Both images and labels columns are required for this operation.")
         image, label = columns[:2]
@@ -193,7 +193,7 @@ class CutMixBatch(TensorOp):
         x2, y2 = np.clip(cx + w // 2, 0, width - 1), np.clip(cy + h // 2, 0, height - 1)
         return int(x), int(y), int(np.clip(x2 - x, 1, width - 1)), int(np.clip(y2 - y, 1, height - 1))
 
-    def _run(self, stream, *columns):
+    def _run_row(self, stream, *columns):
         if len(columns) < 2:
             raise RuntimeError("CutMixBatch: Both images and labels columns are required for this operation.")
         image, label = columns[:2]
@@ -242,10 +242,10 @@ class RandomLighting(TensorOp):
     def __init__(self, alpha: Annotated[float | int, within(0, 16777216, float, int)] = 0.05):
         self.alpha = alpha
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return np.array([stream.normal_float() * np.float32(self.alpha) for _ in range(3)], np.float32)
 
-    def _apply(self, noise, image):
+    def _apply_params(self, noise, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"RandomLighting: image shape should be <H,W,3>, but got {image.shape}.")
         light = self._components @ (noise * self._values)

@@ -124,7 +124,7 @@ class _Policy(TensorOp):
         self.interpolation = interpolation
         self.fill_value = triple(fill_value)
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, drawn, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"{type(self).__name__}: image shape should be <H,W,3>, but got {image.shape}.")
         for name, magnitude in drawn:
@@ -151,7 +151,7 @@ class AutoAugment(_Policy):
         self.policy = policy
         self._set(interpolation, fill_value)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         pairs = _POLICIES[self.policy]
         space = _space(10, image.shape[0], image.shape[1])
         drawn = []
@@ -189,7 +189,7 @@ class RandAugment(_Policy):
         self.num_magnitude_bins: int = num_magnitude_bins
         self._set(interpolation, fill_value)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         space = {"Identity": None, **_space(self.num_magnitude_bins, image.shape[0], image.shape[1])}
         names = list(space)
         drawn = []
@@ -221,7 +221,7 @@ class TrivialAugmentWide(_Policy):
         self.num_magnitude_bins: int = num_magnitude_bins
         self._set(interpolation, fill_value)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         space = {"Identity": None, **_space(self.num_magnitude_bins, image.shape[0], image.shape[1], wide=True)}
         names = list(space)
         name = names[stream.uniform_int(0, len(names) - 1)]

@@ -76,9 +76,9 @@ class _RandomBoxOp(_BoxOp):
     deterministic = False
     _alone = None
 
-    def _draw(self, stream, *columns):
+    def _draw_params(self, stream, *columns):
         image, _ = self._pair(columns)
-        return self._op._draw(stream, image)
+        return self._op._draw_params(stream, image)
 
 
 class RandomCropWithBBox(_RandomBoxOp):
@@ -100,12 +100,12 @@ class RandomCropWithBBox(_RandomBoxOp):
         self._op = RandomCrop(size, padding, pad_if_needed, fill_value, padding_mode)
         self.size, self.padding = self._op.size, self._op.padding
 
-    def _apply(self, drawn, *columns):
+    def _apply_params(self, drawn, *columns):
         image, boxes = self._pair(columns)
         (left, top, _, _), _, _ = self._op._plan(image.shape)
         boxes[:, 0] += left
         boxes[:, 1] += top
-        return self._op._apply(drawn, image), cropped(boxes, *drawn, self.size[1], self.size[0])
+        return self._op._apply_params(drawn, image), cropped(boxes, *drawn, self.size[1], self.size[0])
 
 
 class _FlipWithBBox(_RandomBoxOp):
@@ -114,12 +114,12 @@ class _FlipWithBBox(_RandomBoxOp):
         self.prob = prob
         self._op = self._flip(prob)
 
-    def _apply(self, flip, *columns):
+    def _apply_params(self, flip, *columns):
         image, boxes = self._pair(columns)
         if flip:
             axis = self._op._axis
             boxes[:, 1 - axis] = np.float32(image.shape[axis]) - boxes[:, 1 - axis] - boxes[:, 3 - axis]
-        return self._op._apply(flip, image), boxes
+        return self._op._apply_params(flip, image), boxes
 
 
 class RandomHorizontalFlipWithBBox(_FlipWithBBox):
@@ -155,9 +155,9 @@ class ResizeWithBBox(_BoxOp):
         self.size = size
         self.interpolation: Inter = interpolation
 
-    def _row(self, *columns):
+    def _transform_row(self, *columns):
         image, boxes = self._pair(columns)
-        made = self._op._row(image)
+        made = self._op._transform_row(image)
         return made, resized(boxes, made.shape, image.shape)
 
 
@@ -173,9 +173,9 @@ class RandomResizeWithBBox(_RandomBoxOp):
         self._op = RandomResize(size)
         self.size = size
 
-    def _apply(self, drawn, *columns):
+    def _apply_params(self, drawn, *columns):
         image, boxes = self._pair(columns)
-        made = self._op._apply(drawn, image)
+        made = self._op._apply_params(drawn, image)
         return made, resized(boxes, made.shape, image.shape)
 
 
@@ -198,11 +198,11 @@ class RandomResizedCropWithBBox(_RandomBoxOp):
         self._op = RandomResizedCrop(size, scale, ratio, interpolation, max_attempts)
         self.size = self._op.size
 
-    def _apply(self, drawn, *columns):
+    def _apply_params(self, drawn, *columns):
         image, boxes = self._pair(columns)
         x, y, w, h = drawn
         boxes = cropped(boxes, x, y, w, h)
-        return self._op._apply(drawn, image), resized(boxes, self.size, (h, w))
+        return self._op._apply_params(drawn, image), resized(boxes, self.size, (h, w))
 
 
 class BoundingBoxAugment(_BoxOp):
@@ -224,10 +224,10 @@ class BoundingBoxAugment(_BoxOp):
         self.transform = transform
         self.ratio = ratio
 
-    def _open(self):
-        return Mt32(fresh_seed()), self.transform._open()
+    def _open_state(self):
+        return Mt32(fresh_seed()), self.transform._open_state()
 
-    def _run(self, state, *columns):
+    def _run_row(self, state, *columns):
         image, boxes = self._pair(columns)
         stream, inner = state
         out = image.copy()

@@ -40,7 +40,7 @@ class CenterCrop(ImageOp):
     def __init__(self, size: CropSize):
         self.size = size
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.center_crop(image, *self.size)
 
 
@@ -100,7 +100,7 @@ class RandomCrop(ImageOp):
             )
         return padding, padded_h, padded_w
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         kernels.image(image, "RandomCrop")
         _, h, w = self._plan(image.shape)
         if (h, w) == self.size:
@@ -108,7 +108,7 @@ class RandomCrop(ImageOp):
         x = stream.uniform_int(0, w - self.size[1])
         return x, stream.uniform_int(0, h - self.size[0])
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, drawn, image):
         padding, _, _ = self._plan(image.shape)
         if any(padding):
             image = self._padded(image, padding)
@@ -187,7 +187,7 @@ class RandomResizedCrop(ImageOp):
         self.max_attempts = max_attempts
         self._log_ratio = tuple(np.float32(math.log(np.float32(r))) for r in ratio)
 
-    def _result(self, image):
+    def _result_spec(self, image):
         return kernels.resized_like(image, self.size, self.interpolation)
 
     def box(self, stream, height, width):
@@ -209,17 +209,17 @@ class RandomResizedCrop(ImageOp):
             w = _round(h * most)
         return _round((width - w) / 2.0), _round((height - h) / 2.0), w, h
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         kernels.image(image, type(self).__name__)
         return self.box(stream, image.shape[0], image.shape[1])
 
-    def _apply(self, box, image):
+    def _apply_params(self, box, image):
         x, y, w, h = box
         if not w or not h:
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
         return kernels.resize(image[y : y + h, x : x + w], self.size, self.interpolation)
 
-    def _apply_to(self, box, image, out):
+    def _apply_into(self, box, image, out):
         x, y, w, h = box
         if not w or not h:
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
@@ -250,24 +250,24 @@ class RandomCropDecodeResize(RandomResizedCrop):
         """Decode and crop bytes, given as a 1-D array."""
         if not isinstance(img, np.ndarray) or img.ndim != 1 or img.dtype.kind == "U":
             raise TypeError(f"Input should be an encoded image with 1-D NumPy type, got {type(img)}.")
-        return self._eager(as_array(img))
+        return self._run_eagerly(as_array(img))
 
-    def _draw(self, stream, data):
+    def _draw_params(self, stream, data):
         size = _jpeg.size(data) if _is_jpeg(data) else None
         if size is None:
             size = kernels.decode(data).shape[:2]
         _headers.check_pixels(*size)
         return self.box(stream, *size)
 
-    def _result(self, data):
+    def _result_spec(self, data):
         return ((*self.size, 3), np.uint8) if self.interpolation in kernels.OPENCV else None
 
-    def _apply(self, box, data):
-        return super()._apply(box, kernels.decode(data))
+    def _apply_params(self, box, data):
+        return super()._apply_params(box, kernels.decode(data))
 
-    def _apply_to(self, box, data, out):
+    def _apply_into(self, box, data, out):
         image = _jpeg.upper_rows(data, box[1] + box[3]) if _is_jpeg(data) else None
-        super()._apply_to(box, kernels.decode(data) if image is None else image, out)
+        super()._apply_into(box, kernels.decode(data) if image is None else image, out)
 
 
 def _is_jpeg(data):

@@ -24,9 +24,9 @@ class SoftDvppDecodeResizeJpeg(ImageOp):
         self.size = size
         self._steps = Decode(), Resize(size)
 
-    def _row(self, data):
+    def _transform_row(self, data):
         decode, resize = self._steps
-        return resize._row(decode._row(data))
+        return resize._transform_row(decode._transform_row(data))
 
 
 class SoftDvppDecodeRandomCropResizeJpeg(RandomCropDecodeResize):

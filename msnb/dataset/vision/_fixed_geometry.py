@@ -60,7 +60,7 @@ class Affine(ImageOp):
         self.resample: Interpolation = resample
         self.fill_value = triple(fill_value)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         f = np.float32
         move = [float(f(t) * f(side)) for t, side in zip(self.translate, (image.shape[1], image.shape[0]), strict=True)]
         return kernels.affine(image, self.degrees, move, self.scale_, self.shear, self.resample, self.fill_value)
@@ -91,7 +91,7 @@ class Crop(ImageOp):
         self.coordinates: tuple[Any, ...] = tuple(coordinates)
         self.size = size
 
-    def _row(self, image):
+    def _transform_row(self, image):
         top, left = self.coordinates
         return kernels.crop(image, left, top, self.size[1], self.size[0])
 
@@ -120,7 +120,7 @@ class Erase(ImageOp):
         self.value: tuple[float | int, ...] = tuple(values)
         self.inplace = inplace
 
-    def _row(self, image):
+    def _transform_row(self, image):
         kernels.image(image, "Erase")
         if self.top + self.height > image.shape[0] or self.left + self.width > image.shape[1]:
             raise RuntimeError(
@@ -136,14 +136,14 @@ class Erase(ImageOp):
 class HorizontalFlip(ImageOp):
     """Left and right exchanged."""
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return np.ascontiguousarray(kernels.image(image, "HorizontalFlip")[:, ::-1])
 
 
 class VerticalFlip(ImageOp):
     """Top and bottom exchanged."""
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return np.ascontiguousarray(kernels.image(image, "VerticalFlip")[::-1])
 
 
@@ -170,7 +170,7 @@ class PadToSize(ImageOp):
         self.fill_value = triple(fill_value)
         self.padding_mode = padding_mode
 
-    def _row(self, image):
+    def _transform_row(self, image):
         height, width = self.size
         more_h, more_w = height - image.shape[0], width - image.shape[1]
         top, left = (more_h // 2, more_w // 2) if self.offset is None else self.offset
@@ -209,7 +209,7 @@ class Perspective(ImageOp):
         self.end_points = end_points
         self.interpolation = interpolation
 
-    def _row(self, image):
+    def _transform_row(self, image):
         kernels.image(image, "Perspective")
         return kernels.perspective(image, self.start_points, self.end_points, self.interpolation)
 
@@ -241,7 +241,7 @@ class ResizedCrop(ImageOp):
         self._size = height_width(size)
         self.interpolation = interpolation
 
-    def _row(self, image):
+    def _transform_row(self, image):
         part = kernels.crop(image, self.left, self.top, self.width, self.height)
         return kernels.resize(part, kernels.scaled_size(part.shape, self._size), self.interpolation)
 
@@ -274,7 +274,7 @@ class Rotate(ImageOp):
         self.center: Any = center
         self.fill_value = triple(fill_value)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.rotate(image, self.degrees, self.resample, self.expand, self.center, self.fill_value)
 
 
@@ -302,7 +302,7 @@ class SlicePatches(TensorOp):
         self.slice_mode = slice_mode
         self.fill_value: int = fill_value
 
-    def _row(self, image):
+    def _transform_row(self, image):
         h, w = kernels.image(image, "SlicePatches").shape[:2]
         if self.slice_mode == SliceMode.PAD:
             height, width = math.ceil(h / self.num_height), math.ceil(w / self.num_width)

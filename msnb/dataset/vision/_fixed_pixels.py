@@ -26,7 +26,7 @@ class _Adjust(ImageOp):
         setattr(self, name, value)
         self._factor = value
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return type(self)._change(image, self._factor)
 
 
@@ -112,7 +112,7 @@ class AdjustGamma(ImageOp):
         self.gamma: float = gamma
         self.gain: float = gain
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.dtype == np.uint8:
             values = np.arange(256) / 255.0
             table = np.clip((255 + 1 - 1e-3) * self.gain * values**self.gamma, 0, 255).astype(np.uint8)
@@ -133,7 +133,7 @@ class ConvertColor(ImageOp):
     def __init__(self, convert_mode: Annotated[ConvertMode, of_type(ConvertMode)]):
         self.convert_mode = convert_mode
 
-    def _row(self, image):
+    def _transform_row(self, image):
         kernels.image(image, "ConvertColor")
         return cv2().cvtColor(kernels.as_cv(image), int(self.convert_mode))
 
@@ -163,7 +163,7 @@ class GaussianBlur(ImageOp):
         self.kernel_size = sizes
         self.sigma = sigmas
 
-    def _row(self, image):
+    def _transform_row(self, image):
         kernels.image(image, "GaussianBlur")
         return (
             cv2()
@@ -185,7 +185,7 @@ class Posterize(ImageOp):
     def __init__(self, bits: Annotated[int, within(0, 8, int)]):
         self.bits: int = bits
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.posterize(image, self.bits)
 
 
@@ -210,7 +210,7 @@ class Solarize(ImageOp):
             raise ValueError("threshold must be in order of (min, max).")
         self.threshold = pair
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.solarize(image, *self.threshold)
 
 
@@ -224,11 +224,11 @@ class _Sometimes(ImageOp):
         self._op = op
         self.prob = check(Probability, prob, "prob", type(self).__name__)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return stream.bernoulli(float(np.float32(self.prob)))
 
-    def _apply(self, change, image):
-        return self._op._row(image) if change else image
+    def _apply_params(self, change, image):
+        return self._op._transform_row(image) if change else image
 
 
 class RandomAdjustSharpness(_Sometimes):

@@ -61,9 +61,9 @@ class Decode(ImageOp):
             img = np.frombuffer(img, np.uint8)
         if not isinstance(img, np.ndarray) or img.ndim != 1 or img.dtype.kind == "U":
             raise TypeError(f"Input should be an encoded image with 1-D NumPy type, got {type(img)}.")
-        return self._row(img)
+        return self._transform_row(img)
 
-    def _row(self, data):
+    def _transform_row(self, data):
         return kernels.decode(data)
 
 
@@ -90,11 +90,11 @@ class Resize(ImageOp):
         self._size = self.size = size
         self.interpolation = interpolation
 
-    def _row(self, image):
+    def _transform_row(self, image):
         kernels.image(image, "Resize")
         return kernels.resize(image, kernels.scaled_size(image.shape, self._size), self.interpolation)
 
-    def _stack(self, images):
+    def _transform_stack(self, images):
         if (
             images.ndim not in (3, 4)
             or images.dtype not in (np.uint8, np.float32)
@@ -135,7 +135,7 @@ class Pad(ImageOp):
         self.fill_value = triple(fill_value)
         self.padding_mode = padding_mode
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.pad(image, self.padding, self.padding_mode, self.fill_value)
 
 
@@ -147,11 +147,11 @@ class _RandomFlip(ImageOp):
         self.prob = prob
         self._prob = float(np.float32(prob))
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         kernels.image(image, type(self).__name__)
         return stream.bernoulli(self._prob)
 
-    def _apply(self, flip, image):
+    def _apply_params(self, flip, image):
         return np.ascontiguousarray(np.flip(image, self._axis)) if flip else image
 
     def _draw_stack(self, stream, n, images):
@@ -224,10 +224,10 @@ class RandomResize(ImageOp):
         self._size = height_width(size)
         self.size = size
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return (Inter.LINEAR, Inter.NEAREST, Inter.CUBIC, Inter.AREA)[stream.uniform_int(0, 3)]
 
-    def _apply(self, interpolation, image):
+    def _apply_params(self, interpolation, image):
         kernels.image(image, "RandomResize")
         return kernels.resize(image, kernels.scaled_size(image.shape, self._size), interpolation)
 
@@ -266,10 +266,10 @@ class RandomRotation(ImageOp):
         self.center: tuple[Any, ...] | None = center
         self.fill_value = triple(fill_value)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return _around(stream, *self._range)
 
-    def _apply(self, angle, image):
+    def _apply_params(self, angle, image):
         return kernels.rotate(image, angle, self.resample, self.expand, self.center, self.fill_value)
 
 
@@ -309,7 +309,7 @@ class RandomAffine(ImageOp):
         self.resample = resample
         self.fill_value = triple(fill_value)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         kernels.image(image, "RandomAffine")
         f = np.float32
         degrees, translate, scale, shear = self._ranges
@@ -318,7 +318,7 @@ class RandomAffine(ImageOp):
         pairs = (degrees, move[:2], move[2:], scale, shear[:2], shear[2:])
         return [stream.uniform_float(*pair) for pair in pairs]
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, drawn, image):
         angle, x, y, scale, shear_x, shear_y = drawn
         return kernels.affine(image, angle, (x, y), scale, (shear_x, shear_y), self.resample, self.fill_value)
 
@@ -342,7 +342,7 @@ class CutOut(ImageOp):
         self.num_patches = num_patches
         self.is_hwc: bool = is_hwc
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         if image.ndim != 3:
             raise RuntimeError(f"CutOut: image shape should be <H,W,C>, but got shape {image.shape}.")
         h, w = image.shape[:2] if self.is_hwc else image.shape[1:]
@@ -354,7 +354,7 @@ class CutOut(ImageOp):
             for _ in range(self.num_patches)
         ]
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, drawn, image):
         out = image.copy()
         view = out if self.is_hwc else out.transpose(1, 2, 0)
         for y, x in drawn:

@@ -31,7 +31,7 @@ class ImageOp(TensorOp):
         """Apply the transform to a numpy or PIL image (or to each of several)."""
         if not images:
             raise TypeError(f"{type(self).__name__} was called without an image.")
-        made = [self._eager(eager_image(self, x)) for x in images]
+        made = [self._run_eagerly(eager_image(self, x)) for x in images]
         return made[0] if len(made) == 1 else tuple(made)
 
 
@@ -66,10 +66,10 @@ class Rescale(ImageOp):
         self.rescale = rescale
         self.shift = shift
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.rescale(image, self.rescale, self.shift)
 
-    _stack = _row
+    _transform_stack = _transform_row
 
 
 def _statistics(mean, std):
@@ -110,7 +110,7 @@ class Normalize(ImageOp):
         if not is_hwc:
             self.pointwise: bool = False
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.ndim == 2 and self._one:
             return kernels.normalize(image, self._mean[0], self._std[0])
         if image.ndim != 3:
@@ -129,7 +129,7 @@ class Normalize(ImageOp):
             mean, std = mean[:, None, None], std[:, None, None]
         return kernels.normalize(image, mean, std)
 
-    def _stack(self, images):
+    def _transform_stack(self, images):
         if images.ndim != 4 or not self.is_hwc or images.shape[3] != len(self._mean):
             return NotImplemented
         return kernels.normalize(images, self._mean, self._std)
@@ -165,7 +165,7 @@ class NormalizePad(ImageOp):
         self._mean = np.array([mean[0]] * 3 if len(mean) == 1 else mean, np.float32)
         self._std = np.array([std[0]] * 3 if len(std) == 1 else std, np.float32)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.ndim != 3 or image.shape[2 if self.is_hwc else 0] != len(self._mean):
             raise RuntimeError(
                 f"NormalizePad: Input image is not in RGB: image shape should be <H,W,{len(self._mean)}>, but got "
@@ -188,10 +188,10 @@ class HWC2CHW(ImageOp):
 
     to_planes = True
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.hwc_to_chw(image)
 
-    def _stack(self, images):
+    def _transform_stack(self, images):
         if images.ndim == 3:
             return images
         if images.ndim != 4:
@@ -206,7 +206,7 @@ class Invert(ImageOp):
 
     pointwise = True
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.invert(image)
 
 
@@ -215,7 +215,7 @@ class Equalize(ImageOp):
 
     costly = True
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.equalize(image)
 
 
@@ -244,7 +244,7 @@ class AutoContrast(ImageOp):
             within(0, 255)(item, "ignore")
         self.cutoff = cutoff
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.autocontrast(image, self.cutoff, self.ignore)
 
 
@@ -274,7 +274,7 @@ class RandomColorAdjust(ImageOp):
         self.saturation = saturation
         self.hue = hue
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         drawn = []
         for name in stream.shuffle(["brightness", "contrast", "saturation", "hue"]):
             low, high = getattr(self, name)
@@ -283,7 +283,7 @@ class RandomColorAdjust(ImageOp):
             drawn.append((name, stream.uniform_float(low, high)))
         return drawn
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, drawn, image):
         if image.ndim != 3 or image.shape[2] != 3:
             if drawn:
                 raise RuntimeError(
@@ -313,10 +313,10 @@ class RandomColor(ImageOp):
     def __init__(self, degrees: Strength = (0.1, 1.9)):
         self.degrees = degrees
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return stream.uniform_float(*self.degrees)
 
-    def _apply(self, t, image):
+    def _apply_params(self, t, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"RandomColor: image must have 3 channels, but got shape {image.shape}.")
         if abs(t - 1.0) < 0.00195:
@@ -344,10 +344,10 @@ class RandomSharpness(ImageOp):
     def __init__(self, degrees: Strength = (0.1, 1.9)):
         self.degrees = degrees
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return _around(stream, *self.degrees)
 
-    def _apply(self, alpha, image):
+    def _apply_params(self, alpha, image):
         return kernels.sharpness(image, alpha)
 
 
@@ -380,11 +380,11 @@ class RandomPosterize(ImageOp):
         list_of(int)(self._bits, "bits")
         increasing(1, 8)(self._bits, "")
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         low, high = self._bits
         return low if low == high else stream.uniform_int(low, high)
 
-    def _apply(self, bits, image):
+    def _apply_params(self, bits, image):
         return kernels.posterize(image, bits)
 
 
@@ -408,11 +408,11 @@ class RandomSolarize(ImageOp):
             raise ValueError("threshold must be in min max format numbers.")
         self.threshold = threshold
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         a, b = stream.uniform_int(*self.threshold), stream.uniform_int(*self.threshold)
         return min(a, b), max(a, b)
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, drawn, image):
         if image.ndim == 3 and image.shape[2] not in (1, 3):
             raise RuntimeError(f"Solarize: Number of channels is not 1 or 3, but got shape {image.shape}.")
         return kernels.solarize(image, *drawn)

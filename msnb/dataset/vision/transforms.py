@@ -79,7 +79,7 @@ def _unified(base: type[_T], python: Any) -> type[_T]:
             self._arguments = args, kwargs
             self._python = None
 
-        def _pil(self, image):
+        def _transform_pil(self, image):
             if self._python is None:
                 self._python = python(*self._arguments[0], **self._arguments[1])
             return self._python(image)
@@ -87,7 +87,7 @@ def _unified(base: type[_T], python: Any) -> type[_T]:
         def __call__(self, *images):
             """Apply the transform to an image: a numpy array gives an array, a PIL image a PIL image."""
             if len(images) == 1 and util.is_pil(images[0]):
-                return self._pil(images[0])
+                return self._transform_pil(images[0])
             return super().__call__(*images)
 
     Unified.__name__ = Unified.__qualname__ = base.__name__
@@ -130,7 +130,7 @@ class Decode(_geometry.Decode):
         """Decode bytes, given as a 1-D array."""
         return py.Decode()(img) if self.to_pil else super().__call__(img)
 
-    def _pil(self, data):
+    def _transform_pil(self, data):
         return py.Decode()(data)
 
 
@@ -144,7 +144,7 @@ class ToTensor(TensorOp):
     def __init__(self, output_type: Any = np.float32) -> None:
         self.output_type: np.dtype = numpy_type(output_type)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.dtype.kind in "SU" or image.ndim not in (2, 3):
             raise TypeError(
                 f"Input type is not supported: an image of 2 or 3 dimensions is needed, but got shape {image.shape} "
@@ -154,12 +154,12 @@ class ToTensor(TensorOp):
         scaled = image.transpose(2, 0, 1).astype(np.float32) * np.float32(1 / 255)
         return np.ascontiguousarray(scaled).astype(self.output_type)
 
-    def _pil(self, image):
-        return self._row(np.asarray(image))
+    def _transform_pil(self, image):
+        return self._transform_row(np.asarray(image))
 
     def __call__(self, image: Any) -> np.ndarray:
         """The image as an array."""
-        return self._row(as_array(image))
+        return self._transform_row(as_array(image))
 
 
 # Classes that exist for PIL images or for arrays only.
