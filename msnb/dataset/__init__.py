@@ -32,7 +32,7 @@ from msnb.dataset.engine.samplers import (
 )
 from msnb.dataset.engine.sources.names import PUBLIC_SETS
 
-_LATER = {
+_LAZY_NAMES = {
     **dict.fromkeys(PUBLIC_SETS, "engine.datasets"),
     "CelebADataset": "engine.datasets",
     "CLUEDataset": "engine.datasets",
@@ -44,7 +44,7 @@ _LATER = {
     "TFRecordDataset": "engine.datasets",
     "VOCDataset": "engine.datasets",
     "BatchInfo": "engine.datasets",
-    # What MindSpore 2 shows here too, because its modules of data sets do.
+    # MindSpore 2 also exports these names here.
     **dict.fromkeys(
         ("BatchDataset", "ConcatDataset", "MappableDataset", "RepeatDataset", "SourceDataset", "context"),
         "engine.datasets",
@@ -105,7 +105,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER or name in _MODULES:
-        module = import_module(f"msnb.dataset.{_LATER.get(name, name)}")  # spares what a program does not use
-        return getattr(module, name) if name in _LATER else module
+    if name in _LAZY_NAMES or name in _MODULES:
+        module = import_module(f"msnb.dataset.{_LAZY_NAMES.get(name, name)}")  # spares what a program does not use
+        return getattr(module, name) if name in _LAZY_NAMES else module
     raise AttributeError(f"module 'mindspore.dataset' has no attribute {name!r}")

@@ -38,7 +38,7 @@ def limit():
 @pytest.mark.parametrize("kind", FORMATS)
 def test_the_header_of_each_format_tells_its_size(kind):
     data = encoded(kind)
-    assert _headers.size(data) == _headers.size(data.tobytes()) == (HEIGHT, WIDTH)
+    assert _headers.read_size(data) == _headers.read_size(data.tobytes()) == (HEIGHT, WIDTH)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_header_of_each_variant_tells_its_size(kind, options):
     image = pytest.importorskip("PIL.Image")
     file = io.BytesIO()
     image.fromarray(PICTURE).save(file, kind, **options)
-    assert _headers.size(file.getvalue()) == (HEIGHT, WIDTH)
+    assert _headers.read_size(file.getvalue()) == (HEIGHT, WIDTH)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -131,4 +131,4 @@ def test_bytes_that_are_no_image_have_no_size():
     starts = [b"", b"\xff\xd8", b"\x89P", b"BM", b"GI", b"RI", b"II*\0", b"P6 x", b"P7", b"#?", b"\0\0", b"\x59\xa6"]
     filled = [start + b"x" * 99 for start in (b"\xff\xd8", b"\xff\x4f", b"\x76\x2f", b"MM", b"P7", b"#?", b"\0\0")]
     for data in (*starts, *filled, b"\xff\xd8\xff\xd9", b"nothing"):
-        assert _headers.size(data) is None
+        assert _headers.read_size(data) is None

@@ -55,7 +55,7 @@ def test_pixels_of_pil_images_are_those_of_mindspore(op, image, md5):
 def test_a_random_part_lies_inside_and_is_not_empty(width, height, ratio, wider, seed):
     random.seed(seed)
     image = Image.new("L", (width, height))
-    top, left, high, wide = util._part(image, (0.01, 1.0), (ratio, ratio * wider), 3)
+    top, left, high, wide = util._draw_crop_box(image, (0.01, 1.0), (ratio, ratio * wider), 3)
     assert 0 <= top <= top + high <= height and 0 <= left <= left + wide <= width and max(high, wide) > 0
 
 

@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.text.transforms``."""
+"""Re-export module of ``mindspore.dataset.text.transforms``."""
 
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer

@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.transforms.c_transforms``."""
+"""Re-export module of ``mindspore.dataset.transforms.c_transforms``."""
 
 from msnb.dataset.transforms._common import (
     Concatenate,

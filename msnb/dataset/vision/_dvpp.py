@@ -1,4 +1,4 @@
-"""Decoders of Ascend hardware, computed by the general ones here."""
+"""Decoders of Ascend hardware, computed with OpenCV."""
 
 from collections.abc import Sequence
 

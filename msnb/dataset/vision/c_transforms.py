@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.vision.c_transforms``."""
+"""Re-export module of ``mindspore.dataset.vision.c_transforms``."""
 
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy, UniformAugment
 from msnb.dataset.vision._auto import AutoAugment
