@@ -303,7 +303,7 @@ def test_the_page_of_mint_is_what_its_script_prints():
 def test_what_mindspore_2_generates_for_mint_takes_the_arguments_that_its_functions_take():
     from msnb.mint import _generated
 
-    for name in {*_generated._CLASSES, *_generated._OTHERS}:
+    for name in {*_generated._CLASSES, *_generated._SPECIAL_FUNCTIONS}:
         made = _generated.generated(name)
         assert callable(made.function) and set(made.settings).isdisjoint(made.arguments), name
         assert issubclass(made, msnb.ops.Primitive), name
