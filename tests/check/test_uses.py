@@ -57,7 +57,7 @@ def test_the_result_of_a_class_has_its_methods():
 
 def test_arguments_are_those_of_the_call():
     (call,) = [u for u in uses(ast.parse("from mindspore import nn\nnn.Dense(1, *a, b=2, **c)\n")) if u.called]
-    assert (call.given, call.keywords, call.line) == (None, ("b",), 2)
+    assert (call.positional_count, call.keywords, call.line) == (None, ("b",), 2)
 
 
 @pytest.mark.parametrize(
