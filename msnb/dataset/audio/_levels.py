@@ -171,7 +171,8 @@ class DCShift(_Waveform):
         return np.where(peaks, limited, shifted)
 
 
-_FADE_CURVES = {  # the level of a fade at x from 0 to 1; a fade-out is the same backwards; the logarithm ends above 1
+# Level of a fade-in at x from 0 to 1. A fade-out is its mirror image. The logarithm ends above 1.
+_FADE_CURVES = {
     FadeShape.LINEAR: lambda x: x,
     FadeShape.EXPONENTIAL: lambda x: 2 ** (x - 1) * x,
     FadeShape.LOGARITHMIC: lambda x: np.log10(0.1 + x) + 1,

@@ -41,19 +41,19 @@ class DSCallback:
         self.step_size = step_size
 
     def ds_begin(self, ds_run_context: Any) -> None:
-        """Before the first epoch."""
+        """Called before the first epoch."""
 
     def ds_epoch_begin(self, ds_run_context: Any) -> None:
-        """Before each epoch."""
+        """Called before each epoch."""
 
     def ds_epoch_end(self, ds_run_context: Any) -> None:
-        """After each epoch."""
+        """Called after each epoch."""
 
     def ds_step_begin(self, ds_run_context: Any) -> None:
-        """Before a step."""
+        """Called before a step."""
 
     def ds_step_end(self, ds_run_context: Any) -> None:
-        """After a step."""
+        """Called after a step."""
 
     def create_runtime_obj(self) -> dict[str, Any]:
         """Return {event: method} of the methods that this class overrides.
@@ -122,28 +122,28 @@ class WaitedDSCallback(Callback, DSCallback):
         self._steps, self._epochs = _StepSignal(), _StepSignal()
 
     def sync_step_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
-        """Before each step but the first, after the previous step of the training."""
+        """Called before each step but the first, after the previous step of the training."""
 
     def sync_epoch_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
-        """Before each epoch but the first, after the previous epoch of the training."""
+        """Called before each epoch but the first, after the previous epoch of the training."""
 
     # Called by the training.
     def step_end(self, run_context: "RunContext") -> None:
-        """After a step of the training: let the map continue."""
+        """Let the map continue, after a step of the training."""
         self._steps.give(run_context)
 
     def epoch_end(self, run_context: "RunContext") -> None:
-        """After an epoch of the training: let the map continue."""
+        """Let the map continue, after an epoch of the training."""
         self._epochs.give(run_context)
 
     def end(self, run_context: "RunContext") -> None:
-        """After the training: let the map continue permanently."""
+        """Let the map continue permanently, after the training."""
         for signal in (self._steps, self._epochs):
             signal.give(run_context, is_permanent=True)
 
     # Called by the map.
     def wake(self) -> None:
-        """After an early exit from the loop over the data: let a waiting map stop."""
+        """Let a waiting map stop, after the loop over the data was left early."""
         for signal in (self._steps, self._epochs):
             signal.wake()
 

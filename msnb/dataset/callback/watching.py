@@ -7,7 +7,7 @@ from msnb.dataset.engine.chunk import Hint
 
 
 class RunContext:
-    """The position of a map in its epochs and steps. `left` returns True once the loop over the rows was left early."""
+    """Position of a map in its epochs and steps. `left` returns True after the loop over the rows was left early."""
 
     def __init__(
         self,

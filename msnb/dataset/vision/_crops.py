@@ -234,7 +234,7 @@ def _round_half_away(x):
 
 
 class RandomCropDecodeResize(RandomResizedCrop):
-    """:class:`Decode` and :class:`RandomResizedCrop` in one.
+    """Apply :class:`Decode`, then :class:`RandomResizedCrop`.
 
     Args:
         size (Union[int, sequence]): (height, width) of the result, or one int for both.

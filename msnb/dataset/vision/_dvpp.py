@@ -10,7 +10,7 @@ from msnb.dataset.vision._pixels import ImageOp
 
 
 class SoftDvppDecodeResizeJpeg(ImageOp):
-    """Decode and resize. Ascend's chip does it in MindSpore; here OpenCV does.
+    """Decode and resize. MindSpore uses Ascend hardware, msnb uses OpenCV.
 
     Args:
         size (Union[int, sequence]): As for :class:`Resize`.
@@ -30,7 +30,7 @@ class SoftDvppDecodeResizeJpeg(ImageOp):
 
 
 class SoftDvppDecodeRandomCropResizeJpeg(RandomCropDecodeResize):
-    """Decode, crop at random and resize. Ascend's chip does it in MindSpore; here OpenCV does.
+    """Decode, crop at random and resize. MindSpore uses Ascend hardware, msnb uses OpenCV.
 
     Args:
         size, scale, ratio, max_attempts: As for :class:`RandomCropDecodeResize`.

@@ -16,7 +16,7 @@ _FRAME_MARKERS = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # SOFn, star
 _HEADER_MARKERS = _FRAME_MARKERS | {0xC4, 0xDB, 0xDD, 0xFE} | set(range(0xE0, 0xF0))
 _unpack_sides = struct.Struct(">HH").unpack_from
 _SOS = 0xDA
-_EXTRA_ROWS = 8  # colors that are stored for two rows are blended with the next row
+_EXTRA_ROWS = 8  # chroma that is stored for two rows is blended with the next row
 _MARKER = re.compile(rb"\xff[^\x00\xff]", re.DOTALL)
 _per_thread = threading.local()
 
