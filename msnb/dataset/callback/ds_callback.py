@@ -76,7 +76,7 @@ class _StepSignal:
         self._ready = self._is_permanent = False
         self._context = None
 
-    def give(self, context, is_permanent=False):
+    def release(self, context, is_permanent=False):
         """Let the map continue, once or permanently."""
         with self._changed:
             self._ready, self._context = True, context
@@ -88,7 +88,7 @@ class _StepSignal:
         with self._changed:
             self._changed.notify_all()
 
-    def take(self, run_context, name):
+    def wait_for_step(self, run_context, name):
         """Wait for the signal. Return (True if the map continues, context of the training)."""
         timeout = get_callback_timeout()
         with self._changed:
@@ -130,16 +130,16 @@ class WaitedDSCallback(Callback, DSCallback):
     # Called by the training.
     def step_end(self, run_context: "RunContext") -> None:
         """Let the map continue, after a step of the training."""
-        self._steps.give(run_context)
+        self._steps.release(run_context)
 
     def epoch_end(self, run_context: "RunContext") -> None:
         """Let the map continue, after an epoch of the training."""
-        self._epochs.give(run_context)
+        self._epochs.release(run_context)
 
     def end(self, run_context: "RunContext") -> None:
         """Let the map continue permanently, after the training."""
         for signal in (self._steps, self._epochs):
-            signal.give(run_context, is_permanent=True)
+            signal.release(run_context, is_permanent=True)
 
     # Called by the map.
     def wake(self) -> None:
@@ -150,14 +150,14 @@ class WaitedDSCallback(Callback, DSCallback):
     def ds_step_begin(self, ds_run_context: Any) -> None:
         """Wait for the training's step, then call :meth:`sync_step_begin`."""
         if ds_run_context.cur_step_num > self.step_size:
-            continues, context = self._steps.take(ds_run_context, "ds_step_begin")
+            continues, context = self._steps.wait_for_step(ds_run_context, "ds_step_begin")
             if continues:
                 self.sync_step_begin(context, ds_run_context)
 
     def ds_epoch_begin(self, ds_run_context: Any) -> None:
         """Wait for the training's epoch, then call :meth:`sync_epoch_begin`."""
         if ds_run_context.cur_epoch_num > 1:
-            continues, context = self._epochs.take(ds_run_context, "ds_epoch_begin")
+            continues, context = self._epochs.wait_for_step(ds_run_context, "ds_epoch_begin")
             if continues:
                 self.sync_epoch_begin(context, ds_run_context)
 
