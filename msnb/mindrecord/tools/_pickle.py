@@ -20,9 +20,9 @@ class _BrokenError(Exception):
     """An error in an instruction; its text describes it."""
 
 
-def _require(fits, what):
-    if not fits:
-        raise _BrokenError(what)
+def _require(condition, message):
+    if not condition:
+        raise _BrokenError(message)
 
 
 class _Function(str):
@@ -57,10 +57,10 @@ def _fill_array(array, state):
     array.__setstate__((1, shape, kind.dtype, bool(fortran), raw))
 
 
-def _apply_function(what, args):
+def _apply_function(function, args):
     """Return the result of a call in the pickle; the supported functions build types, arrays and bytes."""
-    _require(isinstance(what, _Function) and isinstance(args, tuple), "something else than a function is called")
-    name = str(what)
+    _require(isinstance(function, _Function) and isinstance(args, tuple), "something else than a function is called")
+    name = str(function)
     if name == "_reconstruct":
         return np.ndarray((0,), np.int8)
     if name == "dtype" and args:
@@ -128,11 +128,12 @@ class _Machine:
             _require(arg in self.memo, f"value {arg} was not remembered")
             push(self.memo[arg])
         elif name in ("GLOBAL", "STACK_GLOBAL"):
-            parts = tuple(arg.split(" ")) if name == "GLOBAL" else tuple([self.pop() for _ in range(2)][::-1])
+            qualified_name = tuple(arg.split(" ")) if name == "GLOBAL" else tuple([self.pop() for _ in range(2)][::-1])
             _require(
-                len(parts) == 2 and parts[0] in _MODULES and parts[1] in _NAMES, f"global {parts!r:.80} is forbidden"
+                len(qualified_name) == 2 and qualified_name[0] in _MODULES and qualified_name[1] in _NAMES,
+                f"global {qualified_name!r:.80} is forbidden",
             )
-            push(_Function(parts[1]))
+            push(_Function(qualified_name[1]))
         elif name == "REDUCE":
             args = self.pop()
             push(_apply_function(self.pop(), args))
@@ -177,9 +178,9 @@ def load(path):
             if instruction.name == "STOP":
                 return machine.pop()
             machine.run(instruction.name, arg)
-        what = "it does not end"
+        cause = "it does not end"
     except ValueError as error:  # genops: bytes that are no instruction, or lack their argument
-        what = f"after the instruction there, {error}"
+        cause = f"after the instruction there, {error}"
     except _BrokenError as error:
-        what = error
-    raise BadFileError(f"Invalid file, {path!r} is no pickle of numbers and arrays, or damaged: byte {at}: {what}.")
+        cause = error
+    raise BadFileError(f"Invalid file, {path!r} is no pickle of numbers and arrays, or damaged: byte {at}: {cause}.")
