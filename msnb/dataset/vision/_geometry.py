@@ -234,7 +234,7 @@ class RandomResize(ImageOp):
 
 
 class RandomRotation(ImageOp):
-    """Rotate the image by a random angle.
+    """Rotate the image. The angle is drawn uniformly from a range.
 
     Args:
         degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).

@@ -160,7 +160,7 @@ class CenterCrop(PyOp):
 
 
 class RandomRotation(PyOp):
-    """Rotate a PIL image by a random angle.
+    """Rotate a PIL image. The angle is drawn uniformly from a range.
 
     Args:
         degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
