@@ -13,9 +13,8 @@ __all__ = ["c_transforms", "py_transforms"]
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY_MODULES or name[0].isupper():
-        module = import_module(
-            _LAZY_MODULES.get(name, _LAZY_MODULES["transforms"])
-        )  # spares what a program does not use
+        path = _LAZY_MODULES.get(name, _LAZY_MODULES["transforms"])
+        module = import_module(path)  # spares what a program does not use
         if name in _LAZY_MODULES:
             return module
         if hasattr(module, name):
