@@ -387,9 +387,8 @@ def _inverse_affine(size, degrees, moves, factor, shears):
     cos_x, sin_x, cos_y, sin_y = math.cos(along_x), math.sin(along_x), math.cos(along_y), math.sin(along_y)
     unit = 1.0 / factor / (cos_x * cos_y + sin_x * sin_y)
     center = [side * 0.5 + 0.5 for side in size]
-    x, y = (
-        -offset - move for offset, move in zip(center, moves, strict=True)
-    )  # the origin, relative to the moved center
+    # The origin, relative to the moved center.
+    x, y = (-offset - move for offset, move in zip(center, moves, strict=True))
     coefficients = []
     for a, b, offset in ((unit * cos_x, unit * sin_x, center[0]), (unit * -sin_y, unit * cos_y, center[1])):
         coefficients += [a, b, a * x + b * y + offset]
