@@ -48,9 +48,9 @@ class _Bytes:
 
     def take(self, n, kind=None):
         """Return the next `n` bytes of each row, (rows, n); with `kind` as one number per row."""
-        taken_bytes = self.buffer[self.at[:, None] + np.arange(n)]
+        result = self.buffer[self.at[:, None] + np.arange(n)]
         self.at = self.at + n
-        return taken_bytes if kind is None else taken_bytes.view(kind)[:, 0]
+        return result if kind is None else result.view(kind)[:, 0]
 
     def check(self):
         """Raise an error if a row was read past its end."""
