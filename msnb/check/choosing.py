@@ -17,8 +17,8 @@ from msnb.check.uses import ROOT, Use, uses
 
 _NAMES = {1: "MindSpore r1.1", 2: "MindSpore 2"}
 _MAX_SIGNS = 3  # signs named in a sentence
-_MOST_FILES = 300  # the limit of local files that are read
-_LARGEST_FILE = 1_000_000  # bytes; larger files were not written by hand
+_MAX_FILES = 300  # the limit of local files that are read
+_MAX_FILE_BYTES = 1_000_000  # bytes; larger files were not written by hand
 _INSTALLED = tuple({Path(path).resolve() for path in sysconfig.get_paths().values()})
 
 
@@ -107,7 +107,7 @@ def _with_imports(piece: Piece, path: Path, folder: Path) -> Iterator[Piece]:
         piece, path = waiting.pop(0)
         yield piece
         for file in _imported_files(piece.tree, path, folder) if piece.tree is not None else ():
-            if file not in visited and len(visited) < _MOST_FILES:
+            if file not in visited and len(visited) < _MAX_FILES:
                 visited.add(file)
                 waiting.append((read_piece(file, str(file.relative_to(folder))), file))
 
@@ -138,7 +138,7 @@ def _files_of(base: Path, parts: list[str], folder: Path) -> Iterator[Path]:
 
 def _is_read(file: Path, folder: Path) -> bool:
     try:
-        return file.is_file() and _is_own(file, folder) and file.stat().st_size <= _LARGEST_FILE
+        return file.is_file() and _is_own(file, folder) and file.stat().st_size <= _MAX_FILE_BYTES
     except (OSError, ValueError):
         return False
 

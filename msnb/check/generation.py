@@ -18,7 +18,7 @@ _LATER_MODULES = tuple(
 @cache
 def _load_table():
     text = resources.files("msnb.check").joinpath("generations.json").read_text(encoding="utf-8")
-    return {int(generation): places for generation, places in json.loads(text).items()}
+    return {int(generation): names_of_owners for generation, names_of_owners in json.loads(text).items()}
 
 
 @cache
@@ -26,10 +26,10 @@ def _unique_names():
     """Return {generation: names that only it has}, including arguments as "mindspore.nn.Dropout(p=)"."""
     return {
         g: frozenset(
-            [f"{place}.{n}" for place, names in places.items() if place != "arguments" for n in names.split()]
-            + [f"{name}({n}=)" for name, names in places["arguments"].items() for n in names.split()]
+            [f"{owner}.{n}" for owner, names in names_of_owners.items() if owner != "arguments" for n in names.split()]
+            + [f"{name}({n}=)" for name, names in names_of_owners["arguments"].items() for n in names.split()]
         )
-        for g, places in _load_table().items()
+        for g, names_of_owners in _load_table().items()
     }
 
 
@@ -83,5 +83,5 @@ def _is_unaffected(use, cls):
         return bool(argument) and argument not in use.keywords
     first = list(inspect.signature(cls).parameters)
     if defaults:
-        return not defaults.keys().isdisjoint([*use.keywords, *first[: use.given or 0]])
-    return use.given is not None and first[: use.given] == list(order[: use.given])
+        return not defaults.keys().isdisjoint([*use.keywords, *first[: use.positional_count or 0]])
+    return use.positional_count is not None and first[: use.positional_count] == list(order[: use.positional_count])

@@ -112,8 +112,9 @@ def _judge_arguments(use, target, name, bound):
                 f"{', '.join(p.name for p in parameters) or 'none'}.",
             )
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if use.given is not None and use.given > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        return Finding(use, "argument", f"{name} takes {len(positional)} arguments here, and is given {use.given}.")
+    count = use.positional_count
+    if count is not None and count > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        return Finding(use, "argument", f"{name} takes {len(positional)} arguments here, and is given {count}.")
     return None
 
 

@@ -1,4 +1,4 @@
-"""The findings of a check, as text for a terminal and a table for a notebook."""
+"""Findings of a check, as text for a terminal and a table for a notebook."""
 
 import html
 import os
@@ -30,15 +30,15 @@ class Line(NamedTuple):
 
 
 class Report:
-    """The findings of `check`. It is false if there are none.
+    """Findings of `check`. It is false if there are none.
 
     Args:
         pieces (list[Piece]): The code that was read.
 
     Attributes:
         lines (list[Line]): In the order of files and lines.
-        generation (Union[int, None]): 1 if only names of r1.1 are used, 2 for only names of later versions, None if the
-            names do not tell.
+        generation (Union[int, None]): 1 if only names of r1.1 are used, 2 for only names of later versions, None if
+            the names do not decide it.
         count (int): Number of uses of MindSpore's names.
     """
 
@@ -80,7 +80,7 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"{line.place}: {_format_line(line)}" for line in self.lines]
-        return "\n".join([*lines, "", self._summary()] if lines else [self._summary()])
+        return "\n".join([*lines, "", self._format_summary()] if lines else [self._format_summary()])
 
     __repr__ = __str__
 
@@ -92,9 +92,9 @@ class Report:
         table = (
             f"<table><thead><tr><th>where</th><th>what</th></tr></thead><tbody>{rows}</tbody></table>" if rows else ""
         )
-        return f"<div>{table}<p>{html.escape(self._summary())}</p></div>"
+        return f"<div>{table}<p>{html.escape(self._format_summary())}</p></div>"
 
-    def _summary(self):
+    def _format_summary(self):
         read = f"{self.files} file{'s' if self.files != 1 else ''}, {self.count} uses of MindSpore"
         stops = self.stops
         if not self.count and not stops:
@@ -102,14 +102,14 @@ class Report:
         names = sorted({line.name for line in stops if line.kind in ("name", "later")})
         arguments = sum(line.kind == "argument" for line in stops)
         broken = sum(line.kind == "text" for line in stops)
-        parts = [
+        counts = [
             f"{len(names)} name{'s' if len(names) != 1 else ''} that msnb lacks" if names else "",
             f"{arguments} call{'s' if arguments != 1 else ''} with arguments that it does not take"
             if arguments
             else "",
             f"{broken} file{'s' if broken != 1 else ''} that could not be read" if broken else "",
         ]
-        findings = ", ".join(filter(None, parts)) or "msnb has every name and argument that can be seen"
+        findings = ", ".join(filter(None, counts)) or "msnb has every name and argument that can be seen"
         return f"{read}: {findings}.{self._generation_text()}"
 
     def _generation_text(self):

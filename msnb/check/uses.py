@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 ROOT = "mindspore"
 _CAUGHT = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
-_DEEPEST = 20_000  # nested calls; the parser's own limit is less than half of it
+_RECURSION_LIMIT = 20_000  # nested calls; the parser's own limit is less than half of it
 _FEATURE_TESTS = frozenset(("__version__", "hasattr", "find_spec"))
 
 
@@ -29,14 +29,14 @@ class Use(NamedTuple):
     line: int
     guarded: bool
     called: bool = False
-    given: int | None = 0
+    positional_count: int | None = 0
     keywords: tuple[str, ...] = ()
 
 
 def uses(tree: ast.Module) -> list[Use]:
     """Return the uses in a module, in the order of its lines."""
     with _allow_deep_recursion():
-        reader = _Reader(_feature_tests(tree))
+        reader = _Reader(_find_feature_tests(tree))
         reader.scope = _Scope(tree, None)
         for statement in tree.body:
             reader.visit(statement)
@@ -48,7 +48,7 @@ def _allow_deep_recursion():
     """Return a context that allows deep recursion: the parser accepts deeper trees, such as a sum of a thousand
     terms."""
     before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _DEEPEST))
+    sys.setrecursionlimit(max(before, _RECURSION_LIMIT))
     try:
         yield
     finally:
@@ -63,7 +63,7 @@ class _Scope:
         self.names = {}
         self.calls = {}  # name -> the call that produces it, if that is its only binding
         counts = {}
-        for name, meaning, call in _bindings(node):
+        for name, meaning, call in _iterate_bindings(node):
             counts[name] = counts.get(name, 0) + 1
             earlier = self.names.get(name, meaning)
             self.names[name] = meaning if earlier == meaning else None
@@ -89,7 +89,7 @@ class _Scope:
         return None
 
 
-def _bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]:
+def _iterate_bindings(node) -> Iterator[tuple[str, str | None, ast.Call | None]]:
     """Yield (name, path in MindSpore or None, call that produces it or None) for each binding of a name."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         a = node.args
@@ -136,10 +136,10 @@ class _Reader(ast.NodeVisitor):
     def __init__(self, asking):
         self.uses, self.scope, self.guards, self.asking = [], None, 0, asking
 
-    # ------------------------------------------------------------------ scopes
+    # Scopes.
     def visit_FunctionDef(self, node):
-        for outside in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
-            self.visit(outside)
+        for outer in [*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(outer)
         for arg in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
             if arg.annotation is not None:
                 self.visit(arg.annotation)
@@ -150,13 +150,13 @@ class _Reader(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node):
-        for outside in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
-            self.visit(outside)
+        for outer in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(outer)
         self._visit_scope(node, [node.body])
 
     def visit_ClassDef(self, node):
-        for outside in [*node.decorator_list, *node.bases, *node.keywords]:
-            self.visit(outside)
+        for outer in [*node.decorator_list, *node.bases, *node.keywords]:
+            self.visit(outer)
         self._visit_scope(node, node.body)
 
     def _visit_scope(self, node, body):
@@ -165,7 +165,7 @@ class _Reader(ast.NodeVisitor):
             self.visit(inner)
         self.scope = self.scope.parent
 
-    # ------------------------------------------------------------------ guards
+    # Guards.
     def visit_Try(self, node):
         prepared = any(_catches_absence(handler) for handler in node.handlers)
         self.guards += prepared
@@ -182,7 +182,7 @@ class _Reader(ast.NodeVisitor):
     visit_TryStar = visit_Try
 
     def visit_If(self, node):
-        asks = not _names_in(node.test).isdisjoint(self.asking | {"version"})
+        asks = not _collect_names(node.test).isdisjoint(self.asking | {"version"})
         self.guards += asks
         self.generic_visit(node)
         self.guards -= asks
@@ -193,12 +193,12 @@ class _Reader(ast.NodeVisitor):
         guard_count = 0
         for value in node.values:  # the first operand guards the rest
             self.visit(value)
-            asks = not _names_in(value).isdisjoint(self.asking)
+            asks = not _collect_names(value).isdisjoint(self.asking)
             self.guards += asks
             guard_count += asks
         self.guards -= guard_count
 
-    # ------------------------------------------------------------------ names
+    # Names.
     def visit_Import(self, node):
         for alias in node.names:
             if _mindspore_path(alias.name):
@@ -252,20 +252,20 @@ class _Reader(ast.NodeVisitor):
         return ".".join([base, *attributes]) if base is not None else None
 
 
-def _names_in(node):
+def _collect_names(node):
     """Return the names and attributes in an expression."""
     return {getattr(inner, "id", getattr(inner, "attr", None)) for inner in ast.walk(node)}
 
 
-def _feature_tests(tree):
+def _find_feature_tests(tree):
     """Return names that test for features: `hasattr`, and variables like `has_jit = hasattr(ms, "jit")`."""
     answers = []
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         returned = [n.value for n in ast.walk(function) if isinstance(n, ast.Return) and n.value is not None]
-        answers += [(function.name, _names_in(value)) for value in returned]
+        answers += [(function.name, _collect_names(value)) for value in returned]
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            answers.append((node.targets[0].id, _names_in(node.value)))
+            answers.append((node.targets[0].id, _collect_names(node.value)))
     names = _FEATURE_TESTS
     while more := {name for name, words in answers if name not in names and words & names}:
         names |= more

@@ -31,33 +31,33 @@ def mapped(path: str | Path) -> memoryview:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def view(data: Any, dtype: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+def view(data: Any, dtype: Any, shape: tuple[int, ...], label: str) -> np.ndarray:
     """Return a span of bytes as an array, without a copy.
 
     Args:
         data (Union[bytes, memoryview]): The bytes.
         dtype (dtype): Type of the elements.
         shape (tuple[int]): Claimed shape; no memory of that size is allocated.
-        what (str): Name of the array, for messages.
+        label (str): Name of the array, for messages.
 
     Raises:
         BadFileError: If no array can have this shape, or it needs another number of bytes.
     """
-    check_shape(shape, what)
+    check_shape(shape, label)
     expected = math.prod(shape) * dtype.itemsize
     if len(data) != expected:
         raise BadFileError(
-            f"{what} of shape {shape} and type {dtype} should have {expected} bytes, but has {len(data)}."
+            f"{label} of shape {shape} and type {dtype} should have {expected} bytes, but has {len(data)}."
         )
     return np.frombuffer(data, dtype).reshape(shape)
 
 
-def check_shape(shape: tuple[int, ...], what: str) -> None:
+def check_shape(shape: tuple[int, ...], label: str) -> None:
     """Raise BadFileError for a shape that no array can have."""
     if len(shape) > _MOST_AXES:
-        raise BadFileError(f"{what} has a shape of {len(shape)} axes, which no array has.")
+        raise BadFileError(f"{label} has a shape of {len(shape)} axes, which no array has.")
     if any(not 0 <= size <= _LONGEST_AXIS for size in shape):
-        raise BadFileError(f"{what} has a shape with an axis that is too long, or shorter than nothing.")
+        raise BadFileError(f"{label} has a shape with an axis that is too long, or shorter than nothing.")
 
 
 def little_endian(value: Any) -> np.ndarray:

@@ -22,7 +22,7 @@ _MAX_COMPARED = 1 << 16  # longer messages are not compared
 _ROWS = 128  # messages compared at once, so that they stay in the processor's cache
 
 
-def _bit_remainders(places):
+def _bit_remainders(positions):
     """Return the remainder of each bit of a byte before 0, 1, ... zero bytes: (places, 8). `places` is a power of 2,
     at least 4."""
     step = np.arange(256, dtype=np.uint32)
@@ -31,7 +31,7 @@ def _bit_remainders(places):
     rows = step[1 << np.arange(8)][None]
     while len(rows) < 4:
         rows = np.concatenate([rows, rows[-1:] >> 8 ^ step[rows[-1:] & 255]])
-    while len(rows) < places:  # each doubling shifts the rows so far
+    while len(rows) < positions:  # each doubling shifts the rows so far
         ends = _byte_remainders(rows[:-5:-1])
         rows = np.concatenate([rows, np.bitwise_xor.reduce([ends[i][rows >> 8 * i & 255] for i in range(4)])])
     return rows

@@ -12,8 +12,8 @@ from msnb.formats import mindir
 from msnb.formats.text_files import BadFileError
 
 VERSION = "0.1.0"
-_PART = re.compile(r"(Tuple|List)?\[|\]|[^\[\],]+")
-_DEEPEST = 50
+_TOKEN = re.compile(r"(Tuple|List)?\[|\]|[^\[\],]+")
+_MAX_DEPTH = 50
 # Code of an element type in a tensor -> MindSpore's number of it in operators.
 _NUMBERS = {1: 43, 2: 37, 3: 32, 4: 38, 5: 33, 6: 34, 7: 35, 9: 30, 10: 42, 11: 44, 12: 39, 13: 40, 16: 45}
 
@@ -79,17 +79,17 @@ def _shape_attribute(tensors, part):
 def _parse_nested(text, leaf):
     """Return the attribute for a text of names in brackets."""
     stack: list[tuple[int, list[Any]]] = [(mindir.TUPLE, [])]
-    for match in _PART.finditer(text):
-        part = match.group()
-        if part.endswith("["):
-            stack.append((mindir.LIST if part.startswith("List") else mindir.TUPLE, []))
-            if len(stack) > _DEEPEST:
+    for match in _TOKEN.finditer(text):
+        token = match.group()
+        if token.endswith("["):
+            stack.append((mindir.LIST if token.startswith("List") else mindir.TUPLE, []))
+            if len(stack) > _MAX_DEPTH:
                 raise ValueError("an attribute is nested too deeply")
-        elif part == "]":
+        elif token == "]":
             kind, items = stack.pop()
             stack[-1][1].append({"type": kind, "values": items})
         else:
-            stack[-1][1].append(leaf(part))
+            stack[-1][1].append(leaf(token))
     ((_, items),) = stack
     if len(items) == 1:
         return items[0]

@@ -1,4 +1,4 @@
-"""MindSpore's event files (``..._MS``): what was recorded of a training, step by step.
+"""MindSpore's event files (``..._MS``), which record a training step by step.
 
 Each record is an Event: a time, a step, and the version of the file, a graph (:mod:`msnb.formats.summary_graphs`) or
 named values: numbers, pictures, arrays and histograms. An event that repeats the tags of an earlier one, as each step
@@ -159,8 +159,8 @@ class Event:
 _DAMAGE = (protobuf.WireError, IndexError, KeyError, ValueError, TypeError, OverflowError, struct.error)
 
 
-def _damage_error(what, error):
-    return BadFileError(f"{what[:1].upper() + what[1:]} is damaged: {error}.")
+def _damage_error(label, error):
+    return BadFileError(f"{label[:1].upper() + label[1:]} is damaged: {error}.")
 
 
 class EventDecoder:

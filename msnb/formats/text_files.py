@@ -101,10 +101,10 @@ def _decoding_error(path, encoding, choosable, error, stream=None):
             if not data:
                 break
     name = encoding.upper()
-    what = f"bytes {bad.hex(' ')} have no meaning there" if bad else str(error)
+    cause = f"bytes {bad.hex(' ')} have no meaning there" if bad else str(error)
     advice = ", or pass the encoding it has, such as encoding='gbk'" if choosable else ""
     return BadFileError(
-        f"Invalid file, {os.fspath(path)!r} is no {name} text: line {line}, byte {before} of the file: {what}. "
+        f"Invalid file, {os.fspath(path)!r} is no {name} text: line {line}, byte {before} of the file: {cause}. "
         f"Save it as {name}{advice}."
     )
 

@@ -12,12 +12,12 @@ from msnb.mindrecord._codec import NUMPY, _pack_value, unpack_map
 
 _SLACK = bytes(16)  # reads may go past the last row
 # Bytes of a msgpack value after its code, for the codes of numbers; -1 for all others.
-_NUMBER = np.full(256, -1, np.int64)
-_NUMBER[:0x80] = _NUMBER[0xE0:] = 0
-_KINDS = {0xCA: ">f4", 0xCB: ">f8", 0xCC: ">u1", 0xCD: ">u2", 0xCE: ">u4", 0xCF: ">u8", 0xD0: ">i1", 0xD1: ">i2",
-          0xD2: ">i4", 0xD3: ">i8"}  # fmt: skip
-for _code, _kind in _KINDS.items():
-    _NUMBER[_code] = np.dtype(_kind).itemsize
+_NUMBER_BYTES = np.full(256, -1, np.int64)
+_NUMBER_BYTES[:0x80] = _NUMBER_BYTES[0xE0:] = 0
+_NUMBER_DTYPES = {0xCA: ">f4", 0xCB: ">f8", 0xCC: ">u1", 0xCD: ">u2", 0xCE: ">u4", 0xCF: ">u8", 0xD0: ">i1",
+                  0xD1: ">i2", 0xD2: ">i4", 0xD3: ">i8"}  # fmt: skip
+for _code, _kind in _NUMBER_DTYPES.items():
+    _NUMBER_BYTES[_code] = np.dtype(_kind).itemsize
 _WIDTH = np.array([1, 2, 4, 8])
 # The four 2-bit codes in a byte.
 _CODES = (np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3).astype(np.uint8)
@@ -30,13 +30,13 @@ class UnlikeError(Exception):
 class _Bytes:
     """The concatenated bytes of several rows, and the position at which each row is read."""
 
-    def __init__(self, data, places):
-        self.data = b"".join([data[a:b] for a, b in places.tolist()])
+    def __init__(self, data, spans):
+        self.data = b"".join([data[a:b] for a, b in spans.tolist()])
         self.buffer = np.frombuffer(self.data + _SLACK, np.uint8)
-        self.ends = np.cumsum(places[:, 1] - places[:, 0])
+        self.ends = np.cumsum(spans[:, 1] - spans[:, 0])
         self.at = np.concatenate([[0], self.ends[:-1]])
 
-    def part(self, sizes):
+    def take_slices(self, sizes):
         """Return the next `sizes` bytes of each row as separate rows, and advance past them."""
         new = object.__new__(_Bytes)
         new.data, new.buffer = self.data, self.buffer
@@ -48,9 +48,9 @@ class _Bytes:
 
     def take(self, n, kind=None):
         """Return the next `n` bytes of each row, (rows, n); with `kind` as one number per row."""
-        got = self.buffer[self.at[:, None] + np.arange(n)]
+        result = self.buffer[self.at[:, None] + np.arange(n)]
         self.at = self.at + n
-        return got if kind is None else got.view(kind)[:, 0]
+        return result if kind is None else result.view(kind)[:, 0]
 
     def check(self):
         """Raise an error if a row was read past its end."""
@@ -58,12 +58,12 @@ class _Bytes:
             raise UnlikeError
 
 
-def scalars(data, places, requested, schema):
-    """Return {field: column} of the msgpack maps at `places` ((start, end) per row) for the fields `requested`."""
-    first = unpack_map(data[places[0, 0] : places[0, 1]])
+def scalars(data, spans, requested, schema):
+    """Return {field: column} of msgpack maps, for the fields `requested`. `spans` has (start, end) of each row."""
+    first = unpack_map(data[spans[0, 0] : spans[0, 1]])
     if any(name not in first for name in requested):
         raise UnlikeError
-    rows, out = _Bytes(data, places), {}
+    rows, out = _Bytes(data, spans), {}
     head = bytes([0x80 | len(first)]) if len(first) < 16 else b"\xde" + len(first).to_bytes(2, "big")
     _expect_bytes(rows, head)
     for name in first:
@@ -72,7 +72,7 @@ def scalars(data, places, requested, schema):
         text = ((code >= 0xA0) & (code < 0xC0)) | ((code >= 0xD9) & (code <= 0xDB))
         if text.all():
             column = _read_texts(rows, code)
-        elif not text.any() and (_NUMBER[code] >= 0).all():
+        elif not text.any() and (_NUMBER_BYTES[code] >= 0).all():
             column = _read_numbers(
                 rows, code, NUMPY.get(schema.get(name, {}).get("type")) if name in requested else None
             )
@@ -109,42 +109,42 @@ def _read_texts(rows, code):
 
 def _read_numbers(rows, code, dtype):
     """Return one value per row; with `dtype` None only skip them."""
-    at, rows.at = rows.at, rows.at + _NUMBER[code]
+    at, rows.at = rows.at, rows.at + _NUMBER_BYTES[code]
     if dtype is None:
         return None
     out = code.view(np.int8).astype(dtype)  # small numbers are encoded by their code
     for kind in np.unique(code[(code >= 0x80) & (code < 0xE0)]).tolist():
         chosen = np.flatnonzero(code == kind)
-        width = np.dtype(_KINDS[kind]).itemsize
-        out[chosen] = rows.buffer[at[chosen][:, None] + np.arange(width)].view(_KINDS[kind])[:, 0]
+        width = np.dtype(_NUMBER_DTYPES[kind]).itemsize
+        out[chosen] = rows.buffer[at[chosen][:, None] + np.arange(width)].view(_NUMBER_DTYPES[kind])[:, 0]
     return out
 
 
-def blobs(data, places, requested, fields):
-    """Return {field: column} of the blobs at `places` for the fields `requested`."""
+def blobs(data, spans, requested, fields):
+    """Return {field: column} of the blobs at `spans`, for the fields `requested`."""
     if len(fields.blobs) == 1:
         name = fields.blobs[0]
         if _is_raw_bytes(fields.schema[name]):
-            return {name: _split_octets(data, places)}
-        return {name: _read_blob(_Bytes(data, places), name, fields)}
+            return {name: _split_bytes(data, spans)}
+        return {name: _read_blob(_Bytes(data, spans), name, fields)}
     out = {}
     if len(requested) == len(fields.blobs):  # all fields are requested
-        rows = _Bytes(data, places)
+        rows = _Bytes(data, spans)
         for name in fields.blobs:
-            out[name] = _read_blob(rows.part(rows.take(8, ">u8").astype(np.int64)), name, fields)
+            out[name] = _read_blob(rows.take_slices(rows.take(8, ">u8").astype(np.int64)), name, fields)
         return out
-    view, start = np.frombuffer(data, np.uint8), places[:, 0]
+    view, start = np.frombuffer(data, np.uint8), spans[:, 0]
     last = max(fields.blobs.index(name) for name in requested)
     for name in fields.blobs[: last + 1]:
         size = view[start[:, None] + np.arange(8)].view(">u8")[:, 0].astype(np.int64)
-        part = np.stack([start + 8, start + 8 + size], 1)
-        if (size < 0).any() or (part[:, 1] > places[:, 1]).any():
+        field_spans = np.stack([start + 8, start + 8 + size], 1)
+        if (size < 0).any() or (field_spans[:, 1] > spans[:, 1]).any():
             raise UnlikeError
         if name in requested and _is_raw_bytes(fields.schema[name]):
-            out[name] = _split_octets(data, part)
+            out[name] = _split_bytes(data, field_spans)
         elif name in requested:
-            out[name] = _read_blob(_Bytes(data, part), name, fields)
-        start = part[:, 1]
+            out[name] = _read_blob(_Bytes(data, field_spans), name, fields)
+        start = field_spans[:, 1]
     return out
 
 
@@ -152,16 +152,16 @@ def _is_raw_bytes(kind):
     return kind["type"] == "bytes" and "shape" not in kind
 
 
-def _split_octets(data, places):
+def _split_bytes(data, spans):
     """Return a uint8 array per row, with its own memory."""
-    return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in places.tolist()]
+    return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in spans.tolist()]
 
 
 def _read_blob(rows, name, fields):
     kind = fields.schema[name]
     size = rows.ends - rows.at
     if _is_raw_bytes(kind):
-        return _split_octets(memoryview(rows.data), np.stack([rows.at, rows.ends], 1))
+        return _split_bytes(memoryview(rows.data), np.stack([rows.at, rows.ends], 1))
     dtype, shape = NUMPY[kind["type"]], kind["shape"]
     if fields.compressed and kind["type"] in ("int32", "int64"):
         if any(n < 0 for n in shape):
@@ -185,12 +185,12 @@ def _read_integers(rows, n, dtype):
     out = np.empty(code.shape, dtype)
     narrow, wide = code.min(1), code.max(1)
     for width in range(4):  # rows with integers of one width, which are contiguous
-        chosen = np.flatnonzero((narrow == width) & (wide == width))
-        if len(chosen):
-            octets = _WIDTH[width]
-            place = rows.at[chosen][:, None] + np.arange(n * octets)
-            out[chosen] = rows.buffer[place].view(f"<i{octets}")
-            rows.at[chosen] += n * octets
+        selected = np.flatnonzero((narrow == width) & (wide == width))
+        if len(selected):
+            num_bytes = _WIDTH[width]
+            positions = rows.at[selected][:, None] + np.arange(n * num_bytes)
+            out[selected] = rows.buffer[positions].view(f"<i{num_bytes}")
+            rows.at[selected] += n * num_bytes
     mixed = np.flatnonzero(narrow != wide)
     if len(mixed):
         out[mixed] = _read_mixed_widths(rows, mixed, code[mixed])
@@ -201,17 +201,19 @@ def _read_integers(rows, n, dtype):
 def _read_mixed_widths(rows, chosen, code):
     """Read integers of several widths: gather the bytes of each width and join them."""
     size = _WIDTH.astype(np.int32)[code]
-    place = np.cumsum(size, 1, dtype=np.int32)
-    total = place[:, -1].astype(np.int64)
-    place += rows.at[chosen].astype(np.int32)[:, None] - size
+    positions = np.cumsum(size, 1, dtype=np.int32)
+    total = positions[:, -1].astype(np.int64)
+    positions += rows.at[chosen].astype(np.int32)[:, None] - size
     rows.at[chosen] += total
     if (rows.at > rows.ends).any() or rows.ends[-1] > np.iinfo(np.int32).max:
         raise UnlikeError
-    buffer, flat, place = rows.buffer, code.ravel(), place.ravel()
-    values = buffer[place].view(np.int8).astype(np.int64)
+    buffer, flat, positions = rows.buffer, code.ravel(), positions.ravel()
+    values = buffer[positions].view(np.int8).astype(np.int64)
     for width in range(1, 4):
         at = np.flatnonzero(flat == width)
         if len(at):
-            octets = int(_WIDTH[width])
-            values[at] = buffer[place[at][:, None] + np.arange(octets, dtype=np.int32)].view(f"<i{octets}")[:, 0]
+            num_bytes = int(_WIDTH[width])
+            values[at] = buffer[positions[at][:, None] + np.arange(num_bytes, dtype=np.int32)].view(f"<i{num_bytes}")[
+                :, 0
+            ]
     return values.reshape(code.shape)

@@ -190,13 +190,13 @@ def unpack_ints(data, dtype):
     if (code == code[0]).all():
         return np.frombuffer(data, f"<i{_WIDTH[code[0]]}", n, 4 + coded).astype(dtype)
     size = _WIDTH[code]
-    place = 4 + coded + np.concatenate([[0], np.cumsum(size)[:-1]])
+    offsets = 4 + coded + np.concatenate([[0], np.cumsum(size)[:-1]])
     out, raw = np.empty(n, dtype), np.frombuffer(data, np.uint8)
     for width in range(4):
         chosen = code == width
         if chosen.any():
             s = int(_WIDTH[width])
-            out[chosen] = raw[place[chosen][:, None] + np.arange(s)].copy().view(f"<i{s}")[:, 0]
+            out[chosen] = raw[offsets[chosen][:, None] + np.arange(s)].copy().view(f"<i{s}")[:, 0]
     return out
 
 
@@ -212,10 +212,10 @@ class Fields:
     def pack(self, row):
         """Return (map, blob) of a row."""
         scalars = pack_map({k: row[k] for k in self.scalars})
-        parts = [self._pack_blob(row[k], self.schema[k]) for k in self.blobs]
-        if len(parts) == 1:
-            return scalars, parts[0]
-        return scalars, b"".join(BIG64.pack(len(p)) + p for p in parts)
+        blobs = [self._pack_blob(row[k], self.schema[k]) for k in self.blobs]
+        if len(blobs) == 1:
+            return scalars, blobs[0]
+        return scalars, b"".join(BIG64.pack(len(p)) + p for p in blobs)
 
     def _pack_blob(self, value, kind):
         if kind["type"] == "bytes":
@@ -225,7 +225,7 @@ class Fields:
             return pack_ints(array)
         return array.tobytes()
 
-    def parts(self, blob):
+    def split_blob(self, blob):
         """Return the stored bytes of each blob field."""
         if len(self.blobs) == 1:
             return {self.blobs[0]: blob}

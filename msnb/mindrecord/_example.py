@@ -28,9 +28,9 @@ def _truncation_error(path, number, size):
     )
 
 
-def _checksum_error(path, number, what):
+def _checksum_error(path, number, field):
     return BadFileError(
-        f"Invalid file, {path!r} is damaged: the {what} of record {number} does not match its checksum."
+        f"Invalid file, {path!r} is damaged: the {field} of record {number} does not match its checksum."
     )
 
 

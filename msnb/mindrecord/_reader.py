@@ -120,13 +120,13 @@ class _File:
             raise self._out_of_range_error(database)
         raw = self._start + table[:, 0] * self._page
         ends = raw + table[:, 2]
-        places = [np.stack([raw + table[:, 1] + 8, ends], 1), None]
+        positions = [np.stack([raw + table[:, 1] + 8, ends], 1), None]
         if blobs:
             blob = self._start + table[:, 3] * self._page
-            places[1] = np.stack([blob + table[:, 4] + 8, blob + table[:, 5]], 1)
-        if any(len(table) and place is not None and place[:, 1].max() > size for place in places):
+            positions[1] = np.stack([blob + table[:, 4] + 8, blob + table[:, 5]], 1)
+        if any(len(table) and position is not None and position[:, 1].max() > size for position in positions):
             raise self._out_of_range_error(database)
-        return places
+        return positions
 
     def _out_of_range_error(self, database):
         return MRMOpenError(f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file.")
@@ -197,10 +197,10 @@ class Records:
                         out[c] = stored[c]
             if any(c in fields.blobs for c in requested):
                 start, end = file.blob[at].tolist()
-                parts = fields.parts(file.data[start:end])
+                stored_blobs = fields.split_blob(file.data[start:end])
                 for c in requested:
-                    if c in parts:
-                        out[c] = fields.array(c, parts[c])
+                    if c in stored_blobs:
+                        out[c] = fields.array(c, stored_blobs[c])
         except (DamagedError, ValueError, KeyError, IndexError, struct.error) as error:
             page = (start - file.header["header_size"]) // file.header["page_size"]
             raise MRMOpenError(

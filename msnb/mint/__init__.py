@@ -10,13 +10,13 @@ from msnb.mint._arithmetic import *  # noqa: F403
 from msnb.mint._arrangement import *  # noqa: F403
 from msnb.mint._making import *  # noqa: F403
 from msnb.mint._reductions import *  # noqa: F403
-from msnb.mint._rows import of_floats as _of_floats
-from msnb.mint._rows import renamed as _renamed
-from msnb.mint._rows import same as _same
+from msnb.mint._rows import functions_of_ops as _functions_of_ops
+from msnb.mint._rows import with_float_input as _with_float_input
+from msnb.mint._rows import with_mint_names as _with_mint_names
 from msnb.mint.nn import functional as _functional
 
 # Functions of `mindspore.ops`, unchanged.
-_SAME = _same(
+_SHARED = _functions_of_ops(
     """
     abs addbmm addcdiv addcmul addmm addmv arange argmax baddbmm bitwise_and bitwise_or bitwise_xor
     broadcast_to ceil cross cumprod div divide dot dstack eq eye flip floor floor_divide fmod full
@@ -56,21 +56,21 @@ _FLOAT_FUNCTIONS = """
     expm1 log log10 log1p log2 reciprocal rsqrt sigmoid sin sinc sinh sqrt tan tanh
 """.split()
 
-globals().update(_SAME)
-globals().update({name: _renamed(name, arguments) for name, arguments in _RENAMED.items()})
-globals().update({name: _of_floats(name) for name in _FLOAT_FUNCTIONS})
-isnan = _renamed("isnan", "tensor:input")
-arcsin = _renamed("arcsin", "x:input", _of_floats("arcsin"))
+globals().update(_SHARED)
+globals().update({name: _with_mint_names(name, arguments) for name, arguments in _RENAMED.items()})
+globals().update({name: _with_float_input(name) for name in _FLOAT_FUNCTIONS})
+isnan = _with_mint_names("isnan", "tensor:input")
+arcsin = _with_mint_names("arcsin", "x:input", _with_float_input("arcsin"))
 arctan2 = _arithmetic.atan2
-fix = _SAME["trunc"]
+fix = _SHARED["trunc"]
 clip = _arithmetic.clamp
 concat = _arrangement.cat
 conv2d = _functional.conv2d
 
 _MODULES = (_arithmetic, _arrangement, _making, _reductions)
-_OTHERS = ("arcsin", "arctan2", "clip", "concat", "conv2d", "fix", "isnan")
+_ALIASES = ("arcsin", "arctan2", "clip", "concat", "conv2d", "fix", "isnan")
 __all__ = sorted(
-    {*_SAME, *_RENAMED, *_FLOAT_FUNCTIONS, *_OTHERS, *(name for room in _MODULES for name in room.__all__)}
+    {*_SHARED, *_RENAMED, *_FLOAT_FUNCTIONS, *_ALIASES, *(name for module in _MODULES for name in module.__all__)}
 )
 _fill(
     globals(),

@@ -3,7 +3,7 @@
 from msnb.core.compat.jax_private import is_tracer
 from msnb.core.operator.array_like import common_type
 from msnb.core.tensor.tensor import Tensor
-from msnb.mint._rows import floating
+from msnb.mint._rows import as_floating
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.math.logic import logical_and, logical_not, logical_or, logical_xor  # of numbers, too, as MindSpore 2's
@@ -29,7 +29,7 @@ __all__ = [
 _copy = P.Identity()
 
 
-def _scale(other, alpha):
+def _multiply_alpha(other, alpha):
     return other if alpha == 1 else other * alpha
 
 
@@ -44,7 +44,7 @@ def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Te
     Returns:
         Tensor of the common shape and element type.
     """
-    return F.add(input, _scale(other, alpha))
+    return F.add(input, _multiply_alpha(other, alpha))
 
 
 def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Tensor:
@@ -58,7 +58,7 @@ def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Te
     Returns:
         Tensor of the common shape and element type.
     """
-    return F.sub(input, _scale(other, alpha))
+    return F.sub(input, _multiply_alpha(other, alpha))
 
 
 def atan2(input: Tensor, other: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
     Returns:
         Tensor of the common shape.
     """
-    return F.atan2(floating(input), floating(other))
+    return F.atan2(as_floating(input), as_floating(other))
 
 
 def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
@@ -84,7 +84,7 @@ def xlogy(input: Tensor | float, other: Tensor | float) -> Tensor:
     Returns:
         Tensor of the common shape; integers are converted to float32.
     """
-    return F.xlogy(floating(input), floating(other))
+    return F.xlogy(as_floating(input), as_floating(other))
 
 
 def bitwise_not(input: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ from msnb import log
 from msnb.core.errors.data_dependent_shape import DataDependentShape
 from msnb.core.operator.array_like import common_type
 from msnb.core.tensor.tensor import Tensor, is_traced
-from msnb.mint._rows import in_int64
+from msnb.mint._rows import cast_to_int64
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.array.index_along import _IndexAdded
@@ -64,7 +64,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         Tensor of int64; with weights of float32.
     """
     counts = F.bincount(input, weights, minlength)
-    return in_int64(counts) if weights is None else counts
+    return cast_to_int64(counts) if weights is None else counts
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -169,7 +169,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     Returns:
         Tensor of int64.
     """
-    return in_int64(F.argmin(input, dim, keepdim))
+    return cast_to_int64(F.argmin(input, dim, keepdim))
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
@@ -184,7 +184,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
     Returns:
         Tensor of int64.
     """
-    return in_int64(F.sort(input, dim, descending)[1])
+    return cast_to_int64(F.sort(input, dim, descending)[1])
 
 
 def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Tensor, Tensor]:
@@ -199,8 +199,8 @@ def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool
     Returns:
         A tuple of the sorted Tensor and the indices, int64.
     """
-    values, places = F.sort(input, dim, descending)
-    return values, in_int64(places)
+    values, indices = F.sort(input, dim, descending)
+    return values, cast_to_int64(indices)
 
 
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
@@ -216,8 +216,8 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     Returns:
         A tuple of the elements and of their indices, int64.
     """
-    values, places = F.topk(input, k, dim, largest, sorted)
-    return values, in_int64(places)
+    values, indices = F.topk(input, k, dim, largest, sorted)
+    return values, cast_to_int64(indices)
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -292,8 +292,9 @@ def repeat_interleave(
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Tensor | tuple[Tensor, ...]:
-    """Return elements of `input` where a condition holds, else those of `other`; without these the indices where it
-    holds.
+    """Return elements of `input` where a condition holds, and of `other` elsewhere.
+
+    Without `input` and `other`, return the indices where the condition holds.
 
     Args:
         condition (Tensor): Of bool.
@@ -334,14 +335,14 @@ def unique(
     """
     if dim is not None:
         raise NotImplementedError("For 'unique', 'dim' should be None: different slices are found by numpy.unique.")
-    ordered, places = sort(input.reshape(-1))
+    ordered, indices = sort(input.reshape(-1))
     distinct, *rest = F.unique_consecutive(ordered, True, True)
     extra_results = []
     if return_inverse:
-        run = in_int64(rest[0])
-        extra_results.append(F.tensor_scatter_elements(run, places, run, 0).reshape(input.shape))
+        run = cast_to_int64(rest[0])
+        extra_results.append(F.tensor_scatter_elements(run, indices, run, 0).reshape(input.shape))
     if return_counts:
-        extra_results.append(in_int64(rest[1]))
+        extra_results.append(cast_to_int64(rest[1]))
     return (distinct, *extra_results) if extra_results else distinct
 
 
@@ -377,7 +378,7 @@ def triangular_solve(
         A (Tensor): (M, M).
         upper (bool): Whether the matrix is upper triangular. Default: True.
         transpose (bool): Whether it is transposed first. Default: False.
-        unitriangular (bool): Whether its diagonal is taken as ones. Default: False.
+        unitriangular (bool): Whether its diagonal is treated as ones. Default: False.
 
     Returns:
         A tuple of the solution and a copy of `A`.

@@ -23,7 +23,7 @@ def _upsample_nearest(x: Tensor, output_size: Any = None, scales: Any = None) ->
     return F.interpolate(x, size=size, scale_factor=scale, mode="nearest")
 
 
-# class: the mint function that it computes, and after a bar the arguments of its constructor
+# class, its mint function, and after a bar the arguments of its constructor
 _ROWS = """
     AcosExt acos; AcoshExt acosh; AdaptiveAvgPool2DExt adaptive_avg_pool2d; AdaptiveAvgPool3DExt adaptive_avg_pool3d
     AddExt add; AddcdivExt addcdiv; AddcmulExt addcmul; AnyExt any; ArgMaxExt argmax; ArgMinExt argmin; AsinExt asin
@@ -39,10 +39,10 @@ _ROWS = """
 _CLASSES: dict[str, str] = {
     name: function for name, function in map(str.split, _ROWS.strip().replace("\n", ";").split(";"))
 }
-_OTHERS = {"SliceExt": _slice_dimension, "UpsampleNearest2D": _upsample_nearest}
+_SPECIAL_FUNCTIONS = {"SliceExt": _slice_dimension, "UpsampleNearest2D": _upsample_nearest}
 
 
-class _Call(Primitive):
+class _MintOperator(Primitive):
     """An operator that calls a function of mint, with some of its arguments from the constructor."""
 
     function: Callable[..., Any]
@@ -71,8 +71,8 @@ def _bind_arguments(name, names, args, kwargs):
 
 def _find_function(name):
     """Return the function of mint with that name, or None."""
-    homes = (mint, mint.nn.functional, mint.linalg)
-    return next((vars(home)[name] for home in homes if callable(vars(home).get(name))), None)
+    namespaces = (mint, mint.nn.functional, mint.linalg)
+    return next((vars(namespace)[name] for namespace in namespaces if callable(vars(namespace).get(name))), None)
 
 
 @functools.cache
@@ -80,7 +80,7 @@ def generated(name: str) -> Any:
     """Return MindSpore 2's generated object of that name: an operator class, or a function; None if msnb has none."""
     if name.endswith("_ext"):
         return _find_function(name[: -len("_ext")])
-    function, settings = _OTHERS.get(name), ()
+    function, settings = _SPECIAL_FUNCTIONS.get(name), ()
     if name in _CLASSES:
         called, _, setting_names = _CLASSES[name].partition("|")
         function, settings = _find_function(called), tuple(setting_names.split(",")) if setting_names else ()
@@ -93,4 +93,4 @@ def generated(name: str) -> Any:
         "arguments": arguments,
         "__doc__": function.__doc__,
     }
-    return type(name, (_Call,), {**body, "__module__": "msnb.ops.auto_generate"})
+    return type(name, (_MintOperator,), {**body, "__module__": "msnb.ops.auto_generate"})

@@ -125,7 +125,7 @@ def rand(*size: Any, generator: Generator | None = None, dtype: DType | None = N
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
 
@@ -156,7 +156,7 @@ def randn(*size: Any, generator: Generator | None = None, dtype: DType | None = 
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, float32.
 
@@ -194,7 +194,7 @@ def randint(*args: Any, generator: Generator | None = None, dtype: DType | None 
 
     Args:
         args: The smallest number, 0 by default; the exclusive upper bound; and the shape.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: None, int64.
 
@@ -228,7 +228,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: DType = mstyp
 
     Args:
         n (int): The number of elements.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
         dtype (mindspore.dtype): Element type. Default: mstype.int64.
 
@@ -244,7 +244,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
 
     Args:
         input (Tensor): Probabilities.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -262,7 +262,7 @@ def multinomial(
         input (Tensor): Weights, (C,) or (N, C).
         num_samples (int): Number of samples from each row.
         replacement (bool): Whether an index may be drawn again. Default: False.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:
@@ -284,7 +284,7 @@ def normal(
         mean (Union[float, Tensor]): Their means. Default: 0.0.
         std (Union[float, Tensor]): Their standard deviations. Default: 1.0.
         size (tuple): The shape, where both are numbers. Default: None.
-        generator (Generator): Whose numbers they are, outside of compiled programs. Default: None, the stream of
+        generator (Generator): Source of the numbers outside of compiled programs. Default: None, the stream of
             `mindspore.set_seed`.
 
     Returns:

@@ -6,7 +6,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, readable
 from msnb.core.operator.api_generations import as_api2
 from msnb.core.tensor.tensor import Tensor
-from msnb.mint._rows import in_int64
+from msnb.mint._rows import cast_to_int64
 from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.array.cast import Cast
@@ -99,25 +99,24 @@ def count_nonzero(input: Tensor, dim: Axis = None) -> Tensor:
     return F.sum(F.not_equal(input, 0), dim)
 
 
-def _find_extreme(name, with_place, of_two, of_all, input, dim, keepdim, other):
+def _find_extreme(name, arg_class, elementwise, reduce_all, input, dim, keepdim, other):
     if not isinstance(input, Tensor):
         raise TypeError(f"For '{name}', 'input' should be a Tensor, but got {type(input).__name__}.")
     if dim is None and keepdim:
         raise TypeError(f"For '{name}', 'keepdim' is of a dimension, but 'dim' is None.")
     if other is not None or isinstance(dim, Tensor):
-        return of_two.functional(input, dim if other is None else other)
+        return elementwise.functional(input, dim if other is None else other)
     if dim is None:
-        return of_all(input)
-    place, value = as_api2(with_place)(dim, keepdim)(input)
-    return value, in_int64(place)
+        return reduce_all(input)
+    index, value = as_api2(arg_class)(dim, keepdim)(input)
+    return value, cast_to_int64(index)
 
 
 @readable
 def max(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the largest element; the largest along a dimension and their indices; or the larger of two Tensors'
-    elements.
+    """Return the largest element, the largest along a dimension with their indices, or an element-wise maximum.
 
     Args:
         input (Tensor): Numbers.
@@ -126,7 +125,7 @@ def max(
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their places, int64.
+        Tensor; with a dimension a tuple of the elements and of their indices, int64.
     """
     return _find_extreme("max", P.ArgMaxWithValue, Maximum, F.amax, input, dim, keepdim, other)
 
@@ -135,8 +134,7 @@ def max(
 def min(
     input: Tensor, dim: int | Tensor | None = None, keepdim: Bool = False, *, other: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Return the smallest element; the smallest along a dimension and their indices; or the smaller of two Tensors'
-    elements.
+    """Return the smallest element, the smallest along a dimension with their indices, or an element-wise minimum.
 
     Args:
         input (Tensor): Numbers.
@@ -145,7 +143,7 @@ def min(
         other (Tensor): The second Tensor. Default: None.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their places, int64.
+        Tensor; with a dimension a tuple of the elements and of their indices, int64.
     """
     return _find_extreme("min", P.ArgMinWithValue, Minimum, F.amin, input, dim, keepdim, other)
 
@@ -160,7 +158,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
         keepdim (bool): Whether it stays, with length 1. Default: False.
 
     Returns:
-        A tuple of the elements and of their places, int64.
+        A tuple of the elements and of their indices, int64.
     """
     return _KthValue.functional(input, k, dim, keepdim)
 
@@ -170,11 +168,11 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
     Args:
         input (Tensor): Numbers.
-        dim (int): The dimension; the Tensor as a whole for None. Default: None.
+        dim (int): The dimension; None for all elements. Default: None.
         keepdim (bool): Whether it stays, with length 1. Default: False.
 
     Returns:
-        Tensor; with a dimension a tuple of the elements and of their places, int64.
+        Tensor; with a dimension a tuple of the elements and of their indices, int64.
     """
     if dim is None:
         flat = input.reshape(-1)
@@ -190,10 +188,10 @@ def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
         dim (int): The dimension.
 
     Returns:
-        A tuple of two Tensors of the shape of `input`; the places are int64.
+        A tuple of two Tensors of the shape of `input`; the indices are int64.
     """
-    values, places = F.cummax(input, dim)
-    return values, in_int64(places)
+    values, indices = F.cummax(input, dim)
+    return values, cast_to_int64(indices)
 
 
 def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
@@ -204,10 +202,10 @@ def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
         dim (int): The dimension.
 
     Returns:
-        A tuple of two Tensors of the shape of `input`; the places are int64.
+        A tuple of two Tensors of the shape of `input`; the indices are int64.
     """
-    values, places = F.cummin(input, dim)
-    return values, in_int64(places)
+    values, indices = F.cummin(input, dim)
+    return values, cast_to_int64(indices)
 
 
 @readable

@@ -1,4 +1,4 @@
-"""Definition of mint functions from those of `mindspore.ops`: the same function, or one with other argument names."""
+"""Definition of mint functions from those of `mindspore.ops`, with the same or other argument names."""
 
 import inspect
 import re
@@ -12,8 +12,8 @@ from msnb.ops import functional as F
 from msnb.ops.array.cast import Cast
 
 
-def same(names: str) -> dict[str, Any]:
-    """Return {name: the function of `mindspore.ops`} for each of `names`, a text."""
+def functions_of_ops(names: str) -> dict[str, Any]:
+    """Return {name: function of `mindspore.ops`} for each name in a text."""
     return {name: api2_function(name) for name in names.split()}
 
 
@@ -22,35 +22,38 @@ def api2_function(name: str) -> Any:
     return api2_meaning(name, getattr(F, name))
 
 
-def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
+def with_mint_names(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
     """Return a function of `mindspore.ops` with mint's argument names.
 
     Args:
-        name (str): What it is called here.
-        parameters (str): Its arguments in their order, "input:x dim:axis * dtype": where a name differs, that of
-            `mindspore.ops` follows it, and what follows a star goes by name alone. Those left out are not taken.
+        name (str): Its name in mint.
+        parameters (str): Its arguments in order, "input:x dim:axis * dtype". The name in `mindspore.ops` follows a
+            colon if it differs. Arguments after the star are keyword-only. Arguments that are not listed are omitted.
         fn (Callable): The function. Default: None, that of the same name.
 
     Returns:
         Callable.
     """
     fn = api2_function(name) if fn is None else fn
-    ahead, _, behind = parameters.partition("*")
-    own = {new: old or new for new, _, old in (word.partition(":") for word in [*ahead.split(), *behind.split()])}
+    positional, _, keyword_only = parameters.partition("*")
+    ops_names = {
+        new: old or new
+        for new, _, old in (word.partition(":") for word in [*positional.split(), *keyword_only.split()])
+    }
     parameters_of_fn = inspect.signature(fn).parameters
-    new_parameters = [parameters_of_fn[old].replace(name=new) for new, old in own.items()]
-    positional_count = len(ahead.split())
+    new_parameters = [parameters_of_fn[old].replace(name=new) for new, old in ops_names.items()]
+    positional_count = len(positional.split())
     new_parameters[positional_count:] = [p.replace(kind=p.KEYWORD_ONLY) for p in new_parameters[positional_count:]]
-    if [*own.values()][:positional_count] != [*parameters_of_fn][:positional_count]:
+    if [*ops_names.values()][:positional_count] != [*parameters_of_fn][:positional_count]:
         raise ValueError(f"'{name}' takes its arguments in another order than the function that it stands for.")
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if len(args) > positional_count:
             raise TypeError(f"For '{name}', at most {positional_count} arguments go by position, but got {len(args)}.")
         if kwargs:
-            for keyword in kwargs.keys() - own.keys():
-                raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(own)}.")
-            kwargs = {own[keyword]: value for keyword, value in kwargs.items()}
+            for keyword in kwargs.keys() - ops_names.keys():
+                raise TypeError(f"For '{name}', there is no argument '{keyword}'; it takes {', '.join(ops_names)}.")
+            kwargs = {ops_names[keyword]: value for keyword, value in kwargs.items()}
         return fn(*args, **kwargs)
 
     function.__name__ = function.__qualname__ = name
@@ -58,21 +61,23 @@ def renamed(name: str, parameters: str, fn: Any = None) -> Callable[..., Any]:
     function.__signature__ = inspect.Signature(
         new_parameters, return_annotation=inspect.signature(fn).return_annotation
     )
-    function.__doc__ = _renamed_in(fn.__doc__ or "", {old: new for new, old in own.items() if old != new})
+    function.__doc__ = _rename_in_docstring(
+        fn.__doc__ or "", {old: new for new, old in ops_names.items() if old != new}
+    )
     return function
 
 
-def _renamed_in(doc, names):
+def _rename_in_docstring(doc, names):
     for old, new in names.items():
         doc = re.sub(rf"`{old}`|\*\*{old}\*\*|(?m:^ +{old} \()", lambda m, o=old, n=new: m[0].replace(o, n), doc)
     return doc
 
 
-def of_floats(name: str) -> Callable[[Tensor], Tensor]:
+def with_float_input(name: str) -> Callable[[Tensor], Tensor]:
     """Return a function of `mindspore.ops` of one Tensor that converts integers and bool to float32.
 
     Args:
-        name (str): What it is called, here and there.
+        name (str): Its name in mint and in `mindspore.ops`.
 
     Returns:
         Callable.
@@ -80,21 +85,21 @@ def of_floats(name: str) -> Callable[[Tensor], Tensor]:
     fn = api2_function(name)
 
     def function(input: Tensor) -> Tensor:
-        return fn(floating(input))
+        return fn(as_floating(input))
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = __name__
-    function.__doc__ = _renamed_in(fn.__doc__ or "", {next(iter(inspect.signature(fn).parameters)): "input"})
+    function.__doc__ = _rename_in_docstring(fn.__doc__ or "", {next(iter(inspect.signature(fn).parameters)): "input"})
     return function
 
 
-def floating(x: Any) -> Any:
+def as_floating(x: Any) -> Any:
     """Return `x`, converted to float32 if it is a Tensor of integers or bool."""
     if isinstance(x, Tensor) and x._array.dtype.kind in "biu":
         return Cast.functional(x, mstype.float32)
     return x
 
 
-def in_int64(places: Tensor) -> Tensor:
+def cast_to_int64(indices: Tensor) -> Tensor:
     """Cast indices to int64, the type that mint returns."""
-    return Cast.functional(places, mstype.int64)
+    return Cast.functional(indices, mstype.int64)

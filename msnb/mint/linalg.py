@@ -4,14 +4,14 @@ from typing import Any
 
 from msnb.common.kinds import Axis, Bool, DType, readable
 from msnb.core.tensor.tensor import Tensor
-from msnb.mint._rows import renamed
+from msnb.mint._rows import with_mint_names
 from msnb.ops import functional as F
 
 __all__ = ["inv", "matrix_norm", "norm", "qr", "vector_norm"]
 
-inv = renamed("inv", "input", F.inverse)
-vector_norm = renamed("vector_norm", "x ord dim:axis keepdim:keepdims * dtype")
-matrix_norm = renamed("matrix_norm", "A ord dim:axis keepdim:keepdims * dtype")
+inv = with_mint_names("inv", "input", F.inverse)
+vector_norm = with_mint_names("vector_norm", "x ord dim:axis keepdim:keepdims * dtype")
+matrix_norm = with_mint_names("matrix_norm", "A ord dim:axis keepdim:keepdims * dtype")
 
 
 def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
@@ -32,11 +32,11 @@ def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 @readable
 def norm(A: Tensor, ord: Any = None, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
-    """The norm of vectors, or of matrices.
+    """Return the norm of vectors, or of matrices.
 
     Args:
         A (Tensor): Floating point or complex numbers.
-        ord (Union[int, float, "fro", "nuc"]): Which norm. Default: None, that of order 2 of all elements.
+        ord (Union[int, float, "fro", "nuc"]): The order of the norm. Default: None, order 2 of all elements.
         dim (Union[None, int, tuple[int]]): One dimension for vectors, two for matrices; all for None. Default: None.
         keepdim (bool): Whether they stay, with length 1. Default: False.
         dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `A`.

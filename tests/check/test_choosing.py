@@ -1,4 +1,4 @@
-"""The generation that a program shows chooses what its names mean, and one line says so."""
+"""A program's names determine its API generation, and one line says so."""
 
 import ast
 import os
@@ -20,7 +20,7 @@ GIVES = {1: "1.1.1 False", 2: "2.7.1 True"}
 
 
 def write(folder, files):
-    """Write files, {"src/net": text}, and return the first one's path."""
+    """Write files, {"src/net": text}, and return the path of the first."""
     paths = [folder / f"{name}.py" for name in files]
     for path, text in zip(paths, files.values(), strict=True):
         path.parent.mkdir(exist_ok=True)
@@ -29,7 +29,7 @@ def write(folder, files):
 
 
 def python(*arguments, **variables):
-    """(stdout, lines of stderr that msnb wrote) of a Python process."""
+    """Return (stdout, msnb's lines of stderr) of a Python process."""
     environment = {k: v for k, v in os.environ.items() if k != "MSNB_API"} | {"PYTHONPATH": str(ROOT)} | variables
     ended = subprocess.run(
         [sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment, timeout=240
@@ -55,7 +55,7 @@ def python(*arguments, **variables):
     ],
     ids=range(11),
 )
-def test_a_program_and_its_own_files_show_a_generation(tmp_path, files, generation):
+def test_program_and_its_local_imports_determine_the_generation(tmp_path, files, generation):
     assert judge_script(write(tmp_path, files)).generation == generation
 
 
@@ -66,55 +66,55 @@ def test_installed_packages_are_not_judged(tmp_path):
     assert not judge_script(write(tmp_path, {"other": "import json\n"})).is_of_mindspore
 
 
-def test_the_sentence_names_the_signs_the_first_with_its_place(tmp_path):
-    said = judge_script(write(tmp_path, {"train": "import net\n", "net": SECOND})).explained("train.py", "--api {}")
-    assert said == (
+def test_message_names_the_signs_and_the_location_of_the_first(tmp_path):
+    message = judge_script(write(tmp_path, {"train": "import net\n", "net": SECOND})).explained("train.py", "--api {}")
+    assert message == (
         "train.py is written for MindSpore 2 (mindspore.jit at net.py:5): names mean what they mean there. "
         "--api 1 changes that."
     )
 
 
-def test_a_cell_is_judged_with_the_files_beside_it(tmp_path):
+def test_cell_is_judged_with_local_imports(tmp_path):
     write(tmp_path, {"net": SECOND})
     assert judge_cell(ast.parse("import net"), tmp_path).generation == 2
     assert judge_cell(ast.parse("import net"), tmp_path.parent).generation is None
 
 
 @pytest.mark.parametrize("text", [SECOND, NEITHER], ids=["MindSpore 2", "neither"])
-def test_run_lets_the_program_choose_and_says_so(tmp_path, text):
+def test_run_chooses_the_generation_and_prints_it(tmp_path, text):
     train = write(tmp_path, {"train": text + SHOW})
-    out, said = python("-m", "msnb", "run", train)
+    out, messages = python("-m", "msnb", "run", train)
     assert out == GIVES[2 if text == SECOND else 1]
-    assert len(said) == 1 and "--api" in said[0] and "MSNB_API" in said[0]
+    assert len(messages) == 1 and "--api" in messages[0] and "MSNB_API" in messages[0]
 
 
-def test_who_asks_is_obeyed_without_a_word(tmp_path):
+def test_explicit_generation_is_used_silently(tmp_path):
     train = write(tmp_path, {"train": SECOND + SHOW})
     assert python("-m", "msnb", "run", "--api", "1", train) == (GIVES[1], [])
     assert python("-m", "msnb", "run", train, MSNB_API="1") == (GIVES[1], [])
 
 
-def test_launch_says_it_once_and_each_process_follows(tmp_path):
-    out, said = python("-m", "msnb", "launch", "-n", "2", write(tmp_path, {"train": SECOND + SHOW}))
-    assert sorted(out.splitlines()) == [f"[{rank}] {GIVES[2]}" for rank in (0, 1)] and len(said) == 1
+def test_launch_prints_the_generation_once(tmp_path):
+    out, messages = python("-m", "msnb", "launch", "-n", "2", write(tmp_path, {"train": SECOND + SHOW}))
+    assert sorted(out.splitlines()) == [f"[{rank}] {GIVES[2]}" for rank in (0, 1)] and len(messages) == 1
 
 
-def test_graph_draws_the_program_that_the_script_shows(tmp_path):
+def test_graph_command_uses_the_generation_of_the_script(tmp_path):
     text = SECOND + "import numpy as np\nnet = nn.Dense(2, 2)\nnet(ms.Tensor(np.ones((1, 2), np.float32)))\n" + SHOW
     train = write(tmp_path, {"train": text})
-    out, said = python("-m", "msnb", "graph", train, "-o", tmp_path / "page.txt")
-    assert GIVES[2] in out and len(said) == 1
+    out, messages = python("-m", "msnb", "graph", train, "-o", tmp_path / "page.txt")
+    assert GIVES[2] in out and len(messages) == 1
 
 
-def test_the_alias_judges_the_script_that_runs(tmp_path):
+def test_alias_judges_the_running_script(tmp_path):
     install = "import msnb.alias\nmsnb.alias.install()\n"
-    out, said = python(write(tmp_path, {"train": install + SECOND + SHOW}))
-    assert out == GIVES[2] and len(said) == 1 and "msnb.alias.install(api=1)" in said[0]
+    out, messages = python(write(tmp_path, {"train": install + SECOND + SHOW}))
+    assert out == GIVES[2] and len(messages) == 1 and "msnb.alias.install(api=1)" in messages[0]
     train = write(tmp_path, {"other": "import msnb.alias\nmsnb.alias.install(api=1)\n" + SECOND + install + SHOW})
     assert python(train) == (GIVES[1], [])
 
 
-def test_the_first_program_of_a_session_decides(tmp_path):
+def test_first_program_determines_the_generation_of_a_session(tmp_path):
     session = tmp_path / "session.py"
     session.write_text(
         "from IPython.core.interactiveshell import InteractiveShell\n"
@@ -124,8 +124,12 @@ def test_the_first_program_of_a_session_decides(tmp_path):
         "    assert shell.run_cell('%%mindspore\\n' + text).success\n"
         f"assert shell.run_cell('%%mindspore --api 1\\n' + {NEITHER + SHOW!r}).success\n"
     )
-    out, said = python(session)
-    shown = [line for line in out.splitlines() if line in GIVES.values()]
-    assert shown == [GIVES[2], GIVES[2], GIVES[1]]
-    assert len(said) == 2 and "is written for MindSpore 2" in said[0] and "names mean what they mean there" in said[0]
-    assert "is written for MindSpore r1.1" in said[1] and "but names mean" in said[1]
+    out, messages = python(session)
+    printed = [line for line in out.splitlines() if line in GIVES.values()]
+    assert printed == [GIVES[2], GIVES[2], GIVES[1]]
+    assert (
+        len(messages) == 2
+        and "is written for MindSpore 2" in messages[0]
+        and "names mean what they mean there" in messages[0]
+    )
+    assert "is written for MindSpore r1.1" in messages[1] and "but names mean" in messages[1]

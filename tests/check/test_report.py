@@ -1,4 +1,4 @@
-"""What a program lacks is told once, with its line; what it has is not told."""
+"""Each missing name or argument of a program is reported once, with its line."""
 
 import inspect
 import json
@@ -22,8 +22,8 @@ def report(tmp_path, text):
     return check(file)
 
 
-def test_names_and_arguments_that_are_not_there(tmp_path):
-    found = report(
+def test_missing_names_and_arguments_are_reported(tmp_path):
+    findings = report(
         tmp_path,
         "from mindspore import nn, Model, Tensor\n"
         "a = nn.Conv2dd(1)\n"
@@ -34,17 +34,17 @@ def test_names_and_arguments_that_are_not_there(tmp_path):
         "from mindspore.explainer import ImageClassificationRunner as R\n"
         "from mindspore import nosuch\n",
     )
-    told = [(line.place, line.kind) for line in found.lines]
-    assert told == [
+    lines = [(line.place, line.kind) for line in findings.lines]
+    assert lines == [
         (f"program.py:{n}", kind) for n, kind in zip(range(2, 9), ("name", *["argument"] * 3, "name", "later", "name"))
     ]
-    assert "Did you mean Conv2d" in found.lines[0].text and "'pad'" in found.lines[1].text
-    assert "'callback'" in found.lines[3].text and "is not available in msnb yet" in found.lines[5].text
-    assert found and "4 names that msnb lacks, 3 calls with arguments" in str(found)
+    assert "Did you mean Conv2d" in findings.lines[0].text and "'pad'" in findings.lines[1].text
+    assert "'callback'" in findings.lines[3].text and "is not available in msnb yet" in findings.lines[5].text
+    assert findings and "4 names that msnb lacks, 3 calls with arguments" in str(findings)
 
 
-def test_what_is_there_is_not_told(tmp_path):
-    found = report(
+def test_existing_names_are_not_reported(tmp_path):
+    findings = report(
         tmp_path,
         "import mindspore as ms\nimport mindspore.ops.operations as P\nimport mindspore.dataset as ds\n"
         "from mindspore import nn, context, Tensor\nfrom mindspore.train.callback import LossMonitor\n"
@@ -53,17 +53,19 @@ def test_what_is_there_is_not_told(tmp_path):
         "net = Net()\nnet.anything(1)\nnet.fc.weight\nTensor([1], ms.int32).asnumpy().any_of_numpy()\n"
         "ds.GeneratorDataset(x, ['a'], shuffle=False)\nms.Model(net).eval(None)\nLossMonitor(1)\n",
     )
-    assert not found.lines and not found, str(found)
-    assert str(found).endswith("msnb has every name and argument that can be seen. By its names it may be of any year.")
+    assert not findings.lines and not findings, str(findings)
+    assert str(findings).endswith(
+        "msnb has every name and argument that can be seen. By its names it may be of any year."
+    )
 
 
-def test_a_name_is_told_once_for_all_its_lines(tmp_path):
-    found = report(tmp_path, "from mindspore import nn\nnn.Nope\nnn.Nope\nnn.Nope(3)\n")
-    (line,) = found.lines
+def test_name_is_reported_once_for_all_its_lines(tmp_path):
+    findings = report(tmp_path, "from mindspore import nn\nnn.Nope\nnn.Nope\nnn.Nope(3)\n")
+    (line,) = findings.lines
     assert line.place == "program.py:2" and line.text.endswith("(and 2 more lines)")
 
 
-def test_keywords_of_other_years_are_not_told(tmp_path):
+def test_keywords_of_other_versions_are_not_reported(tmp_path):
     text = (
         "from mindspore import ops\nops.logsumexp(x, axis=1)\nops.interpolate(x, sizes=(2, 2))\nops.split(x, nope=1)\n"
     )
@@ -71,28 +73,31 @@ def test_keywords_of_other_years_are_not_told(tmp_path):
     assert line.place == "program.py:4" and "'nope'" in line.text
 
 
-def test_what_a_name_stands_in_is_named_as_it_is(tmp_path):
-    (of_dtype, of_place) = report(
+def test_path_of_a_missing_name_is_reported(tmp_path):
+    (of_dtype, of_module) = report(
         tmp_path, "from mindspore import dtype\nfrom mindspore.nope import a\ndtype.qint99\n"
     ).lines
     assert of_dtype.text.startswith("msnb has no mindspore.nope")
-    assert "there is no mindspore.dtype" not in of_place.text and "dir(mindspore.dtype)" in of_place.text
+    assert "there is no mindspore.dtype" not in of_module.text and "dir(mindspore.dtype)" in of_module.text
 
 
-def test_what_is_refused_is_told_with_its_reason(tmp_path):
+def test_unsupported_names_are_reported_with_the_reason(tmp_path):
     (line,) = report(tmp_path, "from mindspore.ops.auto_generate import PagedAttention\n").lines
     assert "kernel of Ascend's" in line.text
 
 
-def test_what_is_within_a_name_that_only_refuses_is_told_as_the_name_is(tmp_path):
+def test_members_of_unsupported_names_are_reported_like_them(tmp_path):
     text = "from mindspore import rewrite\nfrom mindspore.explainer import benchmark\n"
-    found = report(tmp_path, text + "rewrite.Node.create_call_cell(1)\nbenchmark.Localization.of(1)\n")
-    assert [(line.place, line.kind) for line in found.lines] == [("program.py:3", "later"), ("program.py:4", "later")]
-    assert "Node.create_call_cell is not available in msnb yet; it rewrites" in found.lines[0].text
+    findings = report(tmp_path, text + "rewrite.Node.create_call_cell(1)\nbenchmark.Localization.of(1)\n")
+    assert [(line.place, line.kind) for line in findings.lines] == [
+        ("program.py:3", "later"),
+        ("program.py:4", "later"),
+    ]
+    assert "Node.create_call_cell is not available in msnb yet; it rewrites" in findings.lines[0].text
 
 
-def test_methods_of_what_a_function_gives_are_looked_at_where_it_gives_a_tensor(tmp_path):
-    found = report(
+def test_methods_of_results_are_checked_if_the_result_is_a_tensor(tmp_path):
+    findings = report(
         tmp_path,
         "from mindspore import Tensor, ops\n"
         "ops.stack([1]).cuda().nope()\n"  # what a method gives is not known
@@ -101,13 +106,13 @@ def test_methods_of_what_a_function_gives_are_looked_at_where_it_gives_a_tensor(
         "y = ops.stack([1, 2])\ny = 3\ny.nope()\n"
         "Tensor(1).requires_grad_()\n",
     )
-    assert [line.place for line in found.lines] == [f"program.py:{n}" for n in (2, 4, 5, 12)]
-    assert "in MindSpore it is context.set_context" in found.lines[0].text
-    assert "no attribute 'storage': it belongs to MindSpore's C++ Tensors" in found.lines[1].text
-    assert "'nope'" in found.lines[2].text
+    assert [line.place for line in findings.lines] == [f"program.py:{n}" for n in (2, 4, 5, 12)]
+    assert "in MindSpore it is context.set_context" in findings.lines[0].text
+    assert "no attribute 'storage': it belongs to MindSpore's C++ Tensors" in findings.lines[1].text
+    assert "'nope'" in findings.lines[2].text
 
 
-def test_methods_of_tensors_take_what_either_generation_gives_them():
+def test_tensor_methods_accept_arguments_of_both_generations():
     methods = [
         (name, of, spelling.target)
         for (kind, name, of), spelling in SPELLINGS.items()
@@ -115,11 +120,13 @@ def test_methods_of_tensors_take_what_either_generation_gives_them():
     ]
     assert len(methods) > 300
     for name, generation, target in methods:
-        taken = list(inspect.signature(target).parameters.values())[1:]
-        places = [p.name for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        names = tuple(p.name for p in taken if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
-        for given, keywords in ((len(places), ()), (0, names)):
-            assert judge(Use(f"mindspore.Tensor().{name}", 1, False, True, given, keywords), generation) is None
+        parameters = list(inspect.signature(target).parameters.values())[1:]
+        positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        names = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+        for positional_count, keywords in ((len(positional), ()), (0, names)):
+            assert (
+                judge(Use(f"mindspore.Tensor().{name}", 1, False, True, positional_count, keywords), generation) is None
+            )
 
 
 def test_every_name_of_either_generation_can_be_judged():
@@ -131,7 +138,7 @@ def test_every_name_of_either_generation_can_be_judged():
             assert finding is None or (finding.text.endswith(".") and "\n" not in finding.text), use
 
 
-def test_the_generation_and_what_means_another_thing(tmp_path):
+def test_generation_and_differences_in_meaning_are_reported(tmp_path):
     old = report(tmp_path, "from mindspore.ops import operations as P\nP.ControlDepend()\n")
     assert old.generation == 1 and "It was written for r1.1: mindspore.ops.operations.ControlDepend." in str(old)
     new = report(
@@ -159,9 +166,9 @@ def test_notebooks_folders_and_broken_files(tmp_path):
     (tmp_path / "b.py").write_text("def f(:\n")
     (tmp_path / ".hidden").mkdir()
     (tmp_path / ".hidden" / "c.py").write_text("import mindspore.nope")
-    found = check(tmp_path)
-    assert [line.place for line in found.lines] == ["a.ipynb, cell 2 line 4", "b.py"]
-    assert "b.py:1: invalid syntax" in found.lines[1].text
+    findings = check(tmp_path)
+    assert [line.place for line in findings.lines] == ["a.ipynb, cell 2 line 4", "b.py"]
+    assert "b.py:1: invalid syntax" in findings.lines[1].text
     with pytest.raises(FileNotFoundError):
         check(tmp_path / "nothing.py")
     with pytest.raises(ValueError, match="a notebook or a folder"):
@@ -169,19 +176,19 @@ def test_notebooks_folders_and_broken_files(tmp_path):
         check(tmp_path / "a.txt")
 
 
-def test_lines_that_begin_as_magics_do_are_python_where_the_cell_is():
+def test_lines_that_look_like_magics_in_a_python_cell():
     cells = ['x = (7\n  % 2)\ntext = """is it so?\nwhy?\n"""\n', "y = !ls\nlen?\n%time\nimport mindspore.nope"]
     (line,) = Report([of_cells(cells, "a")]).lines
     assert line.place == "a, cell 2 line 4"
 
 
-def test_a_session(tmp_path):
-    found = Report([of_cells(["import mindspore as ms", "ms.nope"], "this session", [1, 4])])
-    assert found.lines[0].place == "this session, cell 4 line 1"
-    assert "<table>" in found._repr_html_() and "nope" in found._repr_html_()
+def test_ms_check_in_a_session(tmp_path):
+    findings = Report([of_cells(["import mindspore as ms", "ms.nope"], "this session", [1, 4])])
+    assert findings.lines[0].place == "this session, cell 4 line 1"
+    assert "<table>" in findings._repr_html_() and "nope" in findings._repr_html_()
 
 
-def test_the_command(tmp_path, capsys):
+def test_check_command(tmp_path, capsys):
     assert main(["check", str(tmp_path / "b.py")]) == 1 and "There is no file or folder" in capsys.readouterr().err
     (tmp_path / "a.py").write_text("from mindspore import nope\n")
     command = [sys.executable, "-m", "msnb", "check"]

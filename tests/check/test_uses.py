@@ -1,4 +1,4 @@
-"""Names are followed as Python follows them, and no further than the text tells."""
+"""Names are resolved like in Python, as far as the text determines them."""
 
 import ast
 import textwrap
@@ -8,15 +8,17 @@ import pytest
 from msnb.check.uses import uses
 
 
-def names(text, **wanted):
-    found = uses(ast.parse(textwrap.dedent(text)))
+def names(text, **attributes):
+    all_uses = uses(ast.parse(textwrap.dedent(text)))
     return [
-        use.name.removeprefix("mindspore.") for use in found if all(getattr(use, k) == v for k, v in wanted.items())
+        use.name.removeprefix("mindspore.")
+        for use in all_uses
+        if all(getattr(use, k) == v for k, v in attributes.items())
     ]
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("import mindspore as ms\nms.nn.Dense", ["mindspore", "nn.Dense"]),
         ("import mindspore.nn as nn\nnn.Dense", ["nn", "nn.Dense"]),
@@ -35,14 +37,14 @@ def names(text, **wanted):
         ("import mindspore as ms\nms.verbose = 1", ["mindspore"]),
     ],
 )
-def test_what_a_name_stands_for(text, found):
-    if found is None:
-        found = ["nn", "nn.Cell", "nn.mark", "nn.Tensor"]
-    told = [name for name in names(text)]
-    assert told == found
+def test_names_are_resolved_through_imports_and_assignments(text, expected):
+    if expected is None:
+        expected = ["nn", "nn.Cell", "nn.mark", "nn.Tensor"]
+    resolved = [name for name in names(text)]
+    assert resolved == expected
 
 
-def test_the_result_of_a_class_has_its_methods():
+def test_methods_of_class_instances_are_resolved():
     text = """
     from mindspore import Model, Tensor
     model = Model(net)
@@ -55,9 +57,9 @@ def test_the_result_of_a_class_has_its_methods():
     assert names(text, called=True) == ["Model", "Model().train", "Tensor", "Tensor().foo", "Model"]
 
 
-def test_arguments_are_those_of_the_call():
+def test_arguments_of_calls():
     (call,) = [u for u in uses(ast.parse("from mindspore import nn\nnn.Dense(1, *a, b=2, **c)\n")) if u.called]
-    assert (call.given, call.keywords, call.line) == (None, ("b",), 2)
+    assert (call.positional_count, call.keywords, call.line) == (None, ("b",), 2)
 
 
 @pytest.mark.parametrize(
@@ -71,10 +73,10 @@ def test_arguments_are_those_of_the_call():
         "import mindspore as ms\nV = ms.__version__\ndef new(): return V > '2'\nnew() and ms.jit",
     ],
 )
-def test_a_program_may_be_prepared(text):
+def test_uses_guarded_by_feature_tests(text):
     (use,) = [u for u in uses(ast.parse(text)) if u.name == "mindspore.jit"]
     assert use.guarded
 
 
-def test_a_tree_as_deep_as_python_reads_is_read():
+def test_deeply_nested_code_is_read():
     assert names("import mindspore as ms\na = " + "+".join(["ms.Tensor(1)"] * 900)) == ["mindspore", "Tensor"]

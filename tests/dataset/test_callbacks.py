@@ -33,13 +33,13 @@ class Recorder(DSCallback):
         self.events.append(f"end {c.cur_epoch_num}")
 
 
-def test_callbacks_see_epochs_and_steps_and_a_repeat_lengthens_the_epoch():
-    seen = Recorder()
-    d = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).map(lambda x: x, ["x"], callbacks=seen).repeat(2)
+def test_callbacks_get_epochs_and_steps_and_repeat_lengthens_the_epoch():
+    recorder = Recorder()
+    d = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).map(lambda x: x, ["x"], callbacks=recorder).repeat(2)
     it = d.create_tuple_iterator(num_epochs=2, output_numpy=True)
     for _ in range(2):
         assert len(list(it)) == 4
-    assert seen.events == [
+    assert recorder.events == [
         "begin",
         "epoch 1",
         "step 1/1",
@@ -56,7 +56,7 @@ def test_callbacks_see_epochs_and_steps_and_a_repeat_lengthens_the_epoch():
     ]
 
 
-def test_an_error_in_a_callback_ends_the_iteration():
+def test_error_in_a_callback_ends_the_iteration():
     class Bad(DSCallback):
         def ds_step_begin(self, c):
             raise ValueError("bad step")
@@ -66,7 +66,7 @@ def test_an_error_in_a_callback_ends_the_iteration():
         list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
 
 
-def test_a_waited_callback_waits_for_the_training():
+def test_waited_callback_waits_for_the_training():
     class Waits(WaitedDSCallback):
         def sync_step_begin(self, train, data):
             order.append(f"map {data.cur_step_num}")
@@ -85,7 +85,7 @@ class Passes(nn.Cell):
 
 
 class Trained(Callback):
-    """Tells `order` when a step or epoch of the training ends."""
+    """Records in `order` when a step or epoch of the training ends."""
 
     def __init__(self, order):
         self.order = order
@@ -98,7 +98,7 @@ class Trained(Callback):
 
 
 class Waiting(WaitedDSCallback):
-    """Tells `order` when the map goes on."""
+    """Records in `order` when the map continues."""
 
     def __init__(self, order, step_size=1):
         super().__init__(step_size)
@@ -112,7 +112,7 @@ class Waiting(WaitedDSCallback):
         self.order.append(f"epoch {ds_run_context.cur_epoch_num}")
 
 
-def test_model_train_takes_a_waited_callback_and_the_map_waits_for_it():
+def test_map_waits_for_model_train_with_a_waited_callback():
     order = []
     waiting = Waiting(order)
     assert isinstance(waiting, Callback)
@@ -123,7 +123,7 @@ def test_model_train_takes_a_waited_callback_and_the_map_waits_for_it():
     assert order[6:8] == ["epoch 2", "row 4 after 3"] and order[-1] == "trained epoch 2"
 
 
-def test_a_map_that_waits_for_a_step_that_cannot_come_says_so():
+def test_map_that_waits_in_vain_raises_after_the_timeout():
     before = ds.config.get_callback_timeout()
     ds.config.set_callback_timeout(1)
     try:
@@ -136,7 +136,7 @@ def test_a_map_that_waits_for_a_step_that_cannot_come_says_so():
         ds.config.set_callback_timeout(before)
 
 
-def test_a_sink_runs_the_pipeline_in_the_background_and_stops():
+def test_sink_runs_the_pipeline_in_the_background_and_stops():
     done = threading.Event()
     sink = (
         ds.NumpySlicesDataset(np.arange(4), ["x"])
@@ -152,7 +152,7 @@ def test_a_sink_runs_the_pipeline_in_the_background_and_stops():
         sink.create_dict_iterator()
 
 
-def test_a_pipeline_survives_its_json(tmp_path):
+def test_pipeline_survives_serialization_to_json(tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
     d = (
         ds.TextFileDataset(str(tmp_path / "a.txt"), shuffle=False)
@@ -171,7 +171,7 @@ def test_a_pipeline_survives_its_json(tmp_path):
     assert one == two
 
 
-def test_transforms_and_samplers_survive_the_json(tmp_path):
+def test_transforms_and_samplers_survive_serialization_to_json(tmp_path):
     from PIL import Image
 
     (tmp_path / "c").mkdir()
@@ -190,7 +190,7 @@ def test_transforms_and_samplers_survive_the_json(tmp_path):
     assert one == two and len(one) == 2
 
 
-def test_functions_that_cannot_be_named_are_refused():
+def test_serialize_refuses_functions_without_a_name():
     d = ds.serialize(ds.TextFileDataset(__file__).map(lambda x: x, ["text"]))
     with pytest.raises(RuntimeError, match="lambda"):
         ds.deserialize(d)

@@ -1,4 +1,4 @@
-"""No image is decoded that claims more pixels than ``config.set_max_pixels`` allows; no memory is taken for it."""
+"""Images with more pixels than ``config.set_max_pixels`` allows are refused before memory is allocated."""
 
 import io
 import struct
@@ -20,7 +20,7 @@ FORMATS = "jpg png bmp gif webp tiff pbm pgm ppm pam pfm sr hdr jp2 avif".split(
 
 
 def encoded(kind):
-    """The picture in a format, as far as this build of OpenCV writes it."""
+    """Return the picture in a format. Skip the test if this build of OpenCV cannot write it."""
     picture = PICTURE.astype(np.float32) / 255 if kind in ("pfm", "hdr") else PICTURE
     try:
         return cv2.imencode("." + kind, picture[..., 0] if kind in ("pgm", "pbm") else picture)[1].reshape(-1)
@@ -36,9 +36,9 @@ def limit():
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_the_header_of_each_format_tells_its_size(kind):
+def test_header_of_each_format_gives_the_size(kind):
     data = encoded(kind)
-    assert _headers.size(data) == _headers.size(data.tobytes()) == (HEIGHT, WIDTH)
+    assert _headers.read_size(data) == _headers.read_size(data.tobytes()) == (HEIGHT, WIDTH)
 
 
 @pytest.mark.parametrize(
@@ -52,15 +52,15 @@ def test_the_header_of_each_format_tells_its_size(kind):
         ("JPEG2000", {"no_jp2": True}),
     ],
 )
-def test_the_header_of_each_variant_tells_its_size(kind, options):
+def test_header_of_each_variant_gives_the_size(kind, options):
     image = pytest.importorskip("PIL.Image")
     file = io.BytesIO()
     image.fromarray(PICTURE).save(file, kind, **options)
-    assert _headers.size(file.getvalue()) == (HEIGHT, WIDTH)
+    assert _headers.read_size(file.getvalue()) == (HEIGHT, WIDTH)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_the_limit_is_exact_in_each_format(kind, limit):
+def test_pixel_limit_is_exact_in_each_format(kind, limit):
     data = encoded(kind)
     limit(HEIGHT * WIDTH)
     assert kernels.decode(data).shape == PICTURE.shape
@@ -113,16 +113,16 @@ def from_file(data, folder):
     ],
 )
 @pytest.mark.parametrize("make", [huge_jpeg, huge_png, huge_bmp])
-def test_a_gigapixel_claim_reaches_no_decoder(make, decode, error, tmp_path, monkeypatch):
+def test_gigapixel_header_is_refused_before_decoding(make, decode, error, tmp_path, monkeypatch):
     data = np.frombuffer(make(), np.uint8)
     monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("memory would be taken"))
-    with pytest.raises(error, match="pixels, but at most 30000000") as told:
+    with pytest.raises(error, match="pixels, but at most 30000000") as message:
         decode(data, tmp_path)
-    assert decode not in (in_folder, from_file) or "huge.jpg" in str(told.value)
+    assert decode not in (in_folder, from_file) or "huge.jpg" in str(message.value)
 
 
 @pytest.mark.parametrize("number, error", [(0, ValueError), (-1, ValueError), (True, TypeError), (1e9, TypeError)])
-def test_the_limit_is_a_positive_int(number, error, limit):
+def test_set_max_pixels_requires_a_positive_int(number, error, limit):
     with pytest.raises(error, match="Max pixels"):
         limit(number)
 
@@ -131,4 +131,4 @@ def test_bytes_that_are_no_image_have_no_size():
     starts = [b"", b"\xff\xd8", b"\x89P", b"BM", b"GI", b"RI", b"II*\0", b"P6 x", b"P7", b"#?", b"\0\0", b"\x59\xa6"]
     filled = [start + b"x" * 99 for start in (b"\xff\xd8", b"\xff\x4f", b"\x76\x2f", b"MM", b"P7", b"#?", b"\0\0")]
     for data in (*starts, *filled, b"\xff\xd8\xff\xd9", b"nothing"):
-        assert _headers.size(data) is None
+        assert _headers.read_size(data) is None

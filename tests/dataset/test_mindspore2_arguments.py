@@ -1,4 +1,4 @@
-"""Arguments and settings of MindSpore 2's data sets; what they give is what 2.7.1 gave for the same lines."""
+"""Arguments and settings of MindSpore 2's data sets, compared with results of MindSpore 2.7.1."""
 
 import gzip
 import json
@@ -32,7 +32,7 @@ def values(dataset):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_batch_sampler_names_the_samples_of_each_batch(workers):
+def test_batch_sampler_selects_the_samples_of_each_batch(workers):
     d = ds.GeneratorDataset(
         Numbers(), ["x", "y"], batch_sampler=BATCHES, num_parallel_workers=workers, python_multiprocessing=False
     )
@@ -44,7 +44,7 @@ def test_a_batch_sampler_names_the_samples_of_each_batch(workers):
     ]
 
 
-def test_a_batch_sampler_is_iterated_anew_in_each_epoch():
+def test_batch_sampler_is_iterated_again_in_each_epoch():
     class Growing:
         epochs = 0
 
@@ -64,7 +64,7 @@ def test_a_batch_sampler_is_iterated_anew_in_each_epoch():
         (lambda x, y: (x, [v + 1 for v in y]), [[[[0, 0], [1, 2], [2, 4]], [1, 2, 3]], [[[3, 6], [4, 8]], [4, 5]]]),
     ],
 )
-def test_collate_fn_makes_a_batch_of_lists_of_columns(collate, expected):
+def test_collate_fn_gets_lists_of_columns(collate, expected):
     assert values(ds.GeneratorDataset(Numbers(), ["x", "y"], batch_sampler=BATCHES, collate_fn=collate)) == expected
 
 
@@ -77,7 +77,7 @@ def test_collate_fn_makes_a_batch_of_lists_of_columns(collate, expected):
         (lambda x, y: (x, [np.zeros(v) for v in y]), "column 'y' of the batch has"),
     ],
 )
-def test_what_is_no_batch_is_refused(collate, sentence):
+def test_collate_fn_with_a_wrong_result_raises(collate, sentence):
     with pytest.raises(RuntimeError, match=sentence):
         values(ds.GeneratorDataset(Numbers(), ["x", "y"], batch_sampler=BATCHES, collate_fn=collate))
 
@@ -94,7 +94,7 @@ def test_what_is_no_batch_is_refused(collate, sentence):
         ({"batch_sampler": BATCHES, "collate_fn": 3}, TypeError),
     ],
 )
-def test_a_batch_sampler_excludes_what_chooses_samples(arguments, error):
+def test_batch_sampler_excludes_other_arguments_that_select_samples(arguments, error):
     with pytest.raises(error):
         ds.GeneratorDataset(Numbers(), ["x", "y"], **arguments)
     with pytest.raises(ValueError, match="__getitem__"):
@@ -108,7 +108,7 @@ FAILING = {0, 3, 7}
     ("mode", "good", "size"), [("REPLACE", [10, 20, 40, 50, 60, 10, 20, 40], 8), ("SKIP", [10, 20, 40, 50, 60], 5)]
 )
 @pytest.mark.parametrize("batch", [1, 3])
-def test_a_map_goes_on_over_samples_that_fail(mode, good, size, batch):
+def test_map_continues_after_samples_that_fail(mode, good, size, batch):
     def times_ten(x):
         if int(x) in FAILING:
             raise ValueError("no")
@@ -126,7 +126,7 @@ def test_a_map_goes_on_over_samples_that_fail(mode, good, size, batch):
         values(ds.NumpySlicesDataset(list(range(8)), ["x"], shuffle=False).map(times_ten, "x"))
 
 
-def test_records_have_mindspore_2s_names(tmp_path):
+def test_mind_dataset_accepts_dataset_files(tmp_path):
     path = str(tmp_path / "rows.mindrecord")
     for last in (3, 5):  # the second time over the first
         writer = FileWriter(path, overwrite=True)
@@ -139,7 +139,7 @@ def test_records_have_mindspore_2s_names(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "pack"), [("GZIP", gzip.compress), ("ZLIB", zlib.compress), ("", bytes)])
-def test_examples_may_be_compressed_as_a_whole(kind, pack, tmp_path):
+def test_tfrecord_files_may_be_compressed(kind, pack, tmp_path):
     path = tmp_path / "rows.tfrecord"
     path.write_bytes(pack(b"".join(framed(example(i)) for i in range(3))))
     d = ds.TFRecordDataset([str(path)], shuffle=False, compression_type=kind)
@@ -154,7 +154,7 @@ OBJECT = "<object><name>cat</name><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>3</x
 
 @pytest.fixture
 def photos(tmp_path):
-    """One photo in the form of each of these data sets, and what makes them of more arguments."""
+    """Return {name: function that creates a data set of one photo with additional arguments}."""
     annotations = [{"id": n, "image_id": 1, "caption": f"text {n}", "bbox": [1, 2, 3, 4]} for n in (1, 2)]
     described = {"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": annotations}
     files = {
@@ -182,7 +182,7 @@ def photos(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["VOC", "VOC Detection", "COCO", "CelebA", "folders"])
-def test_encrypted_images_are_read_by_the_users_function(name, photos):
+def test_encrypted_images_are_read_with_the_decrypt_function(name, photos):
     (row,) = values(photos[name](decrypt=lambda path: image(9), decode=True))
     assert np.shape(row[0]) == (3, 11, 3)
     with pytest.raises(RuntimeError, match="decrypt should return bytes, but returned str"):
@@ -192,7 +192,7 @@ def test_encrypted_images_are_read_by_the_users_function(name, photos):
 
 
 @pytest.mark.parametrize("name", ["VOC", "VOC Detection", "COCO"])
-def test_names_of_files_are_in_the_rows_when_they_are_renamed(name, photos):
+def test_renamed_column_of_file_names_is_kept(name, photos):
     plain, named = photos[name](), photos[name](extra_metadata=True)
     assert values(named) == values(plain)
     (row,) = values(named.rename("_meta-filename", "name"))
@@ -224,8 +224,8 @@ def test_strings_are_str_in_mindspore_2(second_generation):
     assert next(d.batch(2).create_dict_iterator(output_numpy=True))["text"].tolist() == ["ä", "bc"]
     batched = d.batch(2, per_batch_map=lambda words, _: ([f"{word}?" for word in words],), input_columns="text")
     assert next(batched.create_tuple_iterator(output_numpy=True))[0].tolist() == ["ä?", "bc?"]
-    kept = d.filter(lambda word: word == "bc", "text").create_tuple_iterator(num_epochs=1, output_numpy=True)
-    assert [row[0].tolist() for row in kept] == ["bc"]
+    filtered = d.filter(lambda word: word == "bc", "text").create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert [row[0].tolist() for row in filtered] == ["bc"]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_strings_are_str_in_mindspore_2(second_generation):
         (2, ["of type [<class 'str'>], but got <class 'int'>.", "of [1, 2147483647].", "is not a directory or perm"]),
     ],
 )
-def test_what_does_not_fit_is_refused_in_the_sentences_of_the_generation(monkeypatch, generation, sentences):
+def test_errors_have_the_text_of_the_api_generation(monkeypatch, generation, sentences):
     monkeypatch.setattr(api_generations, "shared", generation)
     wrong = (lambda: ds.SBDataset(".", usage=3), lambda: ds.FakeImageDataset(-1), lambda: ds.SBUDataset("no/such"))
     for call, sentence in zip(wrong, sentences, strict=True):
@@ -244,7 +244,7 @@ def test_what_does_not_fit_is_refused_in_the_sentences_of_the_generation(monkeyp
         assert sentence in str(refused.value)
 
 
-def test_lists_of_faces_may_have_spaces_between_their_words(tmp_path):
+def test_lfw_lists_may_separate_words_by_spaces(tmp_path):
     (tmp_path / "people.txt").write_text("1\n1\nAnn_Lee 2\n")
     (tmp_path / "peopleDevTrain.txt").write_text("1\nAnn_Lee 2\n")
     (tmp_path / "lfw-names.txt").write_text("Ann_Bo 1\nAnn_Lee 2\n")
@@ -262,7 +262,7 @@ def test_lists_of_faces_may_have_spaces_between_their_words(tmp_path):
         (ds.CelebADataset, ["image", "attr"]),
     ],
 )
-def test_names_of_columns_are_known_without_the_files(made, columns, tmp_path):
+def test_column_names_need_no_files(made, columns, tmp_path):
     assert made(str(tmp_path)).get_col_names() == columns
 
 
@@ -282,12 +282,12 @@ def test_names_of_columns_are_known_without_the_files(made, columns, tmp_path):
         (RuntimeError, "usps does not exist or is a directory", lambda d: list(ds.USPSDataset(d, "train"))),
     ],
 )
-def test_what_is_not_there_is_said_in_mindspore_2s_words(error, sentence, made, tmp_path, second_generation):
+def test_errors_of_datasets_have_the_text_of_mindspore_2(error, sentence, made, tmp_path, second_generation):
     with pytest.raises(error, match=sentence):
         made(str(tmp_path))
 
 
-def test_a_random_sampler_mixes_the_parts_of_a_concatenation_and_keeps_the_order_of_each():
+def test_random_sampler_interleaves_a_concatenation_and_keeps_the_order_of_each():
     ds.config.set_seed(3)
     first, second, third = (ds.NumpySlicesDataset(np.arange(n) + n, ["x"], shuffle=False) for n in (9, 20, 40))
     d = first.concat(second).concat(third)
@@ -304,7 +304,7 @@ def test_a_random_sampler_mixes_the_parts_of_a_concatenation_and_keeps_the_order
             d.use_sampler(wrong)
 
 
-def test_transforms_called_by_hand_give_str_in_mindspore_2(second_generation):
+def test_eager_transforms_return_str_in_mindspore_2(second_generation):
     words = text.WhitespaceTokenizer()("ä bc")
     assert words.dtype.kind == "U" and words.tolist() == ["ä", "bc"]
     cut = text.TruncateSequencePair(3)(np.array(["a", "b"]), np.array(["c", "d"]))
@@ -312,7 +312,7 @@ def test_transforms_called_by_hand_give_str_in_mindspore_2(second_generation):
     assert text.ToNumber(ms.int32)(words[:0]).dtype == np.int32
 
 
-def test_map_of_mindspore_2_gives_more_or_fewer_columns_without_an_order(second_generation):
+def test_map_of_mindspore_2_changes_the_number_of_columns_without_column_order(second_generation):
     d = ds.NumpySlicesDataset(([1, 2], [3, 4]), ["a", "b"], shuffle=False)
     more = d.map(lambda a: (a, a * 10, a * 100), "a", ["x", "y", "z"])
     assert more.get_col_names() == ["x", "y", "z", "b"] and values(more)[1] == [2, 20, 200, 4]
@@ -321,7 +321,7 @@ def test_map_of_mindspore_2_gives_more_or_fewer_columns_without_an_order(second_
     assert [str(kind) for kind in fewer.output_types()] == ["int64"]
 
 
-def test_map_of_r1_1_asks_for_an_order():
+def test_map_of_r1_1_requires_column_order():
     d = ds.NumpySlicesDataset([1, 2], ["a"], shuffle=False)
     with pytest.raises(ValueError, match="column_order must be specified"):
         d.map(lambda a: (a, a), "a", ["x", "y"])

@@ -70,9 +70,9 @@ def test_deterministic_prefixes_are_computed_once_per_sample():
     calls = []
 
     class Counting(CV.Resize):
-        def _row(self, image):
+        def _transform_row(self, image):
             calls.append(1)
-            return super()._row(image)
+            return super()._transform_row(image)
 
     it = images().map(Counting((4, 4)), ["image"]).create_tuple_iterator(num_epochs=3, output_numpy=True)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Transforms of PIL images and of (C, H, W) arrays: the digests are what MindSpore 2.7.1 gave from the same seeds."""
+"""Transforms of PIL images and of (C, H, W) arrays, compared with digests of MindSpore 2.7.1 for the same seeds."""
 
 import hashlib
 import random
@@ -40,45 +40,45 @@ PLANES = (np.arange(3 * 12 * 14).reshape(3, 12, 14) % 17 / 17).astype(np.float32
         (lambda: vision.RandomErasing(1.0, value=(1, 2, 3)), PLANES, "7e1b16bb7a70"),
     ],
 )
-def test_pixels_of_pil_images_are_those_of_mindspore(op, image, md5):
+def test_pixels_of_pil_images_equal_mindspore(op, image, md5):
     random.seed(11)
     np.random.seed(11)
-    made = op()(image)
+    result = op()(image)
     digest = hashlib.md5()
-    for part in made if isinstance(made, tuple) else (made,):
-        array = np.ascontiguousarray([part] if not isinstance(made, tuple) else part)
+    for part in result if isinstance(result, tuple) else (result,):
+        array = np.ascontiguousarray([part] if not isinstance(result, tuple) else part)
         digest.update(f"{array.dtype} {array.shape}".encode() + array.tobytes())
     assert digest.hexdigest()[:12] == md5
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(0.05, 20), st.floats(1, 3), st.integers(0, 99))
-def test_a_random_part_lies_inside_and_is_not_empty(width, height, ratio, wider, seed):
+def test_random_crop_box_is_inside_the_image_and_not_empty(width, height, ratio, wider, seed):
     random.seed(seed)
     image = Image.new("L", (width, height))
-    top, left, high, wide = util._part(image, (0.01, 1.0), (ratio, ratio * wider), 3)
+    top, left, high, wide = util._draw_crop_box(image, (0.01, 1.0), (ratio, ratio * wider), 3)
     assert 0 <= top <= top + high <= height and 0 <= left <= left + wide <= width and max(high, wide) > 0
 
 
-def test_an_affine_map_of_no_change_changes_nothing_and_a_move_moves():
+def test_identity_and_translation_of_random_affine():
     image = Image.fromarray(np.arange(30, dtype=np.uint8).reshape(5, 6))
     assert np.array_equal(vision.RandomAffine(0)(image), image)
     moved = image.transform(image.size, Image.Transform.AFFINE, util._inverse_affine((6, 5), 0, (2, 1), 1.0, (0, 0)))
     assert np.array_equal(np.asarray(moved)[1:, 2:], np.asarray(image)[:-1, :-2])
 
 
-def test_labels_without_classes_are_mixed_like_those_with():
+def test_mix_up_accepts_labels_without_class_axis():
     image, label = np.arange(4.0).reshape(4, 1, 1, 1), np.arange(4.0)
     mixed, labels = vision.MixUp(4, 0.5)(image, label)
     assert np.array_equal(mixed.reshape(4), labels)
 
 
 @pytest.mark.parametrize("padding, sides", [(3, (3,) * 4), ((1, 2), (1, 2, 1, 2)), ([1, 2, 3, 4], (1, 2, 3, 4))])
-def test_padding_of_one_two_or_four_numbers(padding, sides):
+def test_pad_accepts_one_two_or_four_numbers(padding, sides):
     left, top, right, bottom = sides
     assert vision.Pad(padding)(PICTURE).size == (50 + left + right, 40 + top + bottom)
 
 
-def test_a_label_is_a_row_with_its_share_spread():
+def test_one_hot_encoding_with_smoothing():
     rows = transforms.OneHotOp(4, 0.2)(np.array([2, 0]))
     np.testing.assert_allclose(rows, [[0.05, 0.05, 0.85, 0.05], [0.85, 0.05, 0.05, 0.05]])
     with pytest.raises(ValueError, match="smaller than the category number"):
@@ -86,7 +86,7 @@ def test_a_label_is_a_row_with_its_share_spread():
 
 
 @pytest.mark.parametrize("make", [vision.RandomResizedCrop, vision.RandomErasing])
-def test_a_range_is_two_numbers(make):
+def test_wrong_scale_and_ratio_raise(make):
     arguments = {"size": 5} if make is vision.RandomResizedCrop else {}
     with pytest.raises(TypeError, match="ratio should be a tuple"):
         make(**arguments, ratio=(1.0,))

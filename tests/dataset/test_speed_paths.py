@@ -110,7 +110,7 @@ def test_the_upper_rows_of_a_jpeg_are_those_of_the_whole(kind):
     whole = kernels.decode(data)
     taken = 0
     for rows in (1, 15, 16, 17, 64, 100, 142, 143):
-        part = _jpeg.upper_rows(data, rows)
+        part = _jpeg.decode_upper_rows(data, rows)
         if part is not None:
             taken += 1
             assert len(part) >= rows and np.array_equal(part[:rows], whole[:rows])
@@ -119,8 +119,8 @@ def test_the_upper_rows_of_a_jpeg_are_those_of_the_whole(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_size_of_a_jpeg_is_in_its_header(kind):
-    assert _jpeg.size(jpeg(143, 211, **KINDS[kind])) == (143, 211)
-    assert _jpeg.size(np.frombuffer(b"\xff\xd8\xff\xd9", np.uint8)) is None
+    assert _jpeg.read_size(jpeg(143, 211, **KINDS[kind])) == (143, 211)
+    assert _jpeg.read_size(np.frombuffer(b"\xff\xd8\xff\xd9", np.uint8)) is None
 
 
 def test_cropped_decoding_gives_the_same_pictures_alone_and_together(tmp_path):

@@ -1,4 +1,4 @@
-"""Texts: tokenizers and vocabularies."""
+"""Tokenizers, vocabularies and other text transforms."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def run(op, value, columns=None):
 
 
 @pytest.mark.parametrize(
-    "op, line, wanted",
+    "op, line, expected",
     [
         (text.WhitespaceTokenizer(), "Welcome to  Beijing!", ["Welcome", "to", "Beijing!"]),
         (text.UnicodeCharTokenizer(), "ab é", ["a", "b", " ", "é"]),
@@ -36,18 +36,18 @@ def run(op, value, columns=None):
         (text.ToNumber(msnb.int32), ["1", "-2"], [1, -2]),
         (text.Lookup(text.Vocab.from_list(["a", "b"]), "a"), ["b", "z"], [1, 0]),
     ],
-    ids=lambda v: type(v).__name__ if hasattr(v, "_row") else "",
+    ids=lambda v: type(v).__name__ if hasattr(v, "_transform_row") else "",
 )
-def test_what_becomes_of_a_line(op, line, wanted):
-    assert run(op, line)[0] == wanted
+def test_result_of_each_transform(op, line, expected):
+    assert run(op, line)[0] == expected
 
 
-def test_offsets_name_the_bytes_of_each_token():
+def test_offsets_are_the_bytes_of_each_token():
     tokens, start, end = run(text.WhitespaceTokenizer(with_offsets=True), "ab é", ["t", "s", "e"])
     assert (tokens, start, end) == (["ab", "é"], [0, 3], [2, 5])
 
 
-def test_a_vocabulary_counts_words():
+def test_vocab_from_dataset_counts_words():
     d = ds.NumpySlicesDataset([["b", "a"], ["b", "c"], ["b", "a"]], ["w"], shuffle=False)
     vocab = text.Vocab.from_dataset(d, "w", top_k=2, special_tokens=["<pad>"], special_first=True)
     ids = [run(text.Lookup(vocab), word)[0] for word in ("<pad>", "b", "a")]
@@ -56,7 +56,7 @@ def test_a_vocabulary_counts_words():
         run(text.Lookup(vocab), "c")
 
 
-def test_words_have_the_vectors_of_a_file(tmp_path):
+def test_to_vectors_reads_the_vectors_of_a_file(tmp_path):
     """Values of MindSpore 2.7.1."""
     words, runs = tmp_path / "words.txt", tmp_path / "runs.txt"
     words.write_text("3 2\nthe 1.0 2.0\nof 3.0 4.5\nthe 7 7\n")
@@ -76,7 +76,7 @@ def test_words_have_the_vectors_of_a_file(tmp_path):
             refused()
 
 
-def test_pairs_are_cut_to_a_length():
+def test_truncate_sequence_pair():
     d = ds.NumpySlicesDataset({"a": [[1, 2, 3]], "b": [[4, 5]]}, shuffle=False).map(
         text.TruncateSequencePair(4), ["a", "b"]
     )

@@ -1,4 +1,4 @@
-"""FilterWikipediaXML beside texts that MindSpore 2.7.1 has filtered."""
+"""FilterWikipediaXML, compared with results of MindSpore 2.7.1."""
 
 import pytest
 
@@ -26,5 +26,5 @@ FILTERED = {
 
 
 @pytest.mark.parametrize("raw", FILTERED)
-def test_the_words_are_those_of_mindspore(raw):
+def test_filtered_words_equal_mindspore(raw):
     assert text.FilterWikipediaXML()(raw).item().decode() == FILTERED[raw]

@@ -1,4 +1,4 @@
-"""Many rows of a MindRecord at once are the rows one by one."""
+"""Reading many rows of a MindRecord file at once equals reading them one by one."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def records(request, tmp_path):
 
 
 @pytest.mark.parametrize("columns", [list(SCHEMA), ["wide"], ["label", "ids"], ["name"], ["data", "big"]])
-def test_columns_of_many_rows_are_the_rows_one_by_one(records, columns):
+def test_batch_reader_equals_the_single_row_reader(records, columns):
     numbers = np.random.default_rng(0).permutation(len(records))[:90]
     together = records.columns(numbers, columns)
     for i, number in enumerate(numbers.tolist()):
@@ -55,28 +55,28 @@ def test_columns_of_many_rows_are_the_rows_one_by_one(records, columns):
             assert value.dtype == expected.dtype or value.dtype.kind == "S"
 
 
-def test_rows_of_one_size_come_as_arrays_that_may_be_written_to(records):
+def test_rows_of_one_size_are_writable_arrays(records):
     for column in records.columns(np.arange(20), ["ids", "floats", "label"]):
         assert isinstance(column, np.ndarray)
         column[0] = 0
 
 
-def test_a_size_is_known_only_where_all_rows_have_it(records):
+def test_shape_is_static_only_if_all_rows_have_it(records):
     assert records.row_bytes(["ids", "label"]) == 37 * 4 + 4
     assert records.row_bytes(["ids", "name"]) is None and records.row_bytes(["data"]) is None
 
 
-def test_rows_that_differ_from_the_first_are_left_to_the_plain_reader():
+def test_batch_reader_raises_for_rows_that_differ_from_the_first():
     rows = [b"\x81\xa1a\x01", b"\x81\xa1b\x01"]
-    places = np.array([[0, 4], [4, 8]])
+    spans = np.array([[0, 4], [4, 8]])
     with pytest.raises(UnlikeError):
-        scalars(memoryview(b"".join(rows)), places, ["a"], {"a": {"type": "int32"}})
+        scalars(memoryview(b"".join(rows)), spans, ["a"], {"a": {"type": "int32"}})
     cut = memoryview(b"\x81\xa1a\x01\x81\xa1a\xcd")
     with pytest.raises(UnlikeError):
-        scalars(cut, places, ["a"], {"a": {"type": "int32"}})
+        scalars(cut, spans, ["a"], {"a": {"type": "int32"}})
 
 
-def test_a_spoiled_row_is_named_with_its_page_though_many_are_read_together(tmp_path):
+def test_error_in_a_batch_names_the_row_and_its_page(tmp_path):
     path = str(tmp_path / "spoiled.mindrecord")
     writer = FileWriter(path)
     writer.add_schema({"x": {"type": "int32", "shape": [4]}, "label": {"type": "int32"}}, "")
@@ -91,7 +91,7 @@ def test_a_spoiled_row_is_named_with_its_page_though_many_are_read_together(tmp_
         list(ds.MindDataset(path, shuffle=False).batch(20).create_tuple_iterator(num_epochs=1))
 
 
-def test_a_second_epoch_is_the_first_in_another_order(tmp_path):
+def test_second_epoch_has_the_rows_in_another_order(tmp_path):
     path = str(tmp_path / "kept.mindrecord")
     writer = FileWriter(path)
     writer.add_schema({"x": {"type": "int32", "shape": [4]}}, "")

@@ -1,4 +1,4 @@
-"""MindRecord: what is written can be read, by the reader, page by page and as a data set."""
+"""MindRecord files: writing, and reading by the reader, by pages and as a data set."""
 
 import gzip
 import importlib
@@ -56,7 +56,7 @@ def check(got, i):
 
 
 @pytest.mark.parametrize("shards", [1, 3])
-def test_rows_come_back_as_they_were_written(tmp_path, shards):
+def test_rows_survive_writing_and_reading(tmp_path, shards):
     path = write(tmp_path / "a.mindrecord", shards=shards)
     reader = FileReader(path)
     rows = list(reader.get_next())
@@ -66,7 +66,7 @@ def test_rows_come_back_as_they_were_written(tmp_path, shards):
         check(got, i)
 
 
-def test_a_reader_can_choose_columns(tmp_path):
+def test_reader_selects_columns(tmp_path):
     reader = FileReader(write(tmp_path / "a.mindrecord"), columns=["label", "data"])
     assert list(next(reader.get_next())) == ["label", "data"]
     reader.close()
@@ -84,7 +84,7 @@ def test_rows_can_be_appended(tmp_path):
     assert labels == [0, 1, 2, 3, 4]
 
 
-def test_a_data_set_has_a_column_per_field(tmp_path):
+def test_dataset_has_a_column_per_field(tmp_path):
     path = write(tmp_path / "a.mindrecord", shards=2)
     d = ds.MindDataset(path, shuffle=False)
     assert d.get_dataset_size() == 10 and set(d.get_col_names()) == set(SCHEMA)
@@ -92,13 +92,13 @@ def test_a_data_set_has_a_column_per_field(tmp_path):
         check({**got, "name": got["name"].item(), "data": got["data"].tobytes()}, i)
 
 
-def test_shards_cover_everything_and_shuffling_loses_nothing(tmp_path):
+def test_shards_and_shuffling_keep_every_row(tmp_path):
     path = write(tmp_path / "a.mindrecord")
-    seen = []
+    rows = []
     for shard in range(2):
         d = ds.MindDataset(path, ["label"], num_shards=2, shard_id=shard)
-        seen += [int(r["label"]) for r in d.create_dict_iterator(num_epochs=1, output_numpy=True)]
-    assert sorted(seen) == list(range(10)) and seen != list(range(10))
+        rows += [int(r["label"]) for r in d.create_dict_iterator(num_epochs=1, output_numpy=True)]
+    assert sorted(rows) == list(range(10)) and rows != list(range(10))
 
 
 def test_padded_samples_fill_shards_up(tmp_path):
@@ -124,7 +124,7 @@ def test_pages_are_read_by_category(tmp_path):
     assert [r["label"] for r in page.read_at_page_by_id(2, 0, 1)] == [2]
 
 
-def test_a_pipeline_can_be_saved(tmp_path):
+def test_pipeline_is_saved_to_mindrecord(tmp_path):
     path = str(tmp_path / "saved.mindrecord")
     source = {"x": np.arange(6, dtype=np.float32).reshape(3, 2), "y": np.arange(3, dtype=np.int32)}
     ds.NumpySlicesDataset(source, shuffle=False).map(lambda x: x * 2, ["x"]).save(path)
@@ -144,7 +144,7 @@ def test_rows_of_a_saved_pipeline_may_differ_in_their_first_length(tmp_path):
         odd.save(str(tmp_path / "odd.mindrecord"))
 
 
-def test_missing_and_damaged_files_are_refused(tmp_path):
+def test_missing_and_damaged_files_raise(tmp_path):
     path = write(tmp_path / "a.mindrecord")
     (tmp_path / "a.mindrecord.db").rename(tmp_path / "away")
     with pytest.raises(MRMOpenError, match="a.mindrecord.db"):
@@ -156,7 +156,7 @@ def test_missing_and_damaged_files_are_refused(tmp_path):
         next(ds.MindDataset(str(tmp_path / "b.mindrecord")).create_dict_iterator(output_numpy=True))
 
 
-def test_a_damaged_row_is_named_with_its_page(tmp_path):
+def test_error_names_the_damaged_row_and_its_page(tmp_path):
     writer = FileWriter(str(tmp_path / "a.mindrecord"))
     writer.set_page_size(1 << 15)
     writer.add_schema({"label": {"type": "int32"}, "a": {"type": "bytes"}, "b": {"type": "bytes"}}, "rows")
@@ -177,7 +177,7 @@ def test_a_damaged_row_is_named_with_its_page(tmp_path):
         list(ds.MindDataset(path, shuffle=False).create_tuple_iterator(num_epochs=1, output_numpy=True))
 
 
-def test_mnist_files_are_converted_as_far_as_images_and_labels_go(tmp_path):
+def test_mnist_converter_ignores_images_without_label(tmp_path):
     images = np.random.RandomState(0).randint(0, 256, (4, 28, 28)).astype(np.uint8)
     for part in ("train", "t10k"):
         with gzip.open(tmp_path / f"{part}-images-idx3-ubyte.gz", "wb") as file:
@@ -196,7 +196,7 @@ def test_mnist_files_are_converted_as_far_as_images_and_labels_go(tmp_path):
 
 @pytest.fixture
 def written(monkeypatch):
-    """(what the line says, rows that it promises, rows that came) of each file that is written."""
+    """Return a list that gets (progress label, announced rows, actual rows) of each written file."""
     lines = []
 
     def follow(rows, what, total):
@@ -209,7 +209,7 @@ def written(monkeypatch):
 
 
 @pytest.mark.parametrize(("kind", "columns"), [("cifar10", 2), ("cifar100", 3)])
-def test_a_converter_of_two_parts_knows_how_many_rows_each_has(kind, columns, tmp_path, monkeypatch, written):
+def test_converters_report_the_number_of_rows_of_each_subset(kind, columns, tmp_path, monkeypatch, written):
     images, numbers = np.zeros((3, 32, 32, 3), np.uint8), np.array([[1], [0], [2]])
     data = [images, *[numbers] * (columns - 1), images[:2], *[numbers[:2]] * (columns - 1)]
     for name in ("data_batch_1", "test_batch", "train", "test"):
@@ -221,7 +221,7 @@ def test_a_converter_of_two_parts_knows_how_many_rows_each_has(kind, columns, tm
     assert ds.MindDataset(str(tmp_path / "out_test"), shuffle=False).get_dataset_size() == 2
 
 
-def test_imagenets_files_are_counted_before_they_are_read(tmp_path, written):
+def test_imagenet_converter_counts_files_before_reading(tmp_path, written):
     (tmp_path / "map.txt").write_text("cat 0\ndog 1\n")
     for name in ("cat/a.jpg", "cat/b.JPEG", "cat/notes.txt", "dog/c.jpg"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -240,7 +240,7 @@ def test_existing_files_are_not_overwritten(tmp_path):
         write(tmp_path / "b.mindrecord")
 
 
-def test_wrong_schemas_and_rows_are_refused(tmp_path):
+def test_wrong_schemas_and_rows_raise(tmp_path):
     writer = FileWriter(str(tmp_path / "a.mindrecord"))
     with pytest.raises(MRMInvalidSchemaError):
         writer.add_schema({"a b": {"type": "int32"}})

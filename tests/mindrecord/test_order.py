@@ -1,4 +1,4 @@
-"""The same seed gives MindDataset the order that MindSpore 2.7.1 gave its rows in; these numbers were taken from it."""
+"""Order of MindDataset's rows for a seed, compared with results of MindSpore 2.7.1."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def path(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "arguments, wanted",
+    "arguments, expected",
     [
         (dict, [[9, 3, 1, 12, 2, 11, 4, 10, 5, 6, 7, 0, 8], [5, 11, 2, 10, 4, 6, 3, 0, 1, 12, 7, 8, 9]]),
         (lambda: dict(num_samples=5), [[5, 7, 12, 2, 11], [12, 11, 7, 11, 5]]),
@@ -31,10 +31,10 @@ def path(tmp_path_factory):
         (lambda: dict(sampler=ds.SubsetRandomSampler([1, 3, 5, 7, 9])), [[9, 7, 3, 1, 5]] * 2),
     ],
 )
-def test_rows_come_in_mindspores_order(path, arguments, wanted):
+def test_order_of_rows_equals_mindspore(path, arguments, expected):
     ds.config.set_seed(1)
     it = ds.MindDataset(path, **arguments()).create_tuple_iterator(num_epochs=2, output_numpy=True)
-    assert [[int(row[0]) for row in it] for _ in range(2)] == wanted
+    assert [[int(row[0]) for row in it] for _ in range(2)] == expected
 
 
 def above(top, below):
@@ -43,7 +43,7 @@ def above(top, below):
 
 
 @pytest.mark.parametrize(
-    "make, wanted",
+    "make, expected",
     [
         (
             lambda: above(ds.DistributedSampler(2, 0), ds.RandomSampler()),
@@ -71,14 +71,14 @@ def above(top, below):
         ),
     ],
 )
-def test_samplers_above_each_other_give_mindspores_order(path, make, wanted):
+def test_order_of_nested_samplers_equals_mindspore(path, make, expected):
     ds.config.set_seed(1)
     it = ds.MindDataset(path, sampler=make()).create_tuple_iterator(num_epochs=3, output_numpy=True)
-    assert [[int(row[0]) for row in it] for _ in range(3)] == wanted
+    assert [[int(row[0]) for row in it] for _ in range(3)] == expected
 
 
 @pytest.mark.parametrize(
-    "shuffle, sampler, wanted",
+    "shuffle, sampler, expected",
     [
         (False, None, [[3, 0, 11, 10, 5, 9, 8, 6], [11, 6, 0, 8, 9, 3, 5, 10], [0, 10, 6, 5, 3, 11, 9, 8]]),
         (True, None, [[12, 9, 0, 7, 11, 6, 5, 4], [5, 12, 11, 6, 4, 7, 0, 9], [6, 4, 11, 9, 0, 7, 12, 5]]),
@@ -94,33 +94,33 @@ def test_samplers_above_each_other_give_mindspores_order(path, make, wanted):
         (False, lambda: ds.DistributedSampler(2, 1), [[3, 6, 10, 9], [5, 0, 6, 3], [11, 3, 8, 5]]),
     ],
 )
-def test_parts_of_a_split_keep_their_rows_and_mindspores_order(path, shuffle, sampler, wanted):
+def test_order_of_splits_equals_mindspore(path, shuffle, sampler, expected):
     ds.config.set_seed(1)
-    part = ds.MindDataset(path, shuffle=shuffle).split([0.6, 0.4])[0]
+    split = ds.MindDataset(path, shuffle=shuffle).split([0.6, 0.4])[0]
     if sampler is not None:
-        part.use_sampler(sampler())
-    it = part.create_tuple_iterator(num_epochs=3, output_numpy=True)
-    assert [[int(row[0]) for row in it] for _ in range(3)] == wanted
+        split.use_sampler(sampler())
+    it = split.create_tuple_iterator(num_epochs=3, output_numpy=True)
+    assert [[int(row[0]) for row in it] for _ in range(3)] == expected
 
 
-def test_without_a_seed_the_shares_still_divide_the_rows(path):
+def test_shards_are_disjoint_without_a_seed(path):
     shares = [ds.MindDataset(path, num_shards=13, shard_id=i) for i in range(13)]
     rows = [int(next(share.create_tuple_iterator(num_epochs=1, output_numpy=True))[0]) for share in shares]
     assert sorted(rows) == list(range(13))
 
 
-def test_shuffling_files_alone_is_refused(path):
+def test_shuffling_only_files_raises(path):
     with pytest.raises(ValueError, match="'shuffle' should be bool"):
         ds.MindDataset(path, shuffle=ds.Shuffle.FILES)
 
 
 @pytest.mark.parametrize("n", (1, 7, 1000, 3 * 10**9))  # of the last one, many a first draw is refused
-def test_first_draws_are_those_of_an_engine_each(n):
+def test_first_draws_equal_one_engine_per_seed(n):
     seeds = np.array([0, 1, 5489, 2**31, 2**32 - 1, 2**32 + 5, *range(100, 140)])
     assert first_draws(seeds, n).tolist() == [Mt32(int(seed)).uniform_int(0, n - 1) for seed in seeds]
 
 
-def test_a_sampler_of_the_users_own_may_stand_above(path):
+def test_user_defined_sampler_over_mindrecord(path):
     class Backwards(ds.Sampler):
         def __iter__(self):
             yield from range(self.dataset_size - 1, -1, -1)

@@ -1,4 +1,4 @@
-"""`mindspore.mint` beside MindSpore 2.7.1, or PyTorch where that has no kernel for the CPU (tests/golden/mint.npz)."""
+"""`mindspore.mint`, compared with results of MindSpore 2.7.1, or of PyTorch if that has no kernel for the CPU."""
 
 import functools
 import importlib.util
@@ -49,24 +49,24 @@ def golden():
 
 
 def room(call):
-    """The module of the function or layer that a call is about."""
+    """Return the module of the function or layer of a call."""
     return at((call[1] or call[0]).partition("(")[0]).__module__
 
 
 def own_room(call):
-    """The same, where it is one of mint's; what it shares with ops and nn has its gradients there."""
+    """Return the module if it belongs to mint. Gradients of functions shared with ops and nn are tested there."""
     of = room(call)
     return of if of.startswith("msnb.mint") else ""
 
 
 def subject(call):
-    """The function or layer; what mint shares with ops and nn is of the module there."""
+    """Return the function or layer. Functions shared with ops and nn come from their modules."""
     of = room(call)
     return (call[1] or call[0]).partition("(")[0] if of.startswith("msnb.mint") else of
 
 
 def at(path):
-    """What stands at a path below mint."""
+    """Return the object at a path below mint."""
     return functools.reduce(getattr, path.split("."), mint)
 
 
@@ -84,7 +84,7 @@ def mode():
 
 
 def agree(call, gradients):
-    """Run a call, and compare what it gives."""
+    """Run a call and compare its results."""
     text, made = call
     want = golden()[key_of(*call)]
     got, problem = mint_oracle.answer(MINT, (text, arrays_of(text, made), made), gradients)
@@ -95,13 +95,13 @@ def agree(call, gradients):
 
 
 @pytest.mark.parametrize("call", swept(CALLS, subject), ids=lambda call: key_of(*call))
-def test_a_call_gives_what_mindspore_or_pytorch_gives(call, mode):
+def test_results_equal_mindspore_or_pytorch(call, mode):
     mode(context.PYNATIVE_MODE)
     agree(call, gradients=False)
 
 
 @pytest.mark.parametrize("call", swept(CALLS, own_room), ids=lambda call: key_of(*call))
-def test_its_gradients_are_theirs_too(call, mode):
+def test_gradients_equal_mindspore_or_pytorch(call, mode):
     mode(context.PYNATIVE_MODE)
     agree(call, gradients=True)
 
@@ -114,7 +114,7 @@ IN_A_GRAPH = [call for call in CALLS if not call[1] and not any(word in call[0] 
     swept([IN_A_GRAPH[i : i + TOGETHER] for i in range(0, len(IN_A_GRAPH), TOGETHER)], lambda _: "functions"),
     ids=lambda calls: calls[0][0],
 )
-def test_calls_give_the_same_in_a_graph(calls, mode):
+def test_results_in_a_graph_are_equal(calls, mode):
     boxes = [[Tensor(array) for array in arrays_of(*call)] for call in calls]
     ends = np.cumsum([0, *map(len, boxes)])
 
@@ -150,7 +150,7 @@ class Small(msnb.nn.Cell):
 
 
 def trained():
-    """The losses of three steps, and what the running statistics are after them."""
+    """Return the losses of three steps, and the running statistics after them."""
     net = MINT.begin(Small())
     optimizer = mint.optim.AdamW(net.trainable_params(), lr=0.05)
     loss = mint.nn.CrossEntropyLoss()
@@ -165,7 +165,7 @@ def trained():
     return losses, net.norm.running_mean.asnumpy(), net.norm.running_var.asnumpy(), int(net.norm.num_batches_tracked)
 
 
-def test_a_network_of_mints_layers_trains_alike_in_both_modes(mode):
+def test_network_of_mint_layers_trains_equally_in_both_modes(mode):
     mode(context.PYNATIVE_MODE)
     losses, mean, variance, count = trained()
     mode(context.GRAPH_MODE)
@@ -176,7 +176,7 @@ def test_a_network_of_mints_layers_trains_alike_in_both_modes(mode):
     np.testing.assert_allclose(variance, others[2], 1e-4)
 
 
-def test_a_batch_norm_moves_its_running_statistics_as_pytorch_does():
+def test_batch_norm_updates_running_statistics_like_pytorch():
     layer = mint.nn.BatchNorm1d(1)
     layer.set_train()
     layer(Tensor(np.array([[1.0], [3.0]], np.float32)))
@@ -190,13 +190,13 @@ def test_a_batch_norm_moves_its_running_statistics_as_pytorch_does():
 
 
 @pytest.mark.parametrize("amsgrad", [False, True])
-def test_adam_adds_epsilon_to_the_corrected_root(amsgrad):
+def test_adam_adds_epsilon_after_bias_correction(amsgrad):
     weight = msnb.Parameter(Tensor(np.array([1.0, -2.0], np.float32)), name="weight")
     optimizer = mint.optim.Adam([weight], lr=0.1, betas=(0.8, 0.9), eps=0.3, weight_decay=0.1, amsgrad=amsgrad)
     value, mean, square, largest = np.array([1.0, -2.0]), np.zeros(2), np.zeros(2), np.zeros(2)
-    for step, given in enumerate(([0.5, -1.0], [0.1, 0.2]), 1):
-        optimizer((Tensor(np.array(given, np.float32)),))
-        gradient = np.array(given) + 0.1 * value
+    for step, raw_gradient in enumerate(([0.5, -1.0], [0.1, 0.2]), 1):
+        optimizer((Tensor(np.array(raw_gradient, np.float32)),))
+        gradient = np.array(raw_gradient) + 0.1 * value
         mean, square = 0.8 * mean + 0.2 * gradient, 0.9 * square + 0.1 * gradient**2
         largest = np.maximum(largest, square)
         root = np.sqrt((largest if amsgrad else square) / (1 - 0.9**step))
@@ -204,13 +204,13 @@ def test_adam_adds_epsilon_to_the_corrected_root(amsgrad):
     np.testing.assert_allclose(weight.asnumpy(), value, 1e-5)
 
 
-def test_random_numbers_have_the_shape_type_and_range_that_is_asked_for():
+def test_random_numbers_have_the_requested_shape_dtype_and_range():
     msnb.set_seed(1)
     assert mint.rand(2, 3).shape == mint.randn((2, 3)).shape == mint.randint(5, (2, 3)).shape == (2, 3)
     assert mint.rand(4, dtype=msnb.float16).dtype == msnb.float16
     assert mint.rand_like(Tensor(np.ones(4, np.float16))).dtype == msnb.float16
-    drawn = mint.randint(2, 5, (200,))
-    assert drawn.dtype == msnb.int64 and set(drawn.asnumpy().tolist()) == {2, 3, 4}
+    integers = mint.randint(2, 5, (200,))
+    assert integers.dtype == msnb.int64 and set(integers.asnumpy().tolist()) == {2, 3, 4}
     assert set(mint.randint_like(Tensor(np.zeros(200, np.int32)), 3).asnumpy().tolist()) == {0, 1, 2}
     assert sorted(mint.randperm(6).asnumpy().tolist()) == list(range(6))
     assert mint.randn_like(Tensor(np.zeros((2, 2), np.float32))).shape == (2, 2)
@@ -222,7 +222,7 @@ def test_random_numbers_have_the_shape_type_and_range_that_is_asked_for():
     assert mint.empty(2, 3, dtype=msnb.int32).shape == mint.empty((2, 3)).shape == (2, 3)
 
 
-def test_what_writes_in_place_gives_the_tensor_itself():
+def test_in_place_functions_return_their_input():
     functional = mint.nn.functional
     for write, plain in (
         (functional.relu_, functional.relu),
@@ -239,13 +239,13 @@ def test_what_writes_in_place_gives_the_tensor_itself():
         np.testing.assert_allclose(x.asnumpy(), want, 1e-6)
 
 
-def test_factors_of_einsum_meet_in_one_type():
+def test_einsum_promotes_its_operands():
     product = mint.einsum("i,j->ij", Tensor(np.int64([1, 2])), Tensor(np.float32([1, 3])))
     assert product.dtype == msnb.float32 and product.asnumpy().tolist() == [[1, 3], [2, 6]]
 
 
 @pytest.mark.parametrize("which", [context.PYNATIVE_MODE, context.GRAPH_MODE], ids=["pynative", "graph"])
-def test_elements_are_repeated_as_often_as_a_tensor_says(mode, which):
+def test_repeat_interleave_accepts_a_tensor(mode, which):
     mode(which)
     repeated = msnb.ops.grad(lambda x, n: (mint.repeat_interleave(x, n) * mint.arange(4)).sum())
     assert repeated(Tensor(np.float32([1, 2])), Tensor([1, 3])).asnumpy().tolist() == [0, 6]
@@ -276,45 +276,47 @@ def test_elements_are_repeated_as_often_as_a_tensor_says(mode, which):
         (lambda x: mint.nn.ZeroPad1d((1, 2, 3)), ValueError, "'ZeroPad1d'.*'padding'"),
     ],
 )
-def test_what_does_not_fit_is_said_with_mints_name(call, error, says):
+def test_errors_contain_the_name_of_mint(call, error, says):
     with pytest.raises(error, match=says):
         call(Tensor(np.ones((2, 3), np.float32)))
 
 
-def test_mint_has_the_names_of_mindspore_and_their_arguments():
+def test_mint_has_the_names_and_arguments_of_mindspore():
     wrong = {}
-    for path, wanted in FACTS["names"].items():
-        found, refuses = at(path), hasattr(at(path), "_later")
-        if wanted and not refuses:
-            own = mint_oracle.arguments(found)
-            pairs = zip(own, wanted, strict=False)
-            if len(own) != len(wanted) or any(a != b and a != f"{b}=" for a, b in pairs):  # a default more is welcome
-                wrong[path] = own, wanted
+    for path, expected in FACTS["names"].items():
+        function, refuses = at(path), hasattr(at(path), "_later")
+        if expected and not refuses:
+            names = mint_oracle.arguments(function)
+            pairs = zip(names, expected, strict=False)
+            if len(names) != len(expected) or any(
+                a != b and a != f"{b}=" for a, b in pairs
+            ):  # a default more is welcome
+                wrong[path] = names, expected
     assert wrong == {}
 
 
-def test_the_page_of_mint_is_what_its_script_prints():
+def test_page_of_mint_is_the_output_of_its_script():
     spec = importlib.util.spec_from_file_location("page_of_mint", GOLDEN.parents[1] / "docs" / "make_mint.py")
     printer = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(printer)
     assert printer.PAGE.read_text(encoding="utf-8") == printer.page(), "run `python docs/make_mint.py`"
 
 
-def test_what_mindspore_2_generates_for_mint_takes_the_arguments_that_its_functions_take():
+def test_generated_operators_accept_the_arguments_of_mint():
     from msnb.mint import _generated
 
-    for name in {*_generated._CLASSES, *_generated._OTHERS}:
-        made = _generated.generated(name)
-        assert callable(made.function) and set(made.settings).isdisjoint(made.arguments), name
-        assert issubclass(made, msnb.ops.Primitive), name
+    for name in {*_generated._CLASSES, *_generated._SPECIAL_FUNCTIONS}:
+        operator = _generated.generated(name)
+        assert callable(operator.function) and set(operator.settings).isdisjoint(operator.arguments), name
+        assert issubclass(operator, msnb.ops.Primitive), name
 
 
-def test_classes_and_functions_of_mindspore_2_compute_what_mint_computes():
+def test_generated_operators_equal_mint():
     from msnb.ops import auto_generate
     from msnb.ops.function import nn_func
 
     x, y = Tensor(np.arange(12.0, dtype=np.float32).reshape(3, 4)), Tensor(np.ones((3, 4), np.float32))
-    for found, expected in [
+    for result, expected in [
         (auto_generate.AddExt()(x, y, 3), mint.add(x, y, alpha=3)),
         (auto_generate.AddExt()(x, other=y), mint.add(x, y)),
         (auto_generate.StackExt(1)((x, y)), mint.stack((x, y), 1)),
@@ -324,7 +326,7 @@ def test_classes_and_functions_of_mindspore_2_compute_what_mint_computes():
         (auto_generate.sum_ext(x, 0), mint.sum(x, 0)),
         (nn_func.pad_ext(x, [1, 0]), mint.nn.functional.pad(x, [1, 0])),
     ]:
-        np.testing.assert_array_equal(found.asnumpy(), expected.asnumpy())
+        np.testing.assert_array_equal(result.asnumpy(), expected.asnumpy())
     with pytest.raises(TypeError, match="'StackExt', at most 1 arguments"):
         auto_generate.StackExt()(x, y)
     with pytest.raises(TypeError, match="'SumExt', there is no argument 'dim'; it takes none"):

@@ -13,7 +13,7 @@ from msnb.parallel import Plans, plan
 from msnb.parallel.cost_model.transfer_cost import MeshCostModel
 from msnb.parallel.graph.flatten_jaxpr import flatten_jaxpr
 from msnb.parallel.planning.common_subexpressions import first_equal_results
-from msnb.parallel.planning.compare_plans import notes_on, rows_of
+from msnb.parallel.planning.compare_plans import batch_size_of, notes_on
 from msnb.parallel.planning.estimate import communication, step_time
 from msnb.parallel.planning.hardware import PRESETS, hardware_of
 from msnb.parallel.planning.liveness import peak_bytes
@@ -136,8 +136,8 @@ def test_why_not_costs_equal_tables(plans):
         for name in ("layers.0.weight", "layers.1.bias", "argument 0"):
             for row in one.why_not(name):
                 numbers = plans.problem.choice_indices((one._problem, one._chosen))
-                nodes = plans.problem.nodes[one._number(name)]
-                numbers[one._number(name)] = [choice.outputs[0] for choice in nodes].index(row["layout"])
+                nodes = plans.problem.nodes[one._find_tensor(name)]
+                numbers[one._find_tensor(name)] = [choice.outputs[0] for choice in nodes].index(row["layout"])
                 sent = sum(each.bytes for each in communication(plans.problem, numbers))
                 assert row["more"] == pytest.approx(sent - one.bytes, abs=1), (one.name, name, row)
 
@@ -372,7 +372,7 @@ def test_a_plan_tells_what_people_compare(plans):
     assert {"rate", "utilisation", "device_hours"} <= told.keys()
     assert "samples/s" in repr(plans) and "MFU" in plans._repr_html_()
     text = SimpleNamespace(shape=(4, 16), aval=SimpleNamespace(dtype=np.dtype("int32")))
-    assert rows_of([("argument 0", "argument", text)]) == (4, 64, "tokens")
+    assert batch_size_of([("argument 0", "argument", text)]) == (4, 64, "tokens")
 
 
 def test_bytes_are_told_in_the_units_of_the_table_and_the_phases_by_name():

@@ -1,4 +1,4 @@
-"""What the audio transforms share: the kinds of input they take."""
+"""Base of the audio transforms."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from msnb.dataset.core.tensor_op import TensorOp
 
 
 class AudioOp(TensorOp):
-    """Base of the audio transforms, which take numpy arrays only."""
+    """Base of the audio transforms. They accept numpy arrays only."""
 
     def __call__(self, *inputs: Any) -> Any:
         for value in inputs:
@@ -19,18 +19,18 @@ class AudioOp(TensorOp):
                 )
         return super().__call__(*inputs)
 
-    def _real(self, array, shape, ndim):
-        """The audio in floating point: float64 stays, every other number becomes float32.
+    def _to_float(self, array, shape, ndim):
+        """Return the audio in floating point. float64 is kept, every other dtype becomes float32.
 
         Args:
             array (numpy.ndarray): The input.
-            shape (str): Wanted shape, for the message.
-            ndim (int): Least number of dimensions.
+            shape (str): Required shape, for the error message.
+            ndim (int): Minimum number of dimensions.
         """
-        self._check(array, "biuf", shape, ndim)
+        self._check_input(array, "biuf", shape, ndim)
         return array if array.dtype == np.float64 else array.astype(np.float32, copy=False)
 
-    def _check(self, array, kinds, shape, ndim):
+    def _check_input(self, array, kinds, shape, ndim):
         name = type(self).__name__
         if array.dtype.kind not in kinds:
             raise RuntimeError(f"{name} does not take a column of type {array.dtype}; give it floating point numbers.")

@@ -1,4 +1,4 @@
-"""Filters of second order by their purpose: passes, shelves and equalisers. Formulas: RBJ Audio EQ Cookbook and SoX."""
+"""Second-order filters: band passes, shelves and equalisers. Formulas: RBJ Audio EQ Cookbook and SoX."""
 
 from typing import Annotated
 
@@ -11,12 +11,15 @@ from msnb.dataset.core.kinds import Flag, NonZeroInt32, Real24, of_type, within
 Quality = Annotated[float, within(0, 1, float, int, low_in=False)]
 
 
-class _Cookbook(RecursiveFilter):
-    """Base of the filters with a frequency and a quality factor; ``_design`` gives the coefficients b and a."""
+class _CookbookFilter(RecursiveFilter):
+    """Base of filters with a frequency and a quality factor.
 
-    _precision = np.float64  # of the design; MindSpore makes some filters in float32, whatever the waveform is
+    ``_design_coefficients`` returns the coefficients b and a.
+    """
 
-    def _take(self, sample_rate, frequency, frequency_name, Q, gain=None):
+    _precision = np.float64  # of the design; MindSpore computes some designs in float32 for every waveform
+
+    def _set_arguments(self, sample_rate, frequency, frequency_name, Q, gain=None):
         if gain is not None:
             self.gain = gain
         self.sample_rate = sample_rate
@@ -24,18 +27,18 @@ class _Cookbook(RecursiveFilter):
         self.quality_factor = Q
         self._Q = self._precision(np.float32(Q))
         w0 = self._precision(2 * np.pi * frequency / sample_rate)
-        self._set(*self._design(np.cos(w0), np.sin(w0) / 2 / self._Q))
+        self._set_coefficients(*self._design_coefficients(np.cos(w0), np.sin(w0) / 2 / self._Q))
 
-    def _design(self, cos, alpha):
+    def _design_coefficients(self, cos, alpha):
         raise NotImplementedError
 
-    def _amplitude(self):
-        """The cookbook's A of shelves and peaks."""
+    def _shelf_amplitude(self):
+        """Return the cookbook's A of shelves and peaks."""
         return self._precision(10 ** (self.gain / 40))
 
 
-def _shelf(sign, cos, alpha, A):
-    """The low shelf for `sign` 1; the high shelf, its mirror image in frequency, for -1."""
+def _design_shelf(sign, cos, alpha, A):
+    """Return the coefficients of a low shelf for `sign` 1, and of its mirror image, a high shelf, for -1."""
     plus, minus, slope = A + 1, A - 1, 2 * np.sqrt(A) * alpha
     cos = sign * cos
     b = [A * (plus - minus * cos + slope), sign * 2 * A * (minus - plus * cos), A * (plus - minus * cos - slope)]
@@ -43,8 +46,8 @@ def _shelf(sign, cos, alpha, A):
     return b, a
 
 
-class AllpassBiquad(_Cookbook):
-    """A two-pole all-pass filter: it changes phases and leaves amplitudes.
+class AllpassBiquad(_CookbookFilter):
+    """A two-pole all-pass filter. It changes phases and keeps amplitudes.
 
     Args:
         sample_rate (int): Sampling rate in Hz, not 0.
@@ -63,20 +66,20 @@ class AllpassBiquad(_Cookbook):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707):
-        self._take(sample_rate, central_freq, "central_freq", Q)
+        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
 
-    def _design(self, cos, alpha):
+    def _design_coefficients(self, cos, alpha):
         return [1 - alpha, -2 * cos, 1 + alpha], [1 + alpha, -2 * cos, 1 - alpha]
 
 
-class BandBiquad(_Cookbook):
+class BandBiquad(_CookbookFilter):
     """A two-pole band-pass filter whose response falls off logarithmically around the centre (SoX's `band`).
 
     Args:
         sample_rate (int): Sampling rate in Hz, not 0.
         central_freq (float): Central frequency in Hz.
         Q (float, optional): Quality factor, in (0, 1]. Default: 0.707.
-        noise (bool, optional): Whether the sound has no pitch, as percussion has none. Default: False.
+        noise (bool, optional): True for sounds without pitch, such as percussion. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -91,9 +94,9 @@ class BandBiquad(_Cookbook):
     @checked
     def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707, noise: Flag = False):
         self.noise = noise
-        self._take(sample_rate, central_freq, "central_freq", Q)
+        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
 
-    def _design(self, cos, alpha):
+    def _design_coefficients(self, cos, alpha):
         a2 = np.exp(-2 * np.pi * self.central_freq / self._Q / self.sample_rate)
         a1 = -4 * a2 / (1 + a2) * cos
         b0 = np.sqrt(1 - a1 * a1 / (4 * a2)) * (1 - a2)
@@ -102,14 +105,14 @@ class BandBiquad(_Cookbook):
         return [b0, 0, 0], [1, a1, a2]
 
 
-class BandpassBiquad(_Cookbook):
+class BandpassBiquad(_CookbookFilter):
     """A two-pole Butterworth band-pass filter.
 
     Args:
         sample_rate (int): Sampling rate in Hz, not 0.
         central_freq (float): Central frequency in Hz.
         Q (float, optional): Quality factor, in (0, 1]. Default: 0.707.
-        const_skirt_gain (bool, optional): Whether the peak has gain `Q`; 0 dB otherwise. Default: False.
+        const_skirt_gain (bool, optional): True for gain `Q` at the peak, False for 0 dB. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -128,14 +131,14 @@ class BandpassBiquad(_Cookbook):
         self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707, const_skirt_gain: Flag = False
     ):
         self.const_skirt_gain = const_skirt_gain
-        self._take(sample_rate, central_freq, "central_freq", Q)
+        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
 
-    def _design(self, cos, alpha):
+    def _design_coefficients(self, cos, alpha):
         peak = alpha * self._Q if self.const_skirt_gain else alpha
         return [peak, 0, -peak], [1 + alpha, -2 * cos, 1 - alpha]
 
 
-class BandrejectBiquad(_Cookbook):
+class BandrejectBiquad(_CookbookFilter):
     """A two-pole Butterworth band-reject (notch) filter.
 
     Args:
@@ -155,13 +158,13 @@ class BandrejectBiquad(_Cookbook):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707):
-        self._take(sample_rate, central_freq, "central_freq", Q)
+        self._set_arguments(sample_rate, central_freq, "central_freq", Q)
 
-    def _design(self, cos, alpha):
+    def _design_coefficients(self, cos, alpha):
         return [1, -2 * cos, 1], [1 + alpha, -2 * cos, 1 - alpha]
 
 
-class BassBiquad(_Cookbook):
+class BassBiquad(_CookbookFilter):
     """A bass control: a two-pole low shelf.
 
     Args:
@@ -182,13 +185,13 @@ class BassBiquad(_Cookbook):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, gain: Real24, central_freq: Real24 = 100.0, Q: Quality = 0.707):
-        self._take(sample_rate, central_freq, "central_freq", Q, gain)
+        self._set_arguments(sample_rate, central_freq, "central_freq", Q, gain)
 
-    def _design(self, cos, alpha):
-        return _shelf(1, cos, alpha, self._amplitude())
+    def _design_coefficients(self, cos, alpha):
+        return _design_shelf(1, cos, alpha, self._shelf_amplitude())
 
 
-class TrebleBiquad(_Cookbook):
+class TrebleBiquad(_CookbookFilter):
     """A treble control: a two-pole high shelf.
 
     Args:
@@ -211,13 +214,13 @@ class TrebleBiquad(_Cookbook):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, gain: Real24, central_freq: Real24 = 3000, Q: Quality = 0.707):
-        self._take(sample_rate, central_freq, "central_freq", Q, gain)
+        self._set_arguments(sample_rate, central_freq, "central_freq", Q, gain)
 
-    def _design(self, cos, alpha):
-        return _shelf(-1, cos, alpha, self._amplitude())
+    def _design_coefficients(self, cos, alpha):
+        return _design_shelf(-1, cos, alpha, self._shelf_amplitude())
 
 
-class EqualizerBiquad(_Cookbook):
+class EqualizerBiquad(_CookbookFilter):
     """A peaking equaliser.
 
     Args:
@@ -238,14 +241,14 @@ class EqualizerBiquad(_Cookbook):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, center_freq: Real24, gain: Real24, Q: Quality = 0.707):
-        self._take(sample_rate, center_freq, "center_freq", Q, gain)
+        self._set_arguments(sample_rate, center_freq, "center_freq", Q, gain)
 
-    def _design(self, cos, alpha):
-        A = self._amplitude()
+    def _design_coefficients(self, cos, alpha):
+        A = self._shelf_amplitude()
         return [1 + alpha * A, -2 * cos, 1 - alpha * A], [1 + alpha / A, -2 * cos, 1 - alpha / A]
 
 
-class HighpassBiquad(_Cookbook):
+class HighpassBiquad(_CookbookFilter):
     """A two-pole high-pass filter.
 
     Args:
@@ -265,13 +268,13 @@ class HighpassBiquad(_Cookbook):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, cutoff_freq: Real24, Q: Quality = 0.707):
-        self._take(sample_rate, cutoff_freq, "cutoff_freq", Q)
+        self._set_arguments(sample_rate, cutoff_freq, "cutoff_freq", Q)
 
-    def _design(self, cos, alpha):
+    def _design_coefficients(self, cos, alpha):
         return [(1 + cos) / 2, -1 - cos, (1 + cos) / 2], [1 + alpha, -2 * cos, 1 - alpha]
 
 
-class LowpassBiquad(_Cookbook):
+class LowpassBiquad(_CookbookFilter):
     """A two-pole low-pass filter.
 
     Args:
@@ -291,16 +294,16 @@ class LowpassBiquad(_Cookbook):
 
     @checked
     def __init__(self, sample_rate: NonZeroInt32, cutoff_freq: Real24, Q: Quality = 0.707):
-        self._take(sample_rate, cutoff_freq, "cutoff_freq", Q)
+        self._set_arguments(sample_rate, cutoff_freq, "cutoff_freq", Q)
 
-    def _design(self, cos, alpha):
+    def _design_coefficients(self, cos, alpha):
         return [(1 - cos) / 2, 1 - cos, (1 - cos) / 2], [1 + alpha, -2 * cos, 1 - alpha]
 
 
-def _check_rate(sample_rate, known):
+def _check_rate(sample_rate, rates):
     of_type(int)(sample_rate, "sample_rate")
-    if sample_rate not in known:
-        raise ValueError(f"sample_rate should be one of {sorted(known)}, but is {sample_rate}.")
+    if sample_rate not in rates:
+        raise ValueError(f"sample_rate should be one of {sorted(rates)}, but is {sample_rate}.")
 
 
 # Central frequency (Hz), slope and gain (dB) of the shelf that fits the de-emphasis of IEC 60908; values of SoX.
@@ -329,7 +332,7 @@ class DeemphBiquad(RecursiveFilter):
         frequency, slope, gain = _DEEMPHASIS[sample_rate]
         w0, A = 2 * np.pi * frequency / sample_rate, 10 ** (gain / 40)
         alpha = np.sin(w0) / 2 * np.sqrt((A + 1 / A) * (1 / slope - 1) + 2)
-        self._set(*_shelf(-1, np.cos(w0), alpha, A))
+        self._set_coefficients(*_design_shelf(-1, np.cos(w0), alpha, A))
 
 
 # Zeros and poles of the RIAA curve (3180, 318 and 75 microseconds) per sampling rate (Hz); values of SoX.
@@ -360,18 +363,18 @@ class RiaaBiquad(RecursiveFilter):
     def __init__(self, sample_rate: int) -> None:
         _check_rate(sample_rate, _RIAA)
         self.sample_rate: int = sample_rate
-        b, a = (self._polynomial(*np.float32(roots)) for roots in _RIAA[sample_rate])
+        b, a = (self._polynomial_of_roots(*np.float32(roots)) for roots in _RIAA[sample_rate])
         y = np.float32(2 * np.pi * 1000 / sample_rate)
-        self._set(b * np.sqrt(self._power(a, y) / self._power(b, y)), a)
+        self._set_coefficients(b * np.sqrt(self._squared_magnitude(a, y) / self._squared_magnitude(b, y)), a)
 
-    # in float32, as MindSpore does it: a pole lies so near the unit circle that the rounding shows in the result
+    # float32, as in MindSpore: a pole is so near the unit circle that the rounding changes the result.
     @staticmethod
-    def _polynomial(first, second):
+    def _polynomial_of_roots(first, second):
         return np.array([1, -(first + second), first * second], np.float32)
 
     @staticmethod
-    def _power(coefficients, y):
-        """The squared absolute value of a polynomial of z at the frequency `y` (radians per sample)."""
+    def _squared_magnitude(coefficients, y):
+        """Return the squared magnitude of a polynomial of z at the frequency `y` (radians per sample)."""
         c0, c1, c2 = coefficients
         real = c0 + c1 * np.cos(y) + c2 * np.cos(2 * y)
         imaginary = c1 * np.sin(y) + c2 * np.sin(2 * y)

@@ -8,10 +8,10 @@ from msnb.dataset.core.kinds import NonNegReal24
 
 
 class _ComplexOp(AudioOp):
-    """Takes arrays of shape <..., complex=2>."""
+    """Base of transforms of arrays of shape <..., complex=2>."""
 
-    def _parts(self, array):
-        array = self._real(array, "<..., complex=2>", 1)
+    def _split_complex(self, array):
+        array = self._to_float(array, "<..., complex=2>", 1)
         if array.shape[-1] != 2:
             raise RuntimeError(
                 f"{type(self).__name__} takes audio of shape <..., complex=2>, but got shape {array.shape}."
@@ -19,18 +19,18 @@ class _ComplexOp(AudioOp):
         return array[..., 0], array[..., 1]
 
 
-def _norm(real, imaginary, power):
+def _complex_norm(real, imaginary, power):
     squared = real * real + imaginary * imaginary
-    # asarray, here and below: of one complex number numpy makes a scalar
+    # asarray, here and below: numpy returns a scalar for one complex number.
     return np.asarray(np.sqrt(squared) if power == 1 else squared ** squared.dtype.type(power / 2))
 
 
-def _phase(real, imaginary):
+def _complex_phase(real, imaginary):
     return np.asarray(np.arctan2(imaginary, real))
 
 
 class Angle(_ComplexOp):
-    """The phase of complex numbers, in radians; the input has shape <..., complex=2>.
+    """Return the phase of complex numbers, in radians. The input has shape <..., complex=2>.
 
     Raises:
         RuntimeError: If the last dimension is not 2.
@@ -40,12 +40,12 @@ class Angle(_ComplexOp):
         >>> audio.Angle()
     """
 
-    def _row(self, array):
-        return _phase(*self._parts(array))
+    def _transform_row(self, array):
+        return _complex_phase(*self._split_complex(array))
 
 
 class ComplexNorm(_ComplexOp):
-    """The absolute value of complex numbers, raised to a power; the input has shape <..., complex=2>.
+    """Return the absolute value of complex numbers, raised to a power. The input has shape <..., complex=2>.
 
     Args:
         power (float, optional): The power, not negative. Default: 1.0.
@@ -64,12 +64,14 @@ class ComplexNorm(_ComplexOp):
     def __init__(self, power: NonNegReal24 = 1.0):
         self.power = power
 
-    def _row(self, array):
-        return _norm(*self._parts(array), self.power)
+    def _transform_row(self, array):
+        return _complex_norm(*self._split_complex(array), self.power)
 
 
 class Magphase(_ComplexOp):
-    """Magnitude, raised to a power, and phase of complex numbers, two columns; the input has shape <..., complex=2>.
+    """Return two columns: magnitude of complex numbers, raised to a power, and phase.
+
+    The input has shape <..., complex=2>.
 
     Args:
         power (float, optional): The power, not negative. Default: 1.0.
@@ -88,6 +90,6 @@ class Magphase(_ComplexOp):
     def __init__(self, power: NonNegReal24 = 1.0):
         self.power = power
 
-    def _row(self, array):
-        real, imaginary = self._parts(array)
-        return _norm(real, imaginary, self.power), _phase(real, imaginary)
+    def _transform_row(self, array):
+        real, imaginary = self._split_complex(array)
+        return _complex_norm(real, imaginary, self.power), _complex_phase(real, imaginary)

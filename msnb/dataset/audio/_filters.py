@@ -1,9 +1,9 @@
-"""Recursive filters of waveforms, given by their coefficients."""
+"""Recursive filters of waveforms, defined by their coefficients."""
 
 from collections.abc import Sequence
 
 import numpy as np
-import scipy  # its `signal` is loaded by the first filter that runs: that takes a second
+import scipy  # scipy.signal takes a second to import, so the first filter that runs loads it
 
 from msnb.common.kinds import check, checked
 from msnb.dataset.audio._base import AudioOp
@@ -12,31 +12,31 @@ from msnb.dataset.core.tensor_op import TensorOp
 
 
 class RecursiveFilter(AudioOp):
-    """Base of the filters: a subclass sets `_a` and `_b`, the coefficients of the output and of the input."""
+    """Base of recursive filters. A subclass sets `_a` and `_b`, the coefficients of the output and of the input."""
 
     clamp = True
 
-    def _filtered(self, wave):
+    def _apply_filter(self, wave):
         return scipy.signal.lfilter(self._b, self._a, wave, axis=-1)
 
-    def _row(self, array):
-        self._check(array, "f", "<..., time>", 1)
-        # float64 inside: a float32 recursion drifts where poles lie near the unit circle
-        made = self._filtered(array.astype(np.float64))
-        return (np.clip(made, -1, 1) if self.clamp else made).astype(array.dtype)
+    def _transform_row(self, array):
+        self._check_input(array, "f", "<..., time>", 1)
+        # The recursion runs in float64: in float32 it drifts if poles are near the unit circle.
+        output = self._apply_filter(array.astype(np.float64))
+        return (np.clip(output, -1, 1) if self.clamp else output).astype(array.dtype)
 
-    def _set(self, b, a):
+    def _set_coefficients(self, b, a):
         self._b, self._a = np.asarray(b, np.float64), np.asarray(a, np.float64)
 
 
 class Biquad(RecursiveFilter):
-    """A filter of second order, its result clipped to [-1, 1].
+    """A second-order filter. Its result is clipped to [-1, 1].
 
     Args:
-        b0 (float): Coefficient of the present input.
+        b0 (float): Coefficient of the current input.
         b1 (float): Coefficient of the input one sample before.
         b2 (float): Coefficient of the input two samples before.
-        a0 (float): Coefficient of the present output, not 0.
+        a0 (float): Coefficient of the current output, not 0.
         a1 (float): Coefficient of the output one sample before.
         a2 (float): Coefficient of the output two samples before.
 
@@ -50,7 +50,7 @@ class Biquad(RecursiveFilter):
         >>> audio.Biquad(0.01, 0.02, 0.13, 1, 0.12, 0.3)
     """
 
-    __call__ = TensorOp.__call__  # lists too, as in MindSpore
+    __call__ = TensorOp.__call__  # also accepts lists, as in MindSpore
 
     @checked
     def __init__(self, b0: Real24, b1: Real24, b2: Real24, a0: Real24, a1: Real24, a2: Real24):
@@ -62,16 +62,16 @@ class Biquad(RecursiveFilter):
         self.a0: Real24 = a0
         self.a1: Real24 = a1
         self.a2: Real24 = a2
-        self._set(np.float32([b0, b1, b2]), np.float32([a0, a1, a2]))  # MindSpore rounds them so
+        self._set_coefficients(np.float32([b0, b1, b2]), np.float32([a0, a1, a2]))  # float32, as in MindSpore
 
 
 class LFilter(RecursiveFilter):
     """A recursive filter of any order.
 
     Args:
-        a_coeffs (Sequence[float]): Coefficients of the present output, the output one sample before and so on.
+        a_coeffs (Sequence[float]): Coefficients of the current output, the output one sample before and so on.
         b_coeffs (Sequence[float]): The same for the input; as many as `a_coeffs`.
-        clamp (bool, optional): Whether to clip the result to [-1, 1]. Default: True.
+        clamp (bool, optional): True to clip the result to [-1, 1]. Default: True.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -99,16 +99,16 @@ class LFilter(RecursiveFilter):
         self.a_coeffs = a_coeffs
         self.b_coeffs = b_coeffs
         self.clamp = clamp
-        self._set(np.float32(b_coeffs), np.float32(a_coeffs))  # MindSpore rounds them so
+        self._set_coefficients(np.float32(b_coeffs), np.float32(a_coeffs))  # float32, as in MindSpore
 
 
 class Filtfilt(LFilter):
-    """A recursive filter applied forwards and then backwards, so that it shifts no phase.
+    """A recursive filter that is applied forward and then backward. It does not shift phases.
 
     Args:
-        a_coeffs (Sequence[float]): Coefficients of the present output, the output one sample before and so on.
+        a_coeffs (Sequence[float]): Coefficients of the current output, the output one sample before and so on.
         b_coeffs (Sequence[float]): The same for the input; as many as `a_coeffs`.
-        clamp (bool, optional): Whether to clip the result to [-1, 1]. Default: True.
+        clamp (bool, optional): True to clip the result to [-1, 1]. Default: True.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -120,6 +120,6 @@ class Filtfilt(LFilter):
         >>> audio.Filtfilt(a_coeffs=[1.0, 0.2, 0.3], b_coeffs=[0.1, 0.2, 0.3])
     """
 
-    def _filtered(self, wave):
-        forwards = super()._filtered(wave)
-        return super()._filtered(forwards[..., ::-1])[..., ::-1]
+    def _apply_filter(self, wave):
+        forward = super()._apply_filter(wave)
+        return super()._apply_filter(forward[..., ::-1])[..., ::-1]

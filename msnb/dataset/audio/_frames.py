@@ -1,4 +1,4 @@
-"""Transforms of features along their frames: differences and sliding normalisation."""
+"""Transforms of features along their frames: deltas and sliding normalisation."""
 
 from typing import Annotated
 
@@ -12,11 +12,13 @@ from msnb.dataset.core.kinds import INT32_MAX, Flag, NonNegInt32, of_type, withi
 
 
 class ComputeDeltas(AudioOp):
-    """The slope of each feature over time (regression over a window); the input has shape <..., freq, time>.
+    """Compute the slope of each feature over time (regression over a window).
+
+    The input has shape <..., freq, time>.
 
     Args:
         win_length (int, optional): Length of the window in frames, at least 3. Default: 5.
-        pad_mode (BorderType, optional): How the input goes on beyond its ends. Default: BorderType.EDGE.
+        pad_mode (BorderType, optional): Padding mode at the ends. Default: BorderType.EDGE.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -37,8 +39,8 @@ class ComputeDeltas(AudioOp):
         self.win_length: int = win_length
         self.pad_mode = pad_mode
 
-    def _row(self, array):
-        array = self._real(array, "<..., freq, time>", 2)
+    def _transform_row(self, array):
+        array = self._to_float(array, "<..., freq, time>", 2)
         n = (self.win_length - 1) // 2
         weights = np.arange(-n, n + 1) / (n * (n + 1) * (2 * n + 1) / 3)
         padded = np.pad(array, [(0, 0)] * (array.ndim - 1) + [(n, n)], mode=self.pad_mode.value)
@@ -46,14 +48,16 @@ class ComputeDeltas(AudioOp):
 
 
 class SlidingWindowCmn(AudioOp):
-    """Features of shape <..., time, freq> less their mean over a sliding window (Kaldi's `apply-cmvn-sliding`).
+    """Subtract the mean over a sliding window from features (Kaldi's `apply-cmvn-sliding`).
+
+    The input has shape <..., time, freq>.
 
     Args:
         cmn_window (int, optional): Length of the window in frames. Default: 600.
-        min_cmn_window (int, optional): Least length at the beginning, without `center`. Default: 100.
-        center (bool, optional): Whether the present frame is the middle of the window; its end otherwise. Default:
+        min_cmn_window (int, optional): Minimum length at the beginning, without `center`. Default: 100.
+        center (bool, optional): True to center the window at the current frame, False to end it there. Default:
             False.
-        norm_vars (bool, optional): Whether to divide by the standard deviation too. Default: False.
+        norm_vars (bool, optional): True to divide by the standard deviation too. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -78,8 +82,8 @@ class SlidingWindowCmn(AudioOp):
         self.center = center
         self.norm_vars = norm_vars
 
-    def _windows(self, frames):
-        """First frame and end of the window of every frame."""
+    def _window_bounds(self, frames):
+        """Return the first frame and the end of the window of every frame."""
         t = np.arange(frames)
         if self.center:
             start = t - self.cmn_window // 2
@@ -93,9 +97,9 @@ class SlidingWindowCmn(AudioOp):
         start = np.where(end > frames, start - (end - frames), start)
         return np.maximum(start, 0), np.minimum(end, frames)
 
-    def _row(self, array):
-        array = self._real(array, "<..., time, freq>", 2)
-        start, end = self._windows(array.shape[-2])
+    def _transform_row(self, array):
+        array = self._to_float(array, "<..., time, freq>", 2)
+        start, end = self._window_bounds(array.shape[-2])
         counts = (end - start)[:, None]
 
         def means(values):
@@ -105,8 +109,8 @@ class SlidingWindowCmn(AudioOp):
 
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = means(array)
-            made = array - mean
+            normalized = array - mean
             if self.norm_vars:
                 deviation = np.sqrt(means(np.square(array, dtype=np.float64)) - mean * mean)
-                made = np.where(counts == 1, 0, made / deviation)
-        return made.astype(array.dtype)
+                normalized = np.where(counts == 1, 0, normalized / deviation)
+        return normalized.astype(array.dtype)

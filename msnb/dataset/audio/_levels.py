@@ -20,20 +20,20 @@ from msnb.dataset.core.kinds import (
 
 
 class _Waveform(AudioOp):
-    """Takes arrays of shape <..., time>; ``_level`` gets them as float32 or float64."""
+    """Base of transforms of arrays of shape <..., time>. ``_transform_wave`` gets them as float32 or float64."""
 
-    def _row(self, array):
-        return self._level(self._real(array, "<..., time>", 1))
+    def _transform_row(self, array):
+        return self._transform_wave(self._to_float(array, "<..., time>", 1))
 
 
 class AmplitudeToDB(AudioOp):
-    """Powers or magnitudes of shape <..., freq, time> in decibels.
+    """Convert powers or magnitudes of shape <..., freq, time> to decibels.
 
     Args:
-        stype (ScaleType, optional): What the input holds. Default: ScaleType.POWER.
+        stype (ScaleType, optional): Unit of the input. Default: ScaleType.POWER.
         ref_value (float, optional): The value at 0 dB, positive. Default: 1.0.
-        amin (float, optional): Lower values count as this one, positive. Default: 1e-10.
-        top_db (float, optional): Span of the result below its greatest value, in dB, positive. Default: 80.0.
+        amin (float, optional): Lower bound of the input, positive. Default: 1e-10.
+        top_db (float, optional): Range of the result below its maximum, in dB, positive. Default: 80.0.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -58,14 +58,17 @@ class AmplitudeToDB(AudioOp):
         self.amin = amin
         self.top_db = top_db
 
-    def _row(self, array):
-        array = self._real(array, "<..., freq, time>", 2)
+    def _transform_row(self, array):
+        array = self._to_float(array, "<..., freq, time>", 2)
         factor = 10 if self.stype is ScaleType.POWER else 20
         return to_decibels(array, factor, max(self.ref_value, self.amin), self.amin, self.top_db)
 
 
 def to_decibels(array, factor, reference, amin, top_db):
-    """`factor` times the logarithm over `reference`; `top_db` counts from the peak of the last three dimensions."""
+    """Return `factor` times the logarithm of ``array / reference``.
+
+    Values more than `top_db` below the peak of the last three dimensions are clipped.
+    """
     kind = array.dtype.type
     decibels = kind(factor) * np.log10(np.maximum(array, kind(amin))) - kind(factor * np.log10(reference))
     if not decibels.size:
@@ -75,7 +78,7 @@ def to_decibels(array, factor, reference, amin, top_db):
 
 
 class DBToAmplitude(_Waveform):
-    """Decibels as powers or amplitudes.
+    """Convert decibels to powers or amplitudes.
 
     Args:
         ref (float): The value at 0 dB.
@@ -94,13 +97,13 @@ class DBToAmplitude(_Waveform):
         self.ref = ref
         self.power = power
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         kind = wave.dtype.type
         return kind(self.ref) * np.power(kind(10), wave * kind(0.1)) ** kind(self.power)
 
 
 class Contrast(_Waveform):
-    """A waveform made to sound louder, as SoX's effect `contrast` does.
+    """Make a waveform sound louder, as SoX's effect `contrast` does.
 
     Args:
         enhancement_amount (float, optional): Strength, from 0 to 100; 0 still changes the sound. Default: 75.0.
@@ -118,14 +121,14 @@ class Contrast(_Waveform):
     def __init__(self, enhancement_amount: Annotated[float, within(0, 100, float, int)] = 75.0):
         self.enhancement_amount: float = enhancement_amount
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         kind = wave.dtype.type
         angle = wave * kind(np.pi / 2)
         return np.sin(angle + kind(self.enhancement_amount / 750) * np.sin(angle * kind(4)))
 
 
 class DCShift(_Waveform):
-    """A waveform moved up or down by a constant, without going beyond [-1, 1].
+    """Add a constant to a waveform and limit the result to [-1, 1].
 
     Args:
         shift (float): The constant, from -2 to 2.
@@ -150,7 +153,7 @@ class DCShift(_Waveform):
         self.shift: float = shift
         self.limiter_gain: float = limiter_gain or shift
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         kind = wave.dtype.type
         shift, gain = kind(np.float32(self.shift)), kind(np.float32(self.limiter_gain))
         shifted = np.clip(wave + shift, kind(-1), kind(1))
@@ -162,13 +165,14 @@ class DCShift(_Waveform):
             if shift > 0:
                 limited = (wave - threshold) * gain / (kind(1) - threshold) + threshold + shift
                 limited = np.minimum(limited, threshold)
-            else:  # the sign of the threshold is MindSpore's; SoX subtracts it here
+            else:  # The sign of the threshold is MindSpore's. SoX subtracts the threshold.
                 limited = (wave + threshold) * gain / (kind(1) - threshold) + threshold + shift
                 limited = np.maximum(limited, -threshold)
         return np.where(peaks, limited, shifted)
 
 
-_RISE = {  # the level of a fade at x from 0 to 1; a fade-out is the same backwards; the logarithm ends above 1
+# Level of a fade-in at x from 0 to 1. A fade-out is its mirror image. The logarithm ends above 1.
+_FADE_CURVES = {
     FadeShape.LINEAR: lambda x: x,
     FadeShape.EXPONENTIAL: lambda x: 2 ** (x - 1) * x,
     FadeShape.LOGARITHMIC: lambda x: np.log10(0.1 + x) + 1,
@@ -178,7 +182,7 @@ _RISE = {  # the level of a fade at x from 0 to 1; a fade-out is the same backwa
 
 
 class Fade(_Waveform):
-    """A waveform that begins and ends softly.
+    """Fade a waveform in and out.
 
     Args:
         fade_in_len (int, optional): Samples over which the level rises. Default: 0.
@@ -206,20 +210,20 @@ class Fade(_Waveform):
         self.fade_out_len = fade_out_len
         self.fade_shape = fade_shape
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         length = wave.shape[-1]
         for name, value in (("fade_in_len", self.fade_in_len), ("fade_out_len", self.fade_out_len)):
             if value > length:
                 raise RuntimeError(f"Fade: {name} is {value}, more than the {length} samples of the waveform.")
         level = np.ones(length)
-        rise = _RISE[self.fade_shape]
+        rise = _FADE_CURVES[self.fade_shape]
         level[: self.fade_in_len] *= rise(np.linspace(0, 1, self.fade_in_len))
         level[length - self.fade_out_len :] *= rise(1 - np.linspace(0, 1, self.fade_out_len))
         return wave * level.astype(wave.dtype)
 
 
 class Gain(_Waveform):
-    """A waveform amplified or attenuated.
+    """Amplify or attenuate a waveform.
 
     Args:
         gain_db (float, optional): Gain in dB. Default: 1.0.
@@ -236,12 +240,12 @@ class Gain(_Waveform):
     def __init__(self, gain_db: Real24 = 1.0):
         self.gain_db = gain_db
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         return wave * wave.dtype.type(10 ** (self.gain_db / 20))
 
 
 class MuLawDecoding(_Waveform):
-    """The inverse of :class:`MuLawEncoding` (mu-law of ITU-T G.711, without its segments).
+    """Invert :class:`MuLawEncoding` (mu-law of ITU-T G.711, without its segments).
 
     Args:
         quantization_channels (int, optional): Number of levels, positive. Default: 256.
@@ -249,7 +253,7 @@ class MuLawDecoding(_Waveform):
     Raises:
         TypeError: If `quantization_channels` is no int.
         ValueError: If it is not positive.
-        RuntimeError: If it is 1, which leaves nothing to decode.
+        RuntimeError: If it is 1.
 
     Examples:
         >>> import mindspore.dataset.audio as audio
@@ -260,7 +264,7 @@ class MuLawDecoding(_Waveform):
     def __init__(self, quantization_channels: PositiveInt32 = 256):
         self.quantization_channels = quantization_channels
 
-    def _level(self, codes):
+    def _transform_wave(self, codes):
         kind = codes.dtype.type
         mu = kind(self.quantization_channels - 1)
         if mu == 0:
@@ -270,7 +274,7 @@ class MuLawDecoding(_Waveform):
 
 
 class MuLawEncoding(_Waveform):
-    """A waveform in [-1, 1] as whole numbers, finer near 0 (mu-law of ITU-T G.711, without its segments).
+    """Quantize a waveform in [-1, 1] to integers, finer near 0 (mu-law of ITU-T G.711, without its segments).
 
     Args:
         quantization_channels (int, optional): Number of levels, positive. Default: 256.
@@ -288,7 +292,7 @@ class MuLawEncoding(_Waveform):
     def __init__(self, quantization_channels: PositiveInt32 = 256):
         self.quantization_channels = quantization_channels
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         kind = wave.dtype.type
         mu = kind(self.quantization_channels - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -297,7 +301,7 @@ class MuLawEncoding(_Waveform):
 
 
 class Overdrive(_Waveform):
-    """A waveform distorted as by an overdriven amplifier, as SoX's effect `overdrive` does.
+    """Distort a waveform like an overdriven amplifier, as SoX's effect `overdrive` does.
 
     Args:
         gain (float, optional): Gain in dB, from 0 to 100. Default: 20.0.
@@ -321,17 +325,17 @@ class Overdrive(_Waveform):
         self.gain: float = gain
         self.color: float = color
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         kind = wave.dtype.type
         driven = np.clip(wave * kind(10 ** (self.gain / 20)) + kind(self.color / 200), kind(-1), kind(1))
-        driven = driven - driven**3 / kind(3)  # 2/3 at 1: the clipped values join smoothly
-        # the constant part is taken out again by a high pass
-        steady = scipy.signal.lfilter(np.array([1, -1], kind), np.array([1, -0.995], kind), driven, axis=-1)
-        return np.clip(wave * kind(0.5) + steady * kind(0.75), kind(-1), kind(1))
+        driven = driven - driven**3 / kind(3)  # the slope is 0 at 1, so clipped values join smoothly
+        # A high pass removes the constant part.
+        filtered = scipy.signal.lfilter(np.array([1, -1], kind), np.array([1, -0.995], kind), driven, axis=-1)
+        return np.clip(wave * kind(0.5) + filtered * kind(0.75), kind(-1), kind(1))
 
 
 class Vol(_Waveform):
-    """A waveform in another volume, clipped to [-1, 1].
+    """Change the volume of a waveform. The result is clipped to [-1, 1].
 
     Args:
         gain (float): The gain; not negative for amplitudes, positive for powers.
@@ -353,7 +357,7 @@ class Vol(_Waveform):
         self.gain: float = gain
         self.gain_type = gain_type
 
-    def _level(self, wave):
+    def _transform_wave(self, wave):
         kind = wave.dtype.type
         factor = {GainType.AMPLITUDE: lambda g: g, GainType.POWER: np.sqrt, GainType.DB: lambda g: 10 ** (g / 20)}
         return np.clip(wave * kind(factor[self.gain_type](self.gain)), kind(-1), kind(1))

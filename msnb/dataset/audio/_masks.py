@@ -1,4 +1,4 @@
-"""Masks over a range of frequencies or of times of a spectrogram (SpecAugment)."""
+"""Masks over a range of frequencies or times of a spectrogram (SpecAugment)."""
 
 from typing import Annotated
 
@@ -10,47 +10,47 @@ _SHAPE = "<..., freq, time>"
 
 
 class _Mask(AudioOp):
-    """Base of the masks of spectrograms <..., freq, time>; `_axis` is -2 or -1."""
+    """Base of masks of spectrograms <..., freq, time>. `_axis` is -2 or -1."""
 
-    def _spectrogram(self, array):
-        return self._real(array, _SHAPE, 2)
+    def _to_spectrogram(self, array):
+        return self._to_float(array, _SHAPE, 2)
 
-    def _masked(self, array, start, width):
-        made = array.copy()
+    def _write_mask(self, array, start, width):
+        masked = array.copy()
         range_ = slice(start, start + width)
-        made[(..., range_, slice(None)) if self._axis == -2 else (..., range_)] = self.mask_value
-        return made
+        masked[(..., range_, slice(None)) if self._axis == -2 else (..., range_)] = self.mask_value
+        return masked
 
-    def _fixed(self, array, start, width):
-        array = self._spectrogram(array)
+    def _apply_fixed_mask(self, array, start, width):
+        array = self._to_spectrogram(array)
         length = array.shape[self._axis]
         if start + width > length:
             raise RuntimeError(
                 f"{type(self).__name__}: the mask goes from {start} to {start + width}, but the dimension has length "
                 f"{length}."
             )
-        return self._masked(array, start, width)
+        return self._write_mask(array, start, width)
 
-    def _drawn(self, state, array, most):
-        """A place for a mask of up to `most`, and its width: drawn in MindSpore's order, the width first."""
-        self._check(array, "biuf", _SHAPE, 2)
+    def _draw_mask(self, state, array, max_width):
+        """Return (start, width) of a mask of up to `max_width`. The width is drawn first, as in MindSpore."""
+        self._check_input(array, "biuf", _SHAPE, 2)
         length = array.shape[self._axis]
-        if most > length:
+        if max_width > length:
             raise RuntimeError(
-                f"{type(self).__name__}: masks of up to {most} do not fit a dimension of length {length}."
+                f"{type(self).__name__}: masks of up to {max_width} do not fit a dimension of length {length}."
             )
-        width = state.uniform_int(0, most)
+        width = state.uniform_int(0, max_width)
         return state.uniform_int(0, length - width), width
 
-    def _apply(self, drawn, array):
-        return self._masked(self._spectrogram(array), *drawn)
+    def _apply_params(self, params, array):
+        return self._write_mask(self._to_spectrogram(array), *params)
 
 
 class MaskAlongAxis(_Mask):
-    """A given range of a spectrogram <..., freq, time> overwritten.
+    """Overwrite a fixed range of a spectrogram <..., freq, time>.
 
     Args:
-        mask_start (int): First place of the mask, not negative.
+        mask_start (int): First index of the mask, not negative.
         mask_width (int): Length of the mask, positive.
         mask_value (float): The value to write.
         axis (int): 1 for a range of frequencies, 2 for a range of times.
@@ -79,15 +79,15 @@ class MaskAlongAxis(_Mask):
         self.axis: int = axis
         self._axis = axis - 3
 
-    def _row(self, array):
-        return self._fixed(array, self.mask_start, self.mask_width)
+    def _transform_row(self, array):
+        return self._apply_fixed_mask(array, self.mask_start, self.mask_width)
 
 
 class MaskAlongAxisIID(_Mask):
-    """A random range of a spectrogram <..., freq, time> overwritten.
+    """Overwrite a random range of a spectrogram <..., freq, time>.
 
     Args:
-        mask_param (int): Greatest length of the mask, not negative.
+        mask_param (int): Maximum length of the mask, not negative.
         mask_value (float): The value to write.
         axis (int): 1 for a range of frequencies, 2 for a range of times.
 
@@ -110,14 +110,14 @@ class MaskAlongAxisIID(_Mask):
         self.axis: int = axis
         self._axis = axis - 3
 
-    def _draw(self, state, array):
-        return self._drawn(state, array, self.mask_param)
+    def _draw_params(self, state, array):
+        return self._draw_mask(state, array, self.mask_param)
 
 
 class _Masking(_Mask):
-    """Base of the two masks that may be random."""
+    """Base of the masks that are random with `iid_masks`."""
 
-    def _take(self, iid_masks, mask_param, param_name, mask_start, mask_value):
+    def _set_arguments(self, iid_masks, mask_param, param_name, mask_start, mask_value):
         self.iid_masks = iid_masks
         setattr(self, param_name, mask_param)
         self._width = mask_param
@@ -128,19 +128,19 @@ class _Masking(_Mask):
     def deterministic(self) -> bool:
         return not self.iid_masks
 
-    def _row(self, array):
-        return self._fixed(array, self.mask_start, self._width)
+    def _transform_row(self, array):
+        return self._apply_fixed_mask(array, self.mask_start, self._width)
 
-    def _draw(self, state, array):
-        return self._drawn(state, array, self._width)
+    def _draw_params(self, state, array):
+        return self._draw_mask(state, array, self._width)
 
 
 class FrequencyMasking(_Masking):
-    """A range of frequencies of a spectrogram <..., freq, time> overwritten.
+    """Overwrite a range of frequencies of a spectrogram <..., freq, time>.
 
     Args:
-        iid_masks (bool, optional): Whether place and length are random. Default: False.
-        freq_mask_param (int, optional): Length of the mask; with `iid_masks` its greatest length. Default: 0.
+        iid_masks (bool, optional): True for a random position and length. Default: False.
+        freq_mask_param (int, optional): Length of the mask; with `iid_masks` its maximum length. Default: 0.
         mask_start (int, optional): First frequency of the mask, without `iid_masks`. Default: 0.
         mask_value (float, optional): The value to write, not negative. Default: 0.0.
 
@@ -164,15 +164,15 @@ class FrequencyMasking(_Masking):
         mask_start: NonNegInt32 = 0,
         mask_value: NonNegReal24 = 0.0,
     ):
-        self._take(iid_masks, freq_mask_param, "freq_mask_param", mask_start, mask_value)
+        self._set_arguments(iid_masks, freq_mask_param, "freq_mask_param", mask_start, mask_value)
 
 
 class TimeMasking(_Masking):
-    """A range of times of a spectrogram <..., freq, time> overwritten.
+    """Overwrite a range of times of a spectrogram <..., freq, time>.
 
     Args:
-        iid_masks (bool, optional): Whether place and length are random. Default: False.
-        time_mask_param (int, optional): Length of the mask; with `iid_masks` its greatest length. Default: 0.
+        iid_masks (bool, optional): True for a random position and length. Default: False.
+        time_mask_param (int, optional): Length of the mask; with `iid_masks` its maximum length. Default: 0.
         mask_start (int, optional): First time of the mask, without `iid_masks`. Default: 0.
         mask_value (float, optional): The value to write, not negative. Default: 0.0.
 
@@ -196,4 +196,4 @@ class TimeMasking(_Masking):
         mask_start: NonNegInt32 = 0,
         mask_value: NonNegReal24 = 0.0,
     ):
-        self._take(iid_masks, time_mask_param, "time_mask_param", mask_start, mask_value)
+        self._set_arguments(iid_masks, time_mask_param, "time_mask_param", mask_start, mask_value)

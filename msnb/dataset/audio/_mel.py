@@ -1,4 +1,4 @@
-"""Spectrograms on the mel scale, and the cepstral coefficients made of them."""
+"""Spectrograms on the mel scale, and cepstral coefficients."""
 
 from typing import Annotated
 
@@ -12,13 +12,13 @@ from msnb.dataset.audio.utils import BorderType, MelType, NormMode, NormType, Wi
 from msnb.dataset.core.kinds import Flag, NonNegInt32, NonNegReal24, PositiveInt32, PositiveReal24, Real24, of_type
 
 
-def _on_bank(bank, spectrogram):
-    """A spectrogram <..., freq, time> through a bank (freq, n_mels)."""
+def _apply_filter_bank(bank, spectrogram):
+    """Multiply a spectrogram <..., freq, time> by a filter bank (freq, n_mels)."""
     return bank.T.astype(spectrogram.dtype) @ spectrogram
 
 
 class MelScale(AudioOp):
-    """A spectrogram of shape <..., freq, time> on the mel scale.
+    """Convert a spectrogram of shape <..., freq, time> to the mel scale.
 
     Args:
         n_mels (int, optional): Number of mel bands. Default: 128.
@@ -61,23 +61,23 @@ class MelScale(AudioOp):
         self.mel_type = mel_type
         self._bank = mel_bank(n_stft, f_min, self.f_max, n_mels, sample_rate, norm, mel_type)
 
-    def _row(self, array):
-        array = self._real(array, "<..., freq, time>", 2)
+    def _transform_row(self, array):
+        array = self._to_float(array, "<..., freq, time>", 2)
         if array.shape[-2] != self.n_stft:
             raise RuntimeError(
                 f"MelScale: n_stft is {self.n_stft}, but the input of shape {array.shape} has {array.shape[-2]} "
                 "frequencies."
             )
-        return _on_bank(self._bank, array)
+        return _apply_filter_bank(self._bank, array)
 
 
 class MelSpectrogram(Stft):
-    """A waveform as powers of mel bands over time.
+    """Compute the powers of mel bands of a waveform over time.
 
     Args:
         sample_rate (int, optional): Sampling rate in Hz. Default: 16000.
         n_fft (int, optional): Length of the Fourier transform in samples. Default: 400.
-        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, as `n_fft`.
+        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, `n_fft`.
         hop_length (int, optional): Samples from one window to the next. Default: None, half of `win_length`.
         f_min (float, optional): Lowest frequency in Hz. Default: 0.0.
         f_max (float, optional): Highest frequency in Hz. Default: None, half of `sample_rate`.
@@ -85,10 +85,10 @@ class MelSpectrogram(Stft):
         n_mels (int, optional): Number of mel bands. Default: 128.
         window (WindowType, optional): Window function. Default: WindowType.HANN.
         power (float, optional): Power of the magnitudes, positive. Default: 2.0.
-        normalized (bool, optional): Whether to divide by the window's norm. Default: False.
-        center (bool, optional): Whether to pad both ends by half of `n_fft`. Default: True.
-        pad_mode (BorderType, optional): How, with `center`. Default: BorderType.REFLECT.
-        onesided (bool, optional): Whether to leave out the negative frequencies, which have no place on the mel scale.
+        normalized (bool, optional): True to divide by the window's norm. Default: False.
+        center (bool, optional): True to pad both ends by half of `n_fft`. Default: True.
+        pad_mode (BorderType, optional): Padding mode with `center`. Default: BorderType.REFLECT.
+        onesided (bool, optional): True to omit negative frequencies. False is refused: they are not on the mel scale.
             Default: True.
         norm (NormType, optional): NormType.SLANEY for bands of equal area. Default: NormType.NONE.
         mel_scale (MelType, optional): Formula of the scale. Default: MelType.HTK.
@@ -129,7 +129,7 @@ class MelSpectrogram(Stft):
         self.f_max = sample_rate // 2 if f_max is None else f_max
         if f_min > self.f_max:
             raise ValueError(f"MelSpectrogram: f_min should not exceed f_max ({self.f_max} Hz), but is {f_min}.")
-        if not onesided:  # MindSpore accepts it and ends the process at the first row
+        if not onesided:  # MindSpore accepts False and crashes at the first row
             raise ValueError("MelSpectrogram: onesided=False has no meaning on the mel scale; leave it True.")
         self.sample_rate = sample_rate
         self.n_fft: int = n_fft
@@ -146,20 +146,20 @@ class MelSpectrogram(Stft):
         self.mel_scale = mel_scale
         self._bank = mel_bank(n_fft // 2 + 1, f_min, self.f_max, n_mels, sample_rate, norm, mel_scale)
 
-    def _row(self, array):
-        return _on_bank(self._bank, self._powers(self._real(array, "<..., time>", 1), self.power))
+    def _transform_row(self, array):
+        return _apply_filter_bank(self._bank, self._power_spectra(self._to_float(array, "<..., time>", 1), self.power))
 
 
 class MFCC(AudioOp):
-    """The mel-frequency cepstral coefficients of a waveform over time.
+    """Compute the mel-frequency cepstral coefficients of a waveform over time.
 
     Args:
         sample_rate (int, optional): Sampling rate in Hz. Default: 16000.
         n_mfcc (int, optional): Number of coefficients. Default: 40.
         dct_type (int, optional): Type of the cosine transform; 2 is the only one. Default: 2.
         norm (NormMode, optional): Scale of the cosine transform. Default: NormMode.ORTHO.
-        log_mels (bool, optional): Whether to take natural logarithms; decibels otherwise. Default: False.
-        melkwargs (dict, optional): Arguments of the :class:`MelSpectrogram`, its own defaults for those left out.
+        log_mels (bool, optional): True for natural logarithms, False for decibels. Default: False.
+        melkwargs (dict, optional): Arguments of the :class:`MelSpectrogram`.
             Default: None.
 
     Raises:
@@ -194,7 +194,7 @@ class MFCC(AudioOp):
         self.melkwargs = melkwargs
         self._dct = create_dct(n_mfcc, self._mel.n_mels, norm) if n_mfcc else np.zeros((self._mel.n_mels, 0))
 
-    def _row(self, array):
-        mels = self._mel._row(array)
+    def _transform_row(self, array):
+        mels = self._mel._transform_row(array)
         mels = np.log(mels + mels.dtype.type(1e-6)) if self.log_mels else to_decibels(mels, 10, 1.0, 1e-10, 80.0)
-        return _on_bank(self._dct, mels)
+        return _apply_filter_bank(self._dct, mels)

@@ -1,4 +1,4 @@
-"""Spectrograms: the short-time Fourier transform and what is read off it."""
+"""Spectrograms, computed by the short-time Fourier transform."""
 
 from typing import Annotated
 
@@ -20,8 +20,8 @@ _WINDOWS = {
 }
 
 
-def _window(kind, length, n_fft):
-    """The periodic window in float32, as MindSpore computes it, in the middle of `n_fft` samples."""
+def _padded_window(kind, length, n_fft):
+    """Return the periodic window in float32, as in MindSpore, centered in `n_fft` samples."""
     window = _WINDOWS[kind](length + 1)[:-1] if length > 1 else np.ones(1)
     left = (n_fft - length) // 2
     return np.pad(window.astype(np.float32), (left, n_fft - length - left))
@@ -35,7 +35,7 @@ def check_stft(
     pad: NonNegInt32,
     window: Annotated[WindowType, of_type(WindowType)],
 ):
-    """Checks of the arguments every spectrogram has; returns the two lengths with their defaults filled in."""
+    """Check the arguments that all spectrograms have. Return (win_length, hop_length) with defaults filled in."""
     if win_length is not None and win_length > n_fft:
         raise ValueError(f"win_length should not exceed n_fft, but is {win_length}, and n_fft is {n_fft}.")
     win_length = win_length or n_fft
@@ -43,12 +43,12 @@ def check_stft(
 
 
 class Stft(AudioOp):
-    """Base of the transforms that begin with a short-time Fourier transform."""
+    """Base of transforms that start with a short-time Fourier transform."""
 
     _normalized, _center, _pad_mode, _onesided = False, True, BorderType.REFLECT, True
 
-    def _stft(self, wave):
-        """Complex spectra of shape <..., freq, time>."""
+    def _complex_spectra(self, wave):
+        """Return complex spectra of shape <..., freq, time>."""
         name = type(self).__name__
         if self.hop_length == 0:
             raise RuntimeError(f"{name}: half of win_length is 0; give hop_length.")
@@ -60,15 +60,15 @@ class Stft(AudioOp):
             wave = np.pad(wave, [*pads, (half, half)], mode=self._pad_mode.value)
         if wave.shape[-1] < self.n_fft:
             raise RuntimeError(f"{name}: n_fft is {self.n_fft}, more than the {wave.shape[-1]} samples there are.")
-        window = _window(self.window, self.win_length, self.n_fft).astype(wave.dtype)
+        window = _padded_window(self.window, self.win_length, self.n_fft).astype(wave.dtype)
         frames = np.lib.stride_tricks.sliding_window_view(wave, self.n_fft, axis=-1)[..., :: self.hop_length, :]
         spectra = (rfft if self._onesided else fft)(frames * window, axis=-1)
         if self._normalized:
             spectra = spectra / np.sqrt((window * window).sum())
         return np.ascontiguousarray(np.moveaxis(spectra, -1, -2))
 
-    def _powers(self, wave, power):
-        spectra = self._stft(wave)
+    def _power_spectra(self, wave, power):
+        spectra = self._complex_spectra(wave)
         if power == 0:
             return np.stack([spectra.real, spectra.imag], axis=-1)
         if power == 1:
@@ -78,20 +78,20 @@ class Stft(AudioOp):
 
 
 class Spectrogram(Stft):
-    """A waveform as magnitudes, powers or complex amplitudes of its frequencies over time.
+    """Compute the magnitudes, powers or complex amplitudes of a waveform's frequencies over time.
 
     Args:
         n_fft (int, optional): Length of the Fourier transform in samples. Default: 400.
-        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, as `n_fft`.
+        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, `n_fft`.
         hop_length (int, optional): Samples from one window to the next. Default: None, half of `win_length`.
         pad (int, optional): Zeros added at both ends. Default: 0.
         window (WindowType, optional): Window function. Default: WindowType.HANN.
-        power (float, optional): Power of the magnitudes, not negative; 0 gives real and imaginary part in a last axis
-            of two. Default: 2.0.
-        normalized (bool, optional): Whether to divide by the window's norm. Default: False.
-        center (bool, optional): Whether to pad both ends by half of `n_fft`. Default: True.
-        pad_mode (BorderType, optional): How, with `center`. Default: BorderType.REFLECT.
-        onesided (bool, optional): Whether to leave out the negative frequencies. Default: True.
+        power (float, optional): Power of the magnitudes, not negative; 0 gives the real and
+            imaginary part in a last axis of length 2. Default: 2.0.
+        normalized (bool, optional): True to divide by the window's norm. Default: False.
+        center (bool, optional): True to pad both ends by half of `n_fft`. Default: True.
+        pad_mode (BorderType, optional): Padding mode with `center`. Default: BorderType.REFLECT.
+        onesided (bool, optional): True to omit negative frequencies. Default: True.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -103,7 +103,7 @@ class Spectrogram(Stft):
         >>> audio.Spectrogram(n_fft=400)
     """
 
-    __call__ = TensorOp.__call__  # lists too, as in MindSpore
+    __call__ = TensorOp.__call__  # also accepts lists, as in MindSpore
 
     @checked
     def __init__(
@@ -129,19 +129,19 @@ class Spectrogram(Stft):
         self._pad_mode = self.pad_mode = pad_mode
         self._onesided = self.onesided = onesided
 
-    def _row(self, array):
-        return self._powers(self._real(array, "<..., time>", 1), self.power)
+    def _transform_row(self, array):
+        return self._power_spectra(self._to_float(array, "<..., time>", 1), self.power)
 
 
 class SpectralCentroid(Stft):
-    """The mean frequency of each window of a waveform, weighted by magnitude, in Hz; shape <..., 1, time>.
+    """Compute the mean frequency of each window of a waveform, weighted by magnitude, in Hz.
 
-    Silence gives NaN.
+    The result has shape <..., 1, time>. Silence gives NaN.
 
     Args:
         sample_rate (int): Sampling rate in Hz.
         n_fft (int, optional): Length of the Fourier transform in samples. Default: 400.
-        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, as `n_fft`.
+        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, `n_fft`.
         hop_length (int, optional): Samples from one window to the next. Default: None, half of `win_length`.
         pad (int, optional): Zeros added at both ends. Default: 0.
         window (WindowType, optional): Window function. Default: WindowType.HANN.
@@ -156,7 +156,7 @@ class SpectralCentroid(Stft):
         >>> audio.SpectralCentroid(44100)
     """
 
-    __call__ = TensorOp.__call__  # lists too, as in MindSpore
+    __call__ = TensorOp.__call__  # also accepts lists, as in MindSpore
 
     @checked
     def __init__(
@@ -176,8 +176,8 @@ class SpectralCentroid(Stft):
         self.pad: int = pad
         self.window: WindowType = window
 
-    def _row(self, array):
-        magnitudes = self._powers(self._real(array, "<..., time>", 1), 1)
+    def _transform_row(self, array):
+        magnitudes = self._power_spectra(self._to_float(array, "<..., time>", 1), 1)
         frequencies = np.linspace(0, self.sample_rate // 2, self.n_fft // 2 + 1).astype(magnitudes.dtype)
         with np.errstate(invalid="ignore"):
             return (frequencies @ magnitudes / magnitudes.sum(axis=-2))[..., None, :]

@@ -1,4 +1,4 @@
-"""Choices that audio transforms offer, and the matrices of filter banks and of the cosine transform."""
+"""Enumerations for audio transforms, and the matrices of filter banks and of the cosine transform."""
 
 from enum import Enum
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from msnb.dataset.core.kinds import NonNegInt32, NonNegReal24, PositiveInt32, Po
 
 
 class BorderType(str, Enum):
-    """How a signal goes on beyond its ends: with zeros, its last value, or mirrored without or with that value."""
+    """Padding modes: zeros, the edge value, or the mirrored signal without or with its edge."""
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -87,7 +87,7 @@ class ResampleMethod(str, Enum):
 
 
 class ScaleType(str, Enum):
-    """What a spectrogram holds: powers or magnitudes."""
+    """Content of a spectrogram: powers or magnitudes."""
 
     POWER = "power"
     MAGNITUDE = "magnitude"
@@ -109,7 +109,7 @@ def create_dct(
     n_mels: Annotated[int, above_zero(int)],
     norm: Annotated[NormMode, of_type(NormMode)] = NormMode.NONE,
 ) -> np.ndarray:
-    """The matrix of the cosine transform DCT-II, to be multiplied from the right.
+    """Return the matrix of the cosine transform DCT-II, to be multiplied from the right.
 
     Args:
         n_mfcc (int): Number of coefficients, positive.
@@ -139,8 +139,8 @@ def _check_bounds(f_min, f_max):
         raise ValueError(f"Input f_min should not exceed f_max, but f_min is {f_min} and f_max {f_max}.")
 
 
-def _triangles(n_freqs, corners, sample_rate):
-    """Triangular filters: each rises from one of `corners` (Hz) to the next and falls to the one after."""
+def _triangular_filters(n_freqs, corners, sample_rate):
+    """Return triangular filters. Each rises from one of `corners` (Hz) to the next and falls to the one after it."""
     frequencies = np.linspace(0, sample_rate / 2, n_freqs)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         widths = np.diff(corners)
@@ -157,7 +157,7 @@ def linear_fbanks(
     n_filter: PositiveInt32,
     sample_rate: PositiveInt32,
 ) -> np.ndarray:
-    """A bank of triangular filters, evenly spaced in Hz.
+    """Return a bank of triangular filters, evenly spaced in Hz.
 
     Args:
         n_freqs (int): Number of frequencies, from 0 to half the sampling rate.
@@ -178,7 +178,7 @@ def linear_fbanks(
         >>> bank = linear_fbanks(n_freqs=4096, f_min=0, f_max=8000, n_filter=40, sample_rate=16000)
     """
     _check_bounds(f_min, f_max)
-    return _triangles(n_freqs, np.linspace(f_min, f_max, n_filter + 2), sample_rate).astype(np.float32)
+    return _triangular_filters(n_freqs, np.linspace(f_min, f_max, n_filter + 2), sample_rate).astype(np.float32)
 
 
 # Slaney's scale (Auditory Toolbox, 1998): linear to 1000 Hz, 15 mels; above it 27 mels for each factor of 6.4.
@@ -188,7 +188,7 @@ _BREAK_MEL = _BREAK_HZ / _LINEAR_STEP
 _LOG_STEP = np.log(6.4) / 27
 
 
-def _mel_of(hertz, mel_type):
+def _hertz_to_mel(hertz, mel_type):
     if mel_type is MelType.HTK:
         return 2595 * np.log10(1 + hertz / 700)
     if hertz < _BREAK_HZ:
@@ -196,7 +196,7 @@ def _mel_of(hertz, mel_type):
     return _BREAK_MEL + np.log(hertz / _BREAK_HZ) / _LOG_STEP
 
 
-def _hertz_of(mels, mel_type):
+def _mel_to_hertz(mels, mel_type):
     if mel_type is MelType.HTK:
         return 700 * (10 ** (mels / 2595) - 1)
     above = _BREAK_HZ * np.exp(_LOG_STEP * (np.maximum(mels, _BREAK_MEL) - _BREAK_MEL))
@@ -206,11 +206,11 @@ def _hertz_of(mels, mel_type):
 def mel_bank(
     n_freqs: int, f_min: float, f_max: float, n_mels: int, sample_rate: int, norm: Any, mel_type: Any
 ) -> np.ndarray:
-    """:func:`melscale_fbanks` without its checks, in float64."""
+    """Compute :func:`melscale_fbanks` in float64 without argument checks."""
     with np.errstate(invalid="ignore"):
-        ends = [_mel_of(np.float64(f), mel_type) for f in (f_min, f_max)]
-        corners = _hertz_of(np.linspace(*ends, n_mels + 2), mel_type)
-    bank = _triangles(n_freqs, corners, sample_rate)
+        ends = [_hertz_to_mel(np.float64(f), mel_type) for f in (f_min, f_max)]
+        corners = _mel_to_hertz(np.linspace(*ends, n_mels + 2), mel_type)
+    bank = _triangular_filters(n_freqs, corners, sample_rate)
     if norm is NormType.SLANEY:
         with np.errstate(divide="ignore", invalid="ignore"):
             bank = np.nan_to_num(bank * (2 / (corners[2:] - corners[:-2])))
@@ -227,7 +227,7 @@ def melscale_fbanks(
     norm: Annotated[NormType, of_type(NormType)] = NormType.NONE,
     mel_type: Annotated[MelType, of_type(MelType)] = MelType.HTK,
 ) -> np.ndarray:
-    """A bank of triangular filters, evenly spaced on the mel scale.
+    """Return a bank of triangular filters, evenly spaced on the mel scale.
 
     Args:
         n_freqs (int): Number of frequencies, from 0 to half the sampling rate.

@@ -1,4 +1,4 @@
-"""The classes that users derive callbacks of ``map`` from."""
+"""Base classes of user-defined callbacks of ``map``."""
 
 import threading
 from typing import Any
@@ -10,8 +10,9 @@ from msnb.dataset.core.kinds import PositiveInt32
 
 
 class DSCallback:
-    """Base of callbacks of ``map``. Override what is needed; each gets a context with ``cur_epoch_num``,
-    ``cur_step_num_in_epoch`` and
+    """Base of callbacks of ``map``.
+
+    Override the methods that you need. Each gets a context with ``cur_epoch_num``, ``cur_step_num_in_epoch`` and
     ``cur_step_num``. A step is one row that arrives at the map.
 
     Args:
@@ -37,60 +38,60 @@ class DSCallback:
         self.step_size = step_size
 
     def ds_begin(self, ds_run_context: Any) -> None:
-        """Before the first epoch."""
+        """Called before the first epoch."""
 
     def ds_epoch_begin(self, ds_run_context: Any) -> None:
-        """Before each epoch."""
+        """Called before each epoch."""
 
     def ds_epoch_end(self, ds_run_context: Any) -> None:
-        """After each epoch."""
+        """Called after each epoch."""
 
     def ds_step_begin(self, ds_run_context: Any) -> None:
-        """Before a step."""
+        """Called before a step."""
 
     def ds_step_end(self, ds_run_context: Any) -> None:
-        """After a step."""
+        """Called after a step."""
 
     def create_runtime_obj(self) -> dict[str, Any]:
-        """The functions that this class overrides, by event.
+        """Return {event: method} of the methods that this class overrides.
 
         Raises:
             AttributeError: If it overrides none.
         """
-        mine = _overridden(type(self), DSCallback)
-        found = {name.removeprefix("ds_"): getattr(self, name) for name in mine if name.startswith("ds_")}
-        if not found:
+        overridden = _overridden_names(type(self), DSCallback)
+        methods = {name.removeprefix("ds_"): getattr(self, name) for name in overridden if name.startswith("ds_")}
+        if not methods:
             raise AttributeError("Provided Callback class did not override any of the 6 callback methods.")
-        return found
+        return methods
 
 
-class _Baton:
-    """What the training hands to the map: the map waits for it, and has it for one step."""
+class _StepSignal:
+    """A signal from the training to the map. The map waits for it and consumes it for one step."""
 
     def __init__(self):
         self._changed = threading.Condition()
-        self._ready = self._for_good = False
+        self._ready = self._is_permanent = False
         self._context = None
 
-    def give(self, context, for_good=False):
-        """Let the map go on, once or from here on always."""
+    def release(self, context, is_permanent=False):
+        """Let the map continue, once or permanently."""
         with self._changed:
             self._ready, self._context = True, context
-            self._for_good |= for_good
+            self._is_permanent |= is_permanent
             self._changed.notify_all()
 
     def wake(self):
-        """Let who waits look again whether anybody wants its rows."""
+        """Wake the waiting map, so that it checks if its rows are still needed."""
         with self._changed:
             self._changed.notify_all()
 
-    def take(self, run_context, name):
-        """(whether to go on, the training's context)."""
-        patience = get_callback_timeout()
+    def wait_for_step(self, run_context, name):
+        """Wait for the signal. Return (True if the map continues, context of the training)."""
+        timeout = get_callback_timeout()
         with self._changed:
-            if not self._changed.wait_for(lambda: self._ready or self._for_good or run_context.left(), patience):
+            if not self._changed.wait_for(lambda: self._ready or self._is_permanent or run_context.left(), timeout):
                 raise RuntimeError(
-                    f"{name} timed out after {patience} second(s): is the callback also given to Model.train, and the "
+                    f"{name} timed out after {timeout} second(s): is the callback also given to Model.train, and the "
                     "step size that of the training?"
                 )
             self._ready = False
@@ -98,12 +99,13 @@ class _Baton:
 
 
 class WaitedDSCallback(Callback, DSCallback):
-    """Base of callbacks of ``map`` that wait for the training: before a step (or epoch) of the map, the step (or epoch)
-    before it of the training must have ended. It is a callback of both: give the same object to ``map`` and to
-    ``Model.train``.
+    """Base of callbacks of ``map`` that wait for the training.
+
+    A step (or epoch) of the map starts after the previous step (or epoch) of the training has ended. Pass the same
+    object to ``map`` and to ``Model.train``.
 
     Args:
-        step_size (int, optional): Steps between two waits, the batch size as a rule. Default: 1.
+        step_size (int, optional): Steps between two waits, usually the batch size. Default: 1.
 
     Examples:
         >>> from mindspore.dataset.callback import WaitedDSCallback
@@ -114,61 +116,63 @@ class WaitedDSCallback(Callback, DSCallback):
 
     def __init__(self, step_size: int = 1) -> None:
         super().__init__(step_size)
-        self._steps, self._epochs = _Baton(), _Baton()
+        self._steps, self._epochs = _StepSignal(), _StepSignal()
 
     def sync_step_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
-        """Before each step but the first, when the training has ended the one before."""
+        """Called before each step but the first, after the previous step of the training."""
 
     def sync_epoch_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
-        """Before each epoch but the first, when the training has ended the one before."""
+        """Called before each epoch but the first, after the previous epoch of the training."""
 
-    # ---- called by the training
+    # Called by the training.
     def step_end(self, run_context: "RunContext") -> None:
-        """After a step of the training: lets the map go on."""
-        self._steps.give(run_context)
+        """Let the map continue, after a step of the training."""
+        self._steps.release(run_context)
 
     def epoch_end(self, run_context: "RunContext") -> None:
-        """After an epoch of the training: lets the map go on."""
-        self._epochs.give(run_context)
+        """Let the map continue, after an epoch of the training."""
+        self._epochs.release(run_context)
 
     def end(self, run_context: "RunContext") -> None:
-        """After the training: nothing waits any more."""
-        for baton in (self._steps, self._epochs):
-            baton.give(run_context, for_good=True)
+        """Let the map continue permanently, after the training."""
+        for signal in (self._steps, self._epochs):
+            signal.release(run_context, is_permanent=True)
 
-    # ---- called by the map
+    # Called by the map.
     def wake(self) -> None:
-        """The loop over the data was left: nobody wants the rows any more."""
-        for baton in (self._steps, self._epochs):
-            baton.wake()
+        """Let a waiting map stop, after the loop over the data was left early."""
+        for signal in (self._steps, self._epochs):
+            signal.wake()
 
     def ds_step_begin(self, ds_run_context: Any) -> None:
         """Wait for the training's step, then call :meth:`sync_step_begin`."""
         if ds_run_context.cur_step_num > self.step_size:
-            going, context = self._steps.take(ds_run_context, "ds_step_begin")
-            if going:
+            continues, context = self._steps.wait_for_step(ds_run_context, "ds_step_begin")
+            if continues:
                 self.sync_step_begin(context, ds_run_context)
 
     def ds_epoch_begin(self, ds_run_context: Any) -> None:
         """Wait for the training's epoch, then call :meth:`sync_epoch_begin`."""
         if ds_run_context.cur_epoch_num > 1:
-            going, context = self._epochs.take(ds_run_context, "ds_epoch_begin")
-            if going:
+            continues, context = self._epochs.wait_for_step(ds_run_context, "ds_epoch_begin")
+            if continues:
                 self.sync_epoch_begin(context, ds_run_context)
 
     def create_runtime_obj(self) -> dict[str, Any]:
-        """The functions that the map calls, by event.
+        """Return {event: method} for the map.
 
         Raises:
             AttributeError: If the class overrides neither of the two.
         """
         events = {"step_begin": "sync_step_begin", "epoch_begin": "sync_epoch_begin"}
-        mine = [event for event, name in events.items() if name in _overridden(type(self), WaitedDSCallback)]
-        if not mine:
+        overridden = [
+            event for event, name in events.items() if name in _overridden_names(type(self), WaitedDSCallback)
+        ]
+        if not overridden:
             raise AttributeError("Provided Callback class did not override any of the 2 callback methods.")
-        return {event: getattr(self, f"ds_{event}") for event in mine}
+        return {event: getattr(self, f"ds_{event}") for event in overridden}
 
 
-def _overridden(cls, base):
-    """Names of what `cls` has of its own in the place of what `base` has."""
+def _overridden_names(cls, base):
+    """Return the names of attributes of `base` that `cls` overrides."""
     return {name for name in dir(base) if getattr(cls, name) is not getattr(base, name)}

@@ -1,3 +1,3 @@
-"""Face of ``mindspore.dataset.callback.validators``: the checks that callbacks make of their arguments."""
+"""Re-export module of ``mindspore.dataset.callback.validators``: argument checks of callbacks."""
 
 from msnb.dataset.core.validator_helpers import *  # noqa: F403

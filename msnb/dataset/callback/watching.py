@@ -1,4 +1,4 @@
-"""Calls the callbacks of a ``map`` while it runs."""
+"""Runs the callbacks of a ``map``."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from msnb.dataset.engine.chunk import Hint
 
 
 class RunContext:
-    """Where the map is, and whether the loop over its rows was left."""
+    """Position of a map in its epochs and steps. `left` returns True after the loop over the rows was left early."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Watcher:
     """Calls the callbacks of one map.
 
     Attributes:
-        passes: how often an epoch of the whole pipeline goes through the map, the product of the repeats after it.
+        passes: passes through the map in an epoch of the whole pipeline, the product of the later repeats.
     """
 
     def __init__(self, callbacks: Any) -> None:
@@ -39,7 +39,7 @@ class Watcher:
         self._step = 0
         self._steps = 0
 
-    def _tell(self, event, step):
+    def _run_callbacks(self, event, step):
         for functions, size in self.callbacks:
             function = functions.get(event)
             if function is None:
@@ -52,35 +52,35 @@ class Watcher:
                 raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
     def watch(self, node: Any, hint: Any) -> Iterator[Any]:
-        """The chunks of `node`, row by row, with the callbacks called."""
+        """Yield the chunks of `node`, one row each, and call the callbacks."""
         if self._pass == 0:
-            self._tell("begin", 0)
+            self._run_callbacks("begin", 0)
         if self._pass % self.passes == 0:
             self._epoch += 1
             self._step = 0
-            self._tell("epoch_begin", 0)
+            self._run_callbacks("epoch_begin", 0)
         self._pass += 1
         for chunk in node.children[0].chunks(Hint(1)):
             self._step += 1
             self._steps += 1
-            self._tell("step_begin", self._step)
+            self._run_callbacks("step_begin", self._step)
             if self.left:
                 return
-            made = node.run(chunk)
-            self._tell("step_end", self._step)
-            yield made
+            result = node.run(chunk)
+            self._run_callbacks("step_end", self._step)
+            yield result
         if self._pass % self.passes == 0:
-            self._tell("epoch_end", self._step)
+            self._run_callbacks("epoch_end", self._step)
 
     def close(self) -> None:
-        """The loop was left: callbacks that wait for the training need not."""
+        """Release callbacks that wait for the training, after the loop was left early."""
         self.left = True
         for callback in self.waiting:
             callback.wake()
 
 
 def multiply_passes(node: Any, count: int) -> None:
-    """Tell the watched maps below a repeat that each epoch goes `count` times through them."""
+    """Multiply the passes per epoch of the watched maps below a repeat by `count`."""
     watcher = getattr(node, "callbacks", None)
     if watcher is not None:
         watcher.passes *= count

@@ -1,10 +1,11 @@
-"""Base classes of transforms.
+"""Base classes of dataset transforms.
 
-A transform of the library is a function of the columns of one row. It may have an optional form for many rows at once.
-A deterministic transform defines ``_row``. A random one defines ``_draw``, which takes its random numbers in the order
-of the rows, and ``_apply``, which uses them on any thread; or only ``_run`` if the two cannot be separated.
-``_stack``, ``_draw_stack`` and ``_apply_stack`` process a whole chunk of equally shaped rows. They may return
-NotImplemented for input that they do not support.
+A transform of the library is a function of the columns of one row. It may also define a form for many rows at once.
+
+A deterministic transform defines ``_transform_row``. A random transform defines ``_draw_params``, which draws its
+random numbers in the order of the rows, and ``_apply_params``, which uses them and may run on any thread. It defines
+only ``_run_row`` where the two cannot be separated. ``_transform_stack``, ``_draw_stack`` and ``_apply_stack``
+process a chunk of rows of equal shape in one call. They may return NotImplemented for input that they do not cover.
 """
 
 from typing import Any, Self
@@ -43,41 +44,41 @@ class TensorOp(Described):
     costly = False
     to_planes = False
     makes_new = False
-    _stack = None
-    _draw = None
+    _transform_stack = None
+    _draw_params = None
     _draw_stack = None
     _apply_in_place = None  # like _apply_stack, in the memory of a chunk that nothing else refers to
-    _result = None  # (shape, dtype) of every result; _apply_to(drawn, row, out) then writes it to `out`
+    _result_spec = None  # (shape, dtype) of every result; _apply_into(drawn, row, out) then writes it to `out`
 
-    def _row(self, *arrays):
+    def _transform_row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
 
-    def _open(self):
+    def _open_state(self):
         """Return the state of one running pipeline: the random stream, or None for a deterministic transform."""
         return None if self.deterministic else Mt32(fresh_seed())
 
-    def _run(self, state, *arrays):
+    def _run_row(self, state, *arrays):
         if self.deterministic:
-            return self._row(*arrays)
-        return self._apply(self._draw(state, *arrays), *arrays)
+            return self._transform_row(*arrays)
+        return self._apply_params(self._draw_params(state, *arrays), *arrays)
 
-    def _eager(self, *arrays):
+    def _run_eagerly(self, *arrays):
         """Apply the transform to one row outside a pipeline.
 
         A random transform continues the stream of its last call.
         """
         if self.deterministic:
-            return self._row(*arrays)
+            return self._transform_row(*arrays)
         state = self.__dict__.get("_eager_state")
         if state is None:
-            state = self.__dict__["_eager_state"] = self._open()
-        return self._run(state, *arrays)
+            state = self.__dict__["_eager_state"] = self._open_state()
+        return self._run_row(state, *arrays)
 
     def __call__(self, *inputs: Any) -> Any:
         """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""
         if not inputs:
             raise TypeError(f"{type(self).__name__} was called without input; give it one numpy array per column.")
-        result = self._eager(*[as_array(x) for x in inputs])
+        result = self._run_eagerly(*[as_array(x) for x in inputs])
         if api_generations.shared == 1:
             return result
         return (

@@ -44,7 +44,7 @@ class TableStep(Step):
             with self._lock:
                 values = np.repeat(np.arange(256, dtype=np.uint8), channels).reshape(256, 1, channels)
                 for step in self.steps:
-                    values = step.op._row(values)
+                    values = step.op._transform_row(values)
                 if values.shape != (256, 1, channels):
                     self._tables[channels] = None
                 else:

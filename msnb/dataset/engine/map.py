@@ -111,7 +111,7 @@ class MapDataset(Dataset):
             is_pil = api_generations.shared == 2 and (
                 makes_pil(op)
                 or is_pil
-                and (hasattr(op, "_pil") or isinstance(op, Described) and not isinstance(op, TensorOp))
+                and (hasattr(op, "_transform_pil") or isinstance(op, Described) and not isinstance(op, TensorOp))
             )
             if isinstance(op, TensorOp) and not is_pil:
                 groups.append(op)
@@ -243,7 +243,7 @@ class _RowSteps(UserStep):
         """Apply the operations to one row."""
         values = row
         for function, state in zip(self.functions, self.states, strict=True):
-            values = function._run(state, *values) if isinstance(function, TensorOp) else function(*values)
+            values = function._run_row(state, *values) if isinstance(function, TensorOp) else function(*values)
             if not isinstance(values, tuple):
                 values = (values,)
         return tuple(self._as_array(v) for v in values)

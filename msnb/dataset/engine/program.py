@@ -95,7 +95,7 @@ class LibraryStep(Step):
         self.op = op
         self.label: str = op_name(op)
         self.operation: str = self.label
-        self.state: Any = op._open()
+        self.state: Any = op._open_state()
         self.stack_override: Any = None  # set by the optimiser to replace op._apply_stack
         self.deterministic: Any = op.deterministic
         self.costly: Any = op.costly
@@ -113,11 +113,11 @@ class LibraryStep(Step):
         if len(columns) == 1:
             column = columns[0]
             if op.deterministic:
-                if op._stack is not None:
+                if op._transform_stack is not None:
                     column = stack_if_uniform(column)
                     if isinstance(column, np.ndarray):
                         try:
-                            stacked = op._stack(column)
+                            stacked = op._transform_stack(column)
                         except Exception:
                             stacked = NotImplemented  # processing row by row finds the invalid one
                         if stacked is not NotImplemented:
@@ -141,24 +141,24 @@ class LibraryStep(Step):
         )
         out, preallocated, failure = [], None, None
         try:
-            if not op.deterministic and op._draw is None:
+            if not op.deterministic and op._draw_params is None:
                 for row in rows:
-                    out.append(op._run(state, *row))
+                    out.append(op._run_row(state, *row))
                 return _columns_of(out)
             if op.deterministic:
-                function = op._row
+                function = op._transform_row
             elif (preallocated := self._allocate_results(rows)) is not None:
                 # Each result is written to its slice of one array, which saves stacking.
-                function = op._apply_to
+                function = op._apply_into
                 rows, failure = self._draw_rows(
                     [(*row, output) for row, output in zip(rows, preallocated, strict=True)], 1
                 )
             else:
-                function = op._apply
+                function = op._apply_params
                 if use_threads:
                     rows, failure = self._draw_rows(rows)
                 else:
-                    draw = op._draw
+                    draw = op._draw_params
                     rows = ((draw(state, *row), *row) for row in rows)
             if use_threads:
                 out = parallel_map(function, rows, min(self.workers, processors()))
@@ -178,7 +178,7 @@ class LibraryStep(Step):
 
         The last `extra` values of a row are not passed to the transform.
         """
-        draw, state, out = self.op._draw, self.state, []
+        draw, state, out = self.op._draw_params, self.state, []
         try:
             for row in rows:
                 out.append((draw(state, *row[: len(row) - extra]), *row))
@@ -188,7 +188,7 @@ class LibraryStep(Step):
 
     def _allocate_results(self, rows):
         """Return memory for the results of all rows if they have equal shapes and dtypes, else None."""
-        result_type = self.op._result
+        result_type = self.op._result_spec
         if result_type is None or len(rows) < 2:
             return None
         first = result_type(*rows[0])
@@ -226,7 +226,7 @@ class UserStep(Step):
         self.functions = functions
         self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
-        self.states: list[Mt32 | None] = [f._open() if isinstance(f, TensorOp) else None for f in functions]
+        self.states: list[Mt32 | None] = [f._open_state() if isinstance(f, TensorOp) else None for f in functions]
         self.passes_str: bool = api_generations.shared == 2  # functions of MindSpore 2 take str, those of r1.1 bytes
 
     def call(self, *row: Any) -> Any:

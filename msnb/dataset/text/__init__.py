@@ -57,7 +57,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES or name in __all__:
-        part = name if name in _MODULES else "transforms"
-        found = import_module(f"{__name__}.{part}")  # spares its tokenizers to programs without text
-        return found if name in _MODULES else getattr(found, name)
+        module_name = name if name in _MODULES else "transforms"
+        module = import_module(f"{__name__}.{module_name}")  # spares its tokenizers to programs without text
+        return module if name in _MODULES else getattr(module, name)
     raise AttributeError(f"module 'mindspore.dataset.text' has no attribute {name!r}")

@@ -1,5 +1,6 @@
-"""BERT's tokenizers: words and punctuation (Basic), pieces of words (Wordpiece), both (Bert). C++ operators in
-MindSpore.
+"""Tokenizers of BERT: words and punctuation (Basic), word pieces (Wordpiece), both (Bert).
+
+They are C++ operators in MindSpore.
 """
 
 import functools
@@ -12,56 +13,58 @@ import numpy as np
 from msnb.common.kinds import check
 from msnb.dataset.core.kinds import UInt32
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.text._normalise import _FORMS, casefold
-from msnb.dataset.text._regex import characters_of, compiled, split_by
-from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decoded, strings
+from msnb.dataset.text._normalise import _FORM_NAMES, casefold
+from msnb.dataset.text._regex import character_class, compile_icu, split_spans
+from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decode_utf8
 from msnb.dataset.text.choices import NormalizeForm
 from msnb.dataset.text.vocab import Vocab
 
-_SPECIAL = r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]"
-_FOLD_NOT = re.compile(r"\[(?:CLS|SEP|UNK|PAD|MASK)\]")
-_HAN = (
+_SPECIAL_TOKENS = r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]"
+_NEVER_FOLDED = re.compile(r"\[(?:CLS|SEP|UNK|PAD|MASK)\]")
+_HAN_RANGES = (
     "\\U00004e00-\\U00009fff\\U00003400-\\U00004dbf\\U00020000-\\U0002a6df\\U0002a700-\\U0002b73f\\U0002b740-\\U0002b81f"
     "\\U0002b820-\\U0002ceaf\\U0000f900-\\U0000faff\\U0002f800-\\U0002fa1f"
 )
-_ASCII_MARKS = r"!-/:-@\[-`{-~"
-_CACHE = 200_000  # words whose pieces are remembered
+_ASCII_PUNCTUATION = r"!-/:-@\[-`{-~"
+_MAX_CACHED_WORDS = 200_000  # words whose pieces are cached
 
 
 @functools.cache
-def _delimiters(preserve, keep_whitespace, ascii_only):
-    """(delimiter, what is kept of it) as compiled expressions."""
-    marks = f"[{_ASCII_MARKS}]" if ascii_only else f"[{_ASCII_MARKS}{_HAN}{characters_of('P')}]"
+def _delimiter_patterns(preserve, keep_whitespace, ascii_only):
+    """Return compiled patterns of delimiters and of the delimiters that are tokens."""
+    punctuation = (
+        f"[{_ASCII_PUNCTUATION}]" if ascii_only else f"[{_ASCII_PUNCTUATION}{_HAN_RANGES}{character_class('P')}]"
+    )
     space = r"\s+"
-    keep = f"{space}|{marks}" if keep_whitespace else marks
-    delimiter = f"{space}|{marks}"
+    keep = f"{space}|{punctuation}" if keep_whitespace else punctuation
+    delimiter = f"{space}|{punctuation}"
     if preserve:
-        keep, delimiter = f"{_SPECIAL}|{keep}", f"{_SPECIAL}|{delimiter}"
+        keep, delimiter = f"{_SPECIAL_TOKENS}|{keep}", f"{_SPECIAL_TOKENS}|{delimiter}"
     return re.compile(delimiter), re.compile(keep)
 
 
 @functools.cache
-def _finder(preserve, keep_whitespace):
-    """What the tokens of ASCII text look like."""
-    parts = [_SPECIAL] if preserve else []
-    parts += [r"\s+"] if keep_whitespace else []
-    return re.compile("|".join([*parts, f"[{_ASCII_MARKS}]", rf"[^\s{_ASCII_MARKS}]+"]))
+def _ascii_token_pattern(preserve, keep_whitespace):
+    """Return a compiled pattern of the tokens of ASCII text."""
+    patterns = [_SPECIAL_TOKENS] if preserve else []
+    patterns += [r"\s+"] if keep_whitespace else []
+    return re.compile("|".join([*patterns, f"[{_ASCII_PUNCTUATION}]", rf"[^\s{_ASCII_PUNCTUATION}]+"]))
 
 
-_CONTROL_ASCII = re.compile("[\x00-\x1f\x7f]")
+_ASCII_CONTROL = re.compile("[\x00-\x1f\x7f]")
 
 
 class BasicTokenizer(_Tokenizer):
-    """Words, punctuation marks and Chinese characters, after cleaning.
+    """Split cleaned text into words, punctuation marks and Chinese characters.
 
     Args:
-        lower_case (bool, optional): Whether to fold case and strip accents. Default: False.
-        keep_whitespace (bool, optional): Whether white space is kept as tokens. Default: False.
-        normalization_form (NormalizeForm, optional): Normal form, where case is not folded. Default:
+        lower_case (bool, optional): True to fold case and strip accents. Default: False.
+        keep_whitespace (bool, optional): True to output white space as tokens. Default: False.
+        normalization_form (NormalizeForm, optional): Normal form, used if case is not folded. Default:
             NormalizeForm.NONE.
-        preserve_unused_token (bool, optional): Whether [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] stay whole.
+        preserve_unused_token (bool, optional): True to keep [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] as tokens.
             Default: True.
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -87,48 +90,48 @@ class BasicTokenizer(_Tokenizer):
         self.preserve_unused_token: bool = preserve_unused_token
         self.with_offsets: bool = with_offsets
 
-    def _clean(self, text):
-        """`text` folded or normalised, with blanks for control characters."""
+    def _clean_text(self, text):
+        """Fold or normalise `text`, and replace control characters by spaces."""
         if self.lower_case:
             if self.preserve_unused_token and "[" in text:
-                at, parts = 0, []
-                for m in _FOLD_NOT.finditer(text):
-                    parts += [casefold(text[at : m.start()]), m[0]]
-                    at = m.end()
-                text = "".join([*parts, casefold(text[at:])])
+                position, pieces = 0, []
+                for m in _NEVER_FOLDED.finditer(text):
+                    pieces += [casefold(text[position : m.start()]), m[0]]
+                    position = m.end()
+                text = "".join([*pieces, casefold(text[position:])])
             else:
                 text = casefold(text)
             if not text.isascii():
-                text = compiled(r"\p{Mn}").sub("", unicodedata.normalize("NFD", text))
-        elif self.normalization_form in _FORMS and not text.isascii():
-            text = unicodedata.normalize(_FORMS[self.normalization_form], text)
+                text = compile_icu(r"\p{Mn}").sub("", unicodedata.normalize("NFD", text))
+        elif self.normalization_form in _FORM_NAMES and not text.isascii():
+            text = unicodedata.normalize(_FORM_NAMES[self.normalization_form], text)
         if text.isascii():
-            return _CONTROL_ASCII.sub(" ", text)
-        return compiled(r"\p{Cc}|\p{Cf}").sub(" ", text)
+            return _ASCII_CONTROL.sub(" ", text)
+        return compile_icu(r"\p{Cc}|\p{Cf}").sub(" ", text)
 
     def words(self, data: Any) -> Any:
-        """The tokens of bytes, as str."""
-        text = self._clean(decoded(data))
+        """Return the tokens of bytes as a list of str."""
+        text = self._clean_text(decode_utf8(data))
         if text.isascii():
-            return _finder(self.preserve_unused_token, self.keep_whitespace).findall(text)
+            return _ascii_token_pattern(self.preserve_unused_token, self.keep_whitespace).findall(text)
         return [
             t.decode("utf-8")
-            for t in split_by(text, *_delimiters(self.preserve_unused_token, self.keep_whitespace, False))[0]
+            for t in split_spans(text, *_delimiter_patterns(self.preserve_unused_token, self.keep_whitespace, False))[0]
         ]
 
-    def _tokens(self, data):
+    def _split_tokens(self, data):
         return [w.encode("utf-8") for w in self.words(data)]
 
-    def _spans(self, data):
-        text = self._clean(decoded(data))
-        return split_by(text, *_delimiters(self.preserve_unused_token, self.keep_whitespace, text.isascii()))
+    def _split_spans(self, data):
+        text = self._clean_text(decode_utf8(data))
+        return split_spans(text, *_delimiter_patterns(self.preserve_unused_token, self.keep_whitespace, text.isascii()))
 
 
 class _Pieces:
-    """The pieces of words, remembered.
+    """Splits words into pieces and caches the result.
 
-    A word's pieces are the longest beginnings that the vocabulary has, each after the first marked by the suffix
-    indicator.
+    Each piece is the longest prefix of the rest of the word that the vocabulary contains. Every piece but the first
+    starts with the suffix indicator.
     """
 
     def __init__(self, vocab, suffix_indicator, max_bytes_per_token, unknown_token):
@@ -136,19 +139,19 @@ class _Pieces:
         self.suffix = suffix_indicator
         self.limit = max_bytes_per_token
         self.unknown = unknown_token
-        self.known = {}
+        self.known = {}  # the cache; old pickles have this name
 
-    def of(self, word):
-        """([(piece, first byte, byte after it), ...]) of a str."""
-        found = self.known.get(word)
-        if found is None:
-            found = self._find(word)
-            if len(self.known) >= _CACHE:
+    def split_word(self, word):
+        """Return [(piece, start, end), ...] of a str, with positions in bytes."""
+        pieces = self.known.get(word)
+        if pieces is None:
+            pieces = self._search_pieces(word)
+            if len(self.known) >= _MAX_CACHED_WORDS:
                 self.known.clear()
-            self.known[word] = found
-        return found
+            self.known[word] = pieces
+        return pieces
 
-    def _find(self, word):
+    def _search_pieces(self, word):
         raw = word.encode("utf-8")
         if len(raw) > self.limit:
             text = self.unknown or word
@@ -182,14 +185,14 @@ def _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token
 
 
 class WordpieceTokenizer(TensorOp):
-    """Pieces of words that a vocabulary has, as long as possible from the left.
+    """Split words into pieces of a vocabulary, the longest first.
 
     Args:
         vocab (Vocab): The pieces.
-        suffix_indicator (str, optional): Mark of pieces that do not begin a word. Default: '##'.
+        suffix_indicator (str, optional): Prefix of pieces that do not begin a word. Default: '##'.
         max_bytes_per_token (int, optional): Longer words are unknown. Default: 100.
-        unknown_token (str, optional): What stands for unknown words; '' leaves them as they are. Default: '[UNK]'.
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        unknown_token (str, optional): Token for unknown words; '' keeps them. Default: '[UNK]'.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -214,16 +217,16 @@ class WordpieceTokenizer(TensorOp):
         self.with_offsets: bool = with_offsets
         self._pieces = _Pieces(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
 
-    def _row(self, words, starts=None, ends=None):
+    def _transform_row(self, words, starts=None, ends=None):
         if words.ndim > 1 or words.dtype.kind not in "SU":
             raise RuntimeError(
                 f"The input tensor should be scalar or 1-D string tensor, but has shape {words.shape} and type "
                 f"{words.dtype}."
             )
         tokens, firsts, lasts = [], [], []
-        for number, word in enumerate(np.atleast_1d(words).tolist()):
-            base = int(starts[number]) if starts is not None else 0
-            for piece, first, last in self._pieces.of(decoded(word)):
+        for index, word in enumerate(np.atleast_1d(words).tolist()):
+            base = int(starts[index]) if starts is not None else 0
+            for piece, first, last in self._pieces.split_word(decode_utf8(word)):
                 tokens.append(piece)
                 firsts.append(base + first)
                 lasts.append(base + last)
@@ -235,20 +238,20 @@ class WordpieceTokenizer(TensorOp):
 
 
 class BertTokenizer(_Tokenizer):
-    """:class:`BasicTokenizer` and :class:`WordpieceTokenizer` in one.
+    """Apply :class:`BasicTokenizer`, then :class:`WordpieceTokenizer`.
 
     Args:
         vocab (Vocab): The pieces.
-        suffix_indicator (str, optional): Mark of pieces that do not begin a word. Default: '##'.
+        suffix_indicator (str, optional): Prefix of pieces that do not begin a word. Default: '##'.
         max_bytes_per_token (int, optional): Longer words are unknown. Default: 100.
-        unknown_token (str, optional): What stands for unknown words; '' leaves them as they are. Default: '[UNK]'.
-        lower_case (bool, optional): Whether to fold case and strip accents. Default: False.
-        keep_whitespace (bool, optional): Whether white space is kept as tokens. Default: False.
-        normalization_form (NormalizeForm, optional): Normal form, where case is not folded. Default:
+        unknown_token (str, optional): Token for unknown words; '' keeps them. Default: '[UNK]'.
+        lower_case (bool, optional): True to fold case and strip accents. Default: False.
+        keep_whitespace (bool, optional): True to output white space as tokens. Default: False.
+        normalization_form (NormalizeForm, optional): Normal form, used if case is not folded. Default:
             NormalizeForm.NONE.
-        preserve_unused_token (bool, optional): Whether [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] stay whole.
+        preserve_unused_token (bool, optional): True to keep [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] as tokens.
             Default: True.
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -282,19 +285,19 @@ class BertTokenizer(_Tokenizer):
         self.preserve_unused_token: bool = preserve_unused_token
         self.with_offsets: bool = with_offsets
 
-    def _tokens(self, data):
-        of = self._pieces.of
-        return [piece[0] for word in self._basic.words(data) for piece in of(word)]
+    def _split_tokens(self, data):
+        split_word = self._pieces.split_word
+        return [piece[0] for word in self._basic.words(data) for piece in split_word(word)]
 
-    def _spans(self, data):
+    def _split_spans(self, data):
         tokens, starts, ends = [], [], []
-        words, firsts, _ = self._basic._spans(data)
+        words, firsts, _ = self._basic._split_spans(data)
         for word, base in zip(words, firsts, strict=True):
-            for piece, first, last in self._pieces.of(word.decode("utf-8")):
+            for piece, first, last in self._pieces.split_word(word.decode("utf-8")):
                 tokens.append(piece)
                 starts.append(base + first)
                 ends.append(base + last)
         return tokens, starts, ends
 
 
-__all__ = ["BasicTokenizer", "BertTokenizer", "WordpieceTokenizer", "strings"]
+__all__ = ["BasicTokenizer", "BertTokenizer", "WordpieceTokenizer"]

@@ -1,5 +1,6 @@
-"""Segmentation of Chinese: the most probable path through a dictionary, and a hidden Markov model for words it does
-not have.
+"""Segmentation of Chinese text, with the algorithms of cppjieba.
+
+A dictionary gives the most probable path. A hidden Markov model splits words that the dictionary does not contain.
 """
 
 import math
@@ -9,16 +10,16 @@ from typing import Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import UInt32
-from msnb.dataset.text._tokens import _Tokenizer, decoded
+from msnb.dataset.text._tokens import _Tokenizer, decode_utf8
 from msnb.dataset.text.choices import JiebaMode
 from msnb.formats import text_files
 
 _BEGIN, _END, _MIDDLE, _SINGLE = range(4)
-_MIN = -3.14e100
-_ALONE = re.compile(r"[a-zA-Z]+|[0-9]+(?:\.[0-9]+)?|.", re.DOTALL)
+_LOG_ZERO = -3.14e100
+_ATOM = re.compile(r"[a-zA-Z]+|[0-9]+(?:\.[0-9]+)?|.", re.DOTALL)
 
 
-def _number(text, path, line):
+def _parse_number(text, path, line):
     try:
         return float(text)
     except ValueError:
@@ -26,14 +27,14 @@ def _number(text, path, line):
 
 
 class _Dictionary:
-    """Words with the logarithm of their probability, as cppjieba's dictionary file has them."""
+    """Words with the logarithm of their probability, read from a dictionary file of cppjieba."""
 
     def __init__(self, path):
         counts = {}
         for number, line in enumerate(text_files.lines(path), 1):
-            parts = line.split()
-            if len(parts) >= 2:
-                counts[parts[0]] = _number(parts[1], path, number)
+            fields = line.split()
+            if len(fields) >= 2:
+                counts[fields[0]] = _parse_number(fields[1], path, number)
         if not counts:
             raise RuntimeError(f"The dictionary {path!r} holds no word: lines of 'word count tag' are expected.")
         self.total = sum(counts.values())
@@ -41,17 +42,17 @@ class _Dictionary:
         if not self.weights or not math.isfinite(self.total):
             raise text_files.BadFileError(f"The dictionary {path!r} should count its words with numbers above 0.")
         self.least = min(self.weights.values())
-        middle = sorted(self.weights.values())[len(self.weights) // 2]
-        self.usual = middle
+        median = sorted(self.weights.values())[len(self.weights) // 2]
+        self.usual = median
         self.longest = max(map(len, self.weights))
 
     def add(self, word, count=None):
-        """Add a word; without a count it gets the median weight."""
+        """Add a word. Without a count it gets the median weight."""
         self.weights[word] = math.log(count / self.total) if count else self.usual
         self.longest = max(self.longest, len(word))
 
     def cut(self, text):
-        """The most probable split of `text`."""
+        """Return the most probable split of `text`."""
         n = len(text)
         best = [(0.0, 0)] * (n + 1)
         weights, least = self.weights, self.least
@@ -62,15 +63,18 @@ class _Dictionary:
                 if weight is not None and weight + best[end][0] > choice[0]:
                     choice = (weight + best[end][0], end)
             best[start] = choice
-        words, at = [], 0
-        while at < n:
-            words.append(text[at : best[at][1]])
-            at = best[at][1]
+        words, position = [], 0
+        while position < n:
+            words.append(text[position : best[position][1]])
+            position = best[position][1]
         return words
 
 
 class _Hmm:
-    """The model of cppjieba's file: for each character, whether it begins, ends, continues or is a word."""
+    """Hidden Markov model of cppjieba's file.
+
+    Its states are: a character begins a word, ends it, continues it, or is a word.
+    """
 
     def __init__(self, path):
         lines = [
@@ -83,44 +87,44 @@ class _Hmm:
                 f"{path!r} is no hidden Markov model of cppjieba's: 9 lines of numbers are expected, but there are "
                 f"{len(lines)}."
             )
-        self.start, *self.moves = [[_number(v, path, number) for v in line.split()] for number, line in lines[:5]]
+        self.start, *self.moves = [[_parse_number(v, path, number) for v in line.split()] for number, line in lines[:5]]
         for (number, _), row in zip(lines, (self.start, *self.moves), strict=False):
             if len(row) < 4:
                 raise text_files.BadFileError(f"{path!r}, line {number}: 4 numbers are expected, but got {len(row)}.")
-        self.seen = []
+        self.seen = []  # emission log probabilities of each state; old pickles have this name
         for number, line in lines[5:9]:
             items = (item.rpartition(":") for item in line.split(","))
-            self.seen.append({char: _number(value, path, number) for char, _, value in items if char})
+            self.seen.append({char: _parse_number(value, path, number) for char, _, value in items if char})
 
     def cut(self, text):
-        """The most probable split of `text`; letters and digits stay together."""
+        """Return the most probable split of `text`. Runs of letters and numbers are not split."""
         words, run = [], ""
-        for piece in _ALONE.findall(text):
+        for piece in _ATOM.findall(text):
             if piece.isascii() and piece[0].isalnum():
-                words += self._viterbi(run)
+                words += self._decode_viterbi(run)
                 words.append(piece)
                 run = ""
             else:
                 run += piece
-        return words + self._viterbi(run)
+        return words + self._decode_viterbi(run)
 
-    def _viterbi(self, text):
+    def _decode_viterbi(self, text):
         if not text:
             return []
-        scores = [self.start[s] + self.seen[s].get(text[0], _MIN) for s in range(4)]
-        back = []
+        scores = [self.start[s] + self.seen[s].get(text[0], _LOG_ZERO) for s in range(4)]
+        backpointers = []
         for char in text[1:]:
-            came, now = [], []
+            predecessors, new_scores = [], []
             for s in range(4):
-                before = max(range(4), key=lambda p, s=s: scores[p] + self.moves[p][s])
-                came.append(before)
-                now.append(scores[before] + self.moves[before][s] + self.seen[s].get(char, _MIN))
-            back.append(came)
-            scores = now
+                predecessor = max(range(4), key=lambda p, s=s: scores[p] + self.moves[p][s])
+                predecessors.append(predecessor)
+                new_scores.append(scores[predecessor] + self.moves[predecessor][s] + self.seen[s].get(char, _LOG_ZERO))
+            backpointers.append(predecessors)
+            scores = new_scores
         state = _END if scores[_END] >= scores[_SINGLE] else _SINGLE
         states = [state]
-        for came in reversed(back):
-            state = came[state]
+        for predecessors in reversed(backpointers):
+            state = predecessors[state]
             states.append(state)
         states.reverse()
         words, start = [], 0
@@ -134,13 +138,13 @@ class _Hmm:
 
 
 class JiebaTokenizer(_Tokenizer):
-    """Words of a Chinese sentence.
+    """Split a Chinese sentence into words.
 
     Args:
         hmm_path (str): File of the hidden Markov model (``hmm_model.utf8`` of cppjieba).
         mp_path (str): File of the dictionary (``jieba.dict.utf8`` of cppjieba).
-        mode (JiebaMode, optional): Which of them are used. Default: JiebaMode.MIX.
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        mode (JiebaMode, optional): Segmentation method. Default: JiebaMode.MIX.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -177,7 +181,7 @@ class JiebaTokenizer(_Tokenizer):
 
         Args:
             word (str): The word.
-            freq (int, optional): How often it occurs; 0 or None for as often as the median word. Default: None.
+            freq (int, optional): Frequency of the word; 0 or None is the median frequency. Default: None.
 
         Raises:
             ValueError: If `word` is None or `freq` out of range.
@@ -187,7 +191,7 @@ class JiebaTokenizer(_Tokenizer):
         self._words.add(word, freq)
 
     def add_dict(self, user_dict: str | dict[Any, Any]) -> None:
-        """Add the words of a dict (word to count) or of a file (lines of a word and maybe a count).
+        """Add the words of a dict (word to count) or of a file (each line has a word and optionally a count).
 
         Args:
             user_dict (Union[str, dict]): The words.
@@ -208,20 +212,20 @@ class JiebaTokenizer(_Tokenizer):
 
     def _add_file(self, user_dict):
         for number, line in enumerate(text_files.lines(user_dict, "utf-8-sig"), 1):
-            found = re.match(r"^(.+?)( [0-9]{1,18})?$", line.strip())
-            if found is None:
+            match = re.match(r"^(.+?)( [0-9]{1,18})?$", line.strip())
+            if match is None:
                 raise ValueError(f"user dict file {user_dict} format error: line {number}: {line[:80]!r}.")
-            self.add_word(found[1], int(found[2] or 0))
+            self.add_word(match[1], int(match[2] or 0))
 
     def words(self, text: str) -> Any:
-        """The words of a str."""
+        """Return the words of a str."""
         out = []
-        for part in re.split(r"([，。 \t\n])", text):
-            if part:
-                out += [part] if len(part) == 1 else self._cut(part)
+        for fragment in re.split(r"([，。 \t\n])", text):
+            if fragment:
+                out += [fragment] if len(fragment) == 1 else self._segment_text(fragment)
         return out
 
-    def _cut(self, text):
+    def _segment_text(self, text):
         if self.mode == JiebaMode.MP:
             return self._words.cut(text)
         if self.mode == JiebaMode.HMM:
@@ -238,14 +242,14 @@ class JiebaTokenizer(_Tokenizer):
                 out.append(word)
         return out
 
-    def _tokens(self, data):
-        return [w.encode("utf-8") for w in self.words(decoded(data))]
+    def _split_tokens(self, data):
+        return [w.encode("utf-8") for w in self.words(decode_utf8(data))]
 
-    def _spans(self, data):
-        tokens, starts, ends, at = [], [], [], 0
-        for token in self._tokens(data):
+    def _split_spans(self, data):
+        tokens, starts, ends, position = [], [], [], 0
+        for token in self._split_tokens(data):
             tokens.append(token)
-            starts.append(at)
-            at += len(token)
-            ends.append(at)
+            starts.append(position)
+            position += len(token)
+            ends.append(position)
         return tokens, starts, ends

@@ -1,24 +1,29 @@
-"""Text in another form: letters without case, Unicode normal forms."""
+"""Case folding and Unicode normal forms."""
 
 import re
 import unicodedata
 
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.text._tokens import each
+from msnb.dataset.text._tokens import map_strings
 from msnb.dataset.text.choices import NormalizeForm
 
-_FORMS = {NormalizeForm.NFC: "NFC", NormalizeForm.NFKC: "NFKC", NormalizeForm.NFD: "NFD", NormalizeForm.NFKD: "NFKD"}
+_FORM_NAMES = {
+    NormalizeForm.NFC: "NFC",
+    NormalizeForm.NFKC: "NFKC",
+    NormalizeForm.NFD: "NFD",
+    NormalizeForm.NFKD: "NFKD",
+}
 
 
 class CaseFold(TensorOp):
-    """Lower case, and NFKC normal form with it (Unicode's NFKC_Casefold)."""
+    """Convert text to lower case and NFKC normal form (Unicode's NFKC_Casefold)."""
 
-    def _row(self, array):
-        return each(array, casefold)
+    def _transform_row(self, array):
+        return map_strings(array, casefold)
 
 
 def casefold(text):
-    """Unicode's NFKC_Casefold of a str."""
+    """Return Unicode's NFKC_Casefold of a str."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -32,10 +37,10 @@ _IGNORABLE = re.compile(
 
 
 class NormalizeUTF8(TensorOp):
-    """A Unicode normal form.
+    """Convert text to a Unicode normal form.
 
     Args:
-        normalize_form (NormalizeForm, optional): Which. Default: NormalizeForm.NFKC.
+        normalize_form (NormalizeForm, optional): The normal form. Default: NormalizeForm.NFKC.
 
     Raises:
         TypeError: If it is no NormalizeForm.
@@ -46,6 +51,6 @@ class NormalizeUTF8(TensorOp):
             raise TypeError("Wrong input type for normalization_form, should be enum of 'NormalizeForm'.")
         self.normalize_form: NormalizeForm = normalize_form
 
-    def _row(self, array):
-        form = _FORMS.get(self.normalize_form)
-        return array if form is None else each(array, lambda text: unicodedata.normalize(form, text))
+    def _transform_row(self, array):
+        form = _FORM_NAMES.get(self.normalize_form)
+        return array if form is None else map_strings(array, lambda text: unicodedata.normalize(form, text))

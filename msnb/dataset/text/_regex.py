@@ -1,4 +1,4 @@
-"""Regular expressions in ICU's notation: replacing and splitting."""
+"""Regular expressions in ICU's syntax: replacement and splitting."""
 
 import functools
 import re
@@ -8,13 +8,13 @@ import unicodedata
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Text
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decoded, each
+from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decode_utf8, map_strings
 
-# Scripts are told by the first word of a character's name; these have names of another kind.
+# The script is the first word of a character's name, except for these scripts.
 _SCRIPTS = {"Han": "CJK", "Hani": "CJK"}
 
 
-def _of_script(character, script):
+def _belongs_to_script(character, script):
     name = unicodedata.name(character, "")
     if script == "CJK":
         return name.startswith(
@@ -32,30 +32,30 @@ def _of_script(character, script):
 
 
 @functools.cache
-def _runs():
-    """(first, last, category) of all runs of characters of one category."""
+def _category_runs():
+    """Return (first, last, category) of every run of code points of one category."""
     category = unicodedata.category
-    runs, start, before = [], 0, category("\0")
+    runs, start, previous = [], 0, category("\0")
     for point in range(1, sys.maxunicode + 1):
-        here = category(chr(point))
-        if here != before:
-            runs.append((start, point - 1, before))
-            start, before = point, here
-    runs.append((start, sys.maxunicode, before))
+        current = category(chr(point))
+        if current != previous:
+            runs.append((start, point - 1, previous))
+            start, previous = point, current
+    runs.append((start, sys.maxunicode, previous))
     return runs
 
 
 @functools.cache
-def characters_of(category):
-    """The inside of a character class of a Unicode category ("P", "Mn") or script ("Han", "Greek")."""
+def character_class(category):
+    """Return the inside of a character class of a Unicode category ("P", "Mn") or script ("Han", "Greek")."""
     if len(category) <= 2:
-        spans = [(first, last) for first, last, kind in _runs() if kind.startswith(category)]
+        spans = [(first, last) for first, last, kind in _category_runs() if kind.startswith(category)]
     else:
         script, spans = _SCRIPTS.get(category, category.upper()), []
-        for first, last, kind in _runs():
+        for first, last, kind in _category_runs():
             if kind[0] in "LMNS":
                 for point in range(first, last + 1):
-                    if _of_script(chr(point), script):
+                    if _belongs_to_script(chr(point), script):
                         if spans and spans[-1][1] == point - 1:
                             spans[-1] = (spans[-1][0], point)
                         else:
@@ -67,25 +67,28 @@ _PROPERTY = re.compile(r"\\([pP])(?:\{(\w+)\}|(\w))")
 
 
 @functools.cache
-def compiled(pattern):
-    """A pattern of ICU's for Python: \\p{..} becomes a character class, \\x{..} an escape."""
+def compile_icu(pattern):
+    r"""Compile an ICU pattern with Python's `re`.
+
+    \p{..} becomes a character class, \x{..} an escape.
+    """
     text = re.sub(r"\\x\{([0-9A-Fa-f]+)\}", lambda m: f"\\U{int(m[1], 16):08x}", pattern)
-    out, at = [], 0
+    out, position = [], 0
     for m in _PROPERTY.finditer(text):
-        before = text[at : m.start()]
-        out.append(before)
-        inside = _in_class("".join(out))
-        body = characters_of(m[2] or m[3])
+        literal = text[position : m.start()]
+        out.append(literal)
+        is_inside = _is_inside_class("".join(out))
+        body = character_class(m[2] or m[3])
         if not body:
             raise ValueError(f"Unknown property \\p{{{m[2] or m[3]}}} in the pattern {pattern!r}.")
         if m[1] == "P":
-            if inside:
+            if is_inside:
                 raise ValueError(f"\\P inside a character class is not supported: {pattern!r}.")
             out.append(f"[^{body}]")
         else:
-            out.append(body if inside else f"[{body}]")
-        at = m.end()
-    out.append(text[at:])
+            out.append(body if is_inside else f"[{body}]")
+        position = m.end()
+    out.append(text[position:])
     try:
         return re.compile("".join(out))
     except re.error as error:
@@ -94,7 +97,7 @@ def compiled(pattern):
         ) from None
 
 
-def _in_class(text):
+def _is_inside_class(text):
     depth = escaped = 0
     for char in text:
         if escaped:
@@ -109,12 +112,12 @@ def _in_class(text):
 
 
 class RegexReplace(TensorOp):
-    """What a regular expression matches, replaced.
+    """Replace matches of a regular expression.
 
     Args:
         pattern (str): The expression.
-        replace (str): What takes the place; $1 stands for the first group.
-        replace_all (bool, optional): Whether every match is replaced. Default: True.
+        replace (str): Replacement; $1 is the first group.
+        replace_all (bool, optional): True to replace every match. Default: True.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -126,22 +129,22 @@ class RegexReplace(TensorOp):
         self.replace: Text = replace
         self.replace_all: Flag = replace_all
 
-    def _row(self, array):
+    def _transform_row(self, array):
         try:
-            matcher = compiled(self.pattern)
+            matcher = compile_icu(self.pattern)
         except ValueError as error:
             raise RuntimeError(f"RegexReplace: {error}") from None
-        by = re.sub(r"\$(\d)", r"\\g<\1>", self.replace.replace("\\", "\\\\"))
-        return each(array, lambda text: matcher.sub(by, text, count=0 if self.replace_all else 1))
+        replacement = re.sub(r"\$(\d)", r"\\g<\1>", self.replace.replace("\\", "\\\\"))
+        return map_strings(array, lambda text: matcher.sub(replacement, text, count=0 if self.replace_all else 1))
 
 
 class RegexTokenizer(_Tokenizer):
-    """The parts between matches of a regular expression.
+    """Split text at matches of a regular expression.
 
     Args:
         delim_pattern (str): The expression for delimiters.
-        keep_delim_pattern (str, optional): Delimiters that match it as a whole are tokens too. Default: '', none.
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        keep_delim_pattern (str, optional): Delimiters that match it completely are tokens too. Default: '', none.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -158,37 +161,38 @@ class RegexTokenizer(_Tokenizer):
         self.keep_delim_pattern: str = keep_delim_pattern
         self.with_offsets: bool = with_offsets
 
-    def _spans(self, data):
+    def _split_spans(self, data):
         try:
-            delimiter = compiled(self.delim_pattern)
-            keep = compiled(self.keep_delim_pattern) if self.keep_delim_pattern else None
+            delimiter = compile_icu(self.delim_pattern)
+            keep = compile_icu(self.keep_delim_pattern) if self.keep_delim_pattern else None
         except ValueError as error:
             raise RuntimeError(f"RegexTokenizer: {error}") from None
-        return split_by(decoded(data), delimiter, keep)
+        return split_spans(decode_utf8(data), delimiter, keep)
 
 
-def split_by(text, delimiter, keep):
-    """(tokens, starts, ends) of a str: the parts between delimiters, and the delimiters that `keep` matches as a
-    whole.
+def split_spans(text, delimiter, keep):
+    """Return (tokens, starts, ends) of a str.
+
+    Tokens are the text between delimiters, and the delimiters that `keep` matches completely.
     """
     tokens, starts, ends = [], [], []
-    at = byte = 0
+    position = byte = 0
 
-    def take(piece, wanted):
+    def consume(piece, is_token):
         nonlocal byte
         raw = piece.encode("utf-8")
-        if wanted:
+        if is_token:
             tokens.append(raw)
             starts.append(byte)
             ends.append(byte + len(raw))
         byte += len(raw)
 
     for m in delimiter.finditer(text):
-        if m.start() > at:
-            take(text[at : m.start()], True)
+        if m.start() > position:
+            consume(text[position : m.start()], True)
         if m.end() > m.start():
-            take(m[0], keep is not None and keep.fullmatch(m[0]) is not None)
-        at = m.end()
-    if at < len(text):
-        take(text[at:], True)
+            consume(m[0], keep is not None and keep.fullmatch(m[0]) is not None)
+        position = m.end()
+    if position < len(text):
+        consume(text[position:], True)
     return tokens, starts, ends

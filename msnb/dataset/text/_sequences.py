@@ -1,4 +1,4 @@
-"""Sequences of tokens: numbers for words, n-grams, windows, cutting and filling up."""
+"""Transforms of token sequences: lookup of ids, n-grams, windows, truncation and padding."""
 
 import re
 from typing import Annotated, Any
@@ -10,18 +10,18 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.kinds import Flag, Int, PositiveInt32, Text, UInt32, of_type, positive
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.text._tokens import decoded
+from msnb.dataset.text._tokens import decode_utf8
 from msnb.dataset.text.vocab import Vocab
 
 
 class Lookup(TensorOp):
-    """The numbers of words.
+    """Look up the ids of words.
 
     Args:
-        vocab (Vocab): Words and numbers.
-        unknown_token (str, optional): The word whose number stands for unknown ones. Default: None, an unknown word is
-            an error.
-        data_type (mindspore.dtype, optional): Type of the numbers. Default: mindspore.int32.
+        vocab (Vocab): The vocabulary.
+        unknown_token (str, optional): The word whose id is used for unknown words. Default: None, an unknown word
+            is an error.
+        data_type (mindspore.dtype, optional): Type of the ids. Default: mindspore.int32.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -43,7 +43,7 @@ class Lookup(TensorOp):
         if unknown_token is not None:
             self._default = vocab._bytes.get(unknown_token.encode("utf-8"))
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind not in "SU":
             raise RuntimeError(f"Lookup: None string tensor received: the column holds {array.dtype}.")
         if self._type.kind == "S":
@@ -51,23 +51,23 @@ class Lookup(TensorOp):
         if self.unknown_token is not None and self._default is None:
             raise RuntimeError(f'Lookup: unknown_token: "{self.unknown_token}", doesn\'t exist in vocab.')
         ids, default = self.vocab._bytes, self._default
-        found = [ids.get(w, default) for w in array.ravel().tolist()]
-        if default is None and None in found:
-            word = array.ravel().tolist()[found.index(None)].decode("utf-8", "replace")
+        indices = [ids.get(w, default) for w in array.ravel().tolist()]
+        if default is None and None in indices:
+            word = array.ravel().tolist()[indices.index(None)].decode("utf-8", "replace")
             raise RuntimeError(
                 f'Lookup: Invalid data, token: "{word}" doesn\'t exist in vocab and no unknown token is specified.'
             )
-        return np.array(found, self._type).reshape(array.shape)
+        return np.array(indices, self._type).reshape(array.shape)
 
 
 class Ngram(TensorOp):
-    """Runs of n words, joined.
+    """Return all n-grams of a 1-D column, with their words joined.
 
     Args:
         n (Union[int, list[int]]): One or several lengths.
-        left_pad (tuple, optional): (word, how often) put in front. Default: ("", 0).
-        right_pad (tuple, optional): (word, how often) put behind. Default: ("", 0).
-        separator (str, optional): What joins the words. Default: " ".
+        left_pad (tuple, optional): (word, count) of padding on the left. Default: ("", 0).
+        right_pad (tuple, optional): (word, count) of padding on the right. Default: ("", 0).
+        separator (str, optional): String between the words. Default: " ".
 
     Raises:
         TypeError: If a length is no int.
@@ -85,9 +85,9 @@ class Ngram(TensorOp):
         lengths = [n] if isinstance(n, int) else n
         if not (isinstance(lengths, list) and lengths):
             raise ValueError("n needs to be a non-empty list of positive integers.")
-        for place, length in enumerate(lengths):
-            of_type(int)(length, f"gram[{place}]")
-            positive(length, f"gram_{place}")
+        for index, length in enumerate(lengths):
+            of_type(int)(length, f"gram[{index}]")
+            positive(length, f"gram_{index}")
         _check_pad(left_pad, "left_pad")
         _check_pad(right_pad, "right_pad")
         self.n = lengths
@@ -95,7 +95,7 @@ class Ngram(TensorOp):
         self.right_pad = right_pad
         self.separator = separator
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1 or array.dtype.kind not in "SU":
             raise RuntimeError(f"Ngram: Not a 1-D str Tensor: shape {array.shape}, type {array.dtype}.")
         words, join = array.tolist(), self.separator.encode("utf-8")
@@ -109,7 +109,7 @@ class Ngram(TensorOp):
 
 
 def _check_pad(pad, name):
-    """What is put beside the words: a word, and how often."""
+    """Check the padding of n-grams: a (word, count) tuple."""
     kinds = tuple(map(type, pad)) if isinstance(pad, tuple) else ()
     if len(kinds) != 2 or not (issubclass(kinds[0], str) and issubclass(kinds[1], int)):
         raise ValueError(f"{name} needs to be a tuple of (str, int) str is pad token and int is pad_width.")
@@ -118,7 +118,7 @@ def _check_pad(pad, name):
 
 
 class SlidingWindow(TensorOp):
-    """All windows of a 1-D column, as rows.
+    """Return all windows of a 1-D column, as rows.
 
     Args:
         width (int): Elements of a window.
@@ -134,7 +134,7 @@ class SlidingWindow(TensorOp):
         self.width = width
         self.axis = axis
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1:
             raise RuntimeError(f"SlidingWindosOp supports 1D Tensors only for now. It got shape {array.shape}.")
         if self.axis not in (0, -1):
@@ -145,7 +145,7 @@ class SlidingWindow(TensorOp):
 
 
 class ToNumber(TensorOp):
-    """Strings as numbers.
+    """Convert strings to numbers.
 
     Args:
         data_type (mindspore.dtype): Type of the numbers.
@@ -162,20 +162,22 @@ class ToNumber(TensorOp):
         self.data_type = data_type
         self._type = numpy_type(data_type)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind not in "SU":
             raise RuntimeError(f"ToNumber: Input tensors should have type string, but it is {array.dtype}.")
-        return np.array([self._number(decoded(v)) for v in array.ravel().tolist()], self._type).reshape(array.shape)
+        return np.array([self._parse_number(decode_utf8(v)) for v in array.ravel().tolist()], self._type).reshape(
+            array.shape
+        )
 
     _INTEGER = re.compile(r"\s*[+-]?\d+")
     _FLOAT = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
 
-    def _number(self, text):
-        integer = self._type.kind in "iu"
-        m = (self._INTEGER if integer else self._FLOAT).match(text)
+    def _parse_number(self, text):
+        is_integer = self._type.kind in "iu"
+        m = (self._INTEGER if is_integer else self._FLOAT).match(text)
         if m is None:
             raise RuntimeError(f"ToNumber: It is invalid to convert {text} to a number.")
-        if integer:
+        if is_integer:
             value, info = int(m[0]), np.iinfo(self._type)
             low, high = info.min, info.max
         else:
@@ -184,7 +186,7 @@ class ToNumber(TensorOp):
             if self._type == np.float16 and not low <= value <= high:
                 raise RuntimeError(f"ToNumber: Value {value} is outside of valid float16 range [{high}, {low}].")
         if not low <= value <= high and value == value or "-" in m[0] and self._type.kind == "u":
-            low, high = (f"{low:f}", f"{high:f}") if not integer else (low, high)
+            low, high = (f"{low:f}", f"{high:f}") if not is_integer else (low, high)
             raise RuntimeError(
                 f"ToNumber: String input {text} will be out of bounds if casted to {self._type.name}. The valid range "
                 f"is: "
@@ -194,7 +196,7 @@ class ToNumber(TensorOp):
 
 
 class TruncateSequencePair(TensorOp):
-    """Two 1-D columns cut at their ends, the longer one first, until both together are no longer than a limit.
+    """Truncate two 1-D columns, the longer one first, until their total length is at most a limit.
 
     Args:
         max_length (int): The limit.
@@ -206,27 +208,27 @@ class TruncateSequencePair(TensorOp):
     def __init__(self, max_length: UInt32):
         self.max_length = max_length
 
-    def _row(self, first, second):
+    def _transform_row(self, first, second):
         if first.ndim != 1 or second.ndim != 1:
             raise RuntimeError(
                 f"Both sequences should be of rank 1, but their shapes are {first.shape} and {second.shape}."
             )
         a, b = len(first), len(second)
-        over = a + b - self.max_length
-        if over > 0:
-            gap = min(abs(a - b), over)
+        excess = a + b - self.max_length
+        if excess > 0:
+            gap = min(abs(a - b), excess)
             a, b = (a - gap, b) if a > b else (a, b - gap)
-            over -= gap
-            b -= (over + 1) // 2
-            a -= over // 2
+            excess -= gap
+            b -= (excess + 1) // 2
+            a -= excess // 2
         return first[: max(a, 0)], second[: max(b, 0)]
 
 
 class Truncate(TensorOp):
-    """A 1-D column cut at its end.
+    """Truncate a 1-D column at its end.
 
     Args:
-        max_seq_len (int): Greatest length.
+        max_seq_len (int): Maximum length.
     """
 
     @checked
@@ -235,18 +237,18 @@ class Truncate(TensorOp):
             raise ValueError(f"max_seq_len should be greater than or equal to 0, but got {max_seq_len}.")
         self.max_seq_len = max_seq_len
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1:
             raise RuntimeError(f"Truncate: the input should be 1-D, but has shape {array.shape}.")
         return array[: self.max_seq_len]
 
 
 class AddToken(TensorOp):
-    """A word put at the beginning or end of a 1-D column.
+    """Add a token to the beginning or end of a 1-D column.
 
     Args:
         token (str): The word.
-        begin (bool, optional): Whether it comes first. Default: True.
+        begin (bool, optional): True to add it at the beginning. Default: True.
     """
 
     @checked
@@ -254,7 +256,7 @@ class AddToken(TensorOp):
         self.token = token
         self.begin = begin
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim != 1:
             raise RuntimeError(f"AddToken: the input should be 1-D, but has shape {array.shape}.")
         words, token = array.tolist(), self.token.encode("utf-8")

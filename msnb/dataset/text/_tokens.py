@@ -1,4 +1,4 @@
-"""Tokenizers by characters and scripts, and what transforms of strings share. String columns hold bytes (UTF-8)."""
+"""Tokenizers by characters and scripts, and shared helpers of string transforms. String columns hold UTF-8 bytes."""
 
 import functools
 import re
@@ -13,99 +13,100 @@ from msnb.dataset.text.strings import to_str
 
 
 def check_bool(value, name):
-    """TypeError unless `value` is a bool."""
+    """Raise TypeError unless `value` is a bool."""
     if not isinstance(value, bool):
         raise TypeError(f"Wrong input type for {name}, should be boolean: got {value!r}.")
 
 
 def check_str(value, name):
-    """TypeError unless `value` is a str."""
+    """Raise TypeError unless `value` is a str."""
     if not isinstance(value, str):
         raise TypeError(f"Wrong input type for {name}, should be string: got {value!r}.")
 
 
-def decoded(data):
-    """The str of UTF-8 bytes."""
+def decode_utf8(data):
+    """Decode UTF-8 bytes to a str."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RuntimeError(f"Decode utf8 string failed: {error}.") from None
 
 
-def scalar_bytes(array, what):
-    """The bytes of a scalar string."""
+def scalar_bytes(array, operation):
+    """Return the bytes of a scalar string."""
     if array.ndim or array.dtype.kind not in "SU":
         raise RuntimeError(
-            f"{what}: the input should be a scalar string, but it has shape {array.shape} and type {array.dtype}."
+            f"{operation}: the input should be a scalar string, but it has shape {array.shape} and type {array.dtype}."
         )
     value = array.item()
     return value.encode("utf-8") if isinstance(value, str) else value
 
 
-def strings(tokens):
-    """1-D array of bytes; one empty string when there is none."""
+def string_array(tokens):
+    """Return a 1-D array of tokens, or one empty string if there are none."""
     return np.array(tokens if tokens else [b""])
 
 
-def each(array, function):
-    """`function` of every string, as an array of the same shape."""
+def map_strings(array, function):
+    """Apply `function` to every string of an array. The result has the same shape."""
     if array.dtype.kind not in "SU":
         raise RuntimeError(f"A string column is needed, but it holds {array.dtype}.")
-    values = [function(decoded(v)).encode("utf-8") for v in array.ravel().tolist()]
+    values = [function(decode_utf8(v)).encode("utf-8") for v in array.ravel().tolist()]
     return np.array(values).reshape(array.shape)
 
 
 class _Tokenizer(TensorOp):
-    """Splits a scalar string; with offsets, the first byte of each token and the byte after it come as two further
-    columns.
+    """Base of tokenizers of a scalar string.
+
+    With offsets, two further columns hold the start and the end of each token, in bytes.
     """
 
     with_offsets = False
 
-    def _spans(self, data):
-        """(tokens, starts, ends) of the bytes `data`."""
+    def _split_spans(self, data):
+        """Return (tokens, starts, ends) of the bytes `data`."""
         raise NotImplementedError
 
-    def _tokens(self, data):
-        return self._spans(data)[0]
+    def _split_tokens(self, data):
+        return self._split_spans(data)[0]
 
-    def _row(self, array):
+    def _transform_row(self, array):
         data = scalar_bytes(array, type(self).__name__)
         if not self.with_offsets:
-            return strings(self._tokens(data))
-        tokens, starts, ends = self._spans(data)
+            return string_array(self._split_tokens(data))
+        tokens, starts, ends = self._split_spans(data)
         if not tokens:
             tokens, starts, ends = [b""], [0], [0]
         return np.array(tokens), np.array(starts, np.uint32), np.array(ends, np.uint32)
 
-    def _stack(self, column):
+    def _transform_stack(self, column):
         if self.with_offsets or column.ndim != 1 or column.dtype.kind != "S":
             return NotImplemented
-        tokens = self._tokens
-        return [strings(tokens(data)) for data in column.tolist()]
+        tokens = self._split_tokens
+        return [string_array(tokens(data)) for data in column.tolist()]
 
 
-def _located(data, pieces):
-    """(tokens, starts, ends) of pieces that follow each other in `data`."""
-    starts, ends, at = [], [], 0
+def _locate_pieces(data, pieces):
+    """Return (tokens, starts, ends) of pieces that follow each other in `data`."""
+    starts, ends, position = [], [], 0
     for piece in pieces:
-        at = data.index(piece, at)
-        starts.append(at)
-        at += len(piece)
-        ends.append(at)
+        position = data.index(piece, position)
+        starts.append(position)
+        position += len(piece)
+        ends.append(position)
     return pieces, starts, ends
 
 
-_SPACES = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+_WHITESPACE = re.compile("[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
-_ODD = re.compile(b"[\x1c-\x1f]")
+_SEPARATOR_BYTES = re.compile(b"[\x1c-\x1f]")
 
 
 class WhitespaceTokenizer(_Tokenizer):
-    """Words between white space.
+    """Split text at white space.
 
     Args:
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If `with_offsets` is no bool.
@@ -119,20 +120,20 @@ class WhitespaceTokenizer(_Tokenizer):
         check_bool(with_offsets, "with_offsets")
         self.with_offsets: bool = with_offsets
 
-    def _tokens(self, data):
-        if data.isascii() and not _ODD.search(data):
+    def _split_tokens(self, data):
+        if data.isascii() and not _SEPARATOR_BYTES.search(data):
             return data.split()
-        return [w.encode("utf-8") for w in _SPACES.split(decoded(data)) if w]
+        return [w.encode("utf-8") for w in _WHITESPACE.split(decode_utf8(data)) if w]
 
-    def _spans(self, data):
-        return _located(data, self._tokens(data))
+    def _split_spans(self, data):
+        return _locate_pieces(data, self._split_tokens(data))
 
 
 class UnicodeCharTokenizer(_Tokenizer):
-    """Single characters.
+    """Split text into characters.
 
     Args:
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If `with_offsets` is no bool.
@@ -142,16 +143,16 @@ class UnicodeCharTokenizer(_Tokenizer):
         check_bool(with_offsets, "with_offsets")
         self.with_offsets: bool = with_offsets
 
-    def _tokens(self, data):
-        return [c.encode("utf-8") for c in decoded(data)]
+    def _split_tokens(self, data):
+        return [c.encode("utf-8") for c in decode_utf8(data)]
 
-    def _spans(self, data):
-        return _located(data, self._tokens(data))
+    def _split_spans(self, data):
+        return _locate_pieces(data, self._split_tokens(data))
 
 
 @functools.cache
-def script(char):
-    """The Unicode script of a character, as far as its name tells; "" for what all scripts share."""
+def script_of(char):
+    """Return the Unicode script of a character according to its name, or "" for characters that all scripts share."""
     category = unicodedata.category(char)
     if category in ("Mn", "Me"):
         return "INHERITED"
@@ -162,11 +163,11 @@ def script(char):
 
 
 class UnicodeScriptTokenizer(_Tokenizer):
-    """Runs of characters of one script.
+    """Split text into runs of characters of one script.
 
     Args:
-        keep_whitespace (bool, optional): Whether white space is kept as tokens. Default: False.
-        with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
+        keep_whitespace (bool, optional): True to output white space as tokens. Default: False.
+        with_offsets (bool, optional): True to output offsets as two further columns. Default: False.
 
     Raises:
         TypeError: If an argument is no bool.
@@ -178,28 +179,28 @@ class UnicodeScriptTokenizer(_Tokenizer):
         self.keep_whitespace: bool = keep_whitespace
         self.with_offsets: bool = with_offsets
 
-    def _spans(self, data):
+    def _split_spans(self, data):
         pieces, last = [], None
-        for char in decoded(data):
-            kind = (script(char), bool(_SPACES.match(char)))
+        for char in decode_utf8(data):
+            kind = (script_of(char), bool(_WHITESPACE.match(char)))
             if kind == last:
                 pieces[-1][0] += char
             else:
                 pieces.append([char, kind[1]])
             last = kind
-        tokens, starts, ends, at = [], [], [], 0
-        for text, space in pieces:
+        tokens, starts, ends, position = [], [], [], 0
+        for text, is_space in pieces:
             raw = text.encode("utf-8")
-            if self.keep_whitespace or not space:
+            if self.keep_whitespace or not is_space:
                 tokens.append(raw)
-                starts.append(at)
-                ends.append(at + len(raw))
-            at += len(raw)
+                starts.append(position)
+                ends.append(position + len(raw))
+            position += len(raw)
         return tokens, starts, ends
 
 
 class PythonTokenizer(Described):
-    """A tokenizer of the user's.
+    """Apply a user-defined tokenizer.
 
     Args:
         tokenizer (Callable): Takes a str, returns a list of str.
@@ -214,7 +215,10 @@ class PythonTokenizer(Described):
         self.tokenizer = tokenizer
 
     def __call__(self, in_array: Any) -> Any:
-        """Tokens of a scalar string; of an array of strings, with as many tokens each, along a further axis."""
+        """Tokenize a scalar string, or each string of an array.
+
+        The tokens of an array are along a new last axis. All its strings must have the same number of tokens.
+        """
         if not isinstance(in_array, np.ndarray):
             raise TypeError(f"input should be a NumPy array. Got {type(in_array)}.")
         texts = to_str(in_array)

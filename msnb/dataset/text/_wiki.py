@@ -3,7 +3,7 @@
 import re
 
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.text._tokens import each
+from msnb.dataset.text._tokens import map_strings
 
 _REDIRECT = re.compile("#REDIRECT|#redirect")
 _MARKUP = re.compile("<.*>|<[^>]*>")  # in a line, from the first < to the last >; else one tag over several lines
@@ -16,15 +16,15 @@ _DIGIT = re.compile("[0-9]")
 class FilterWikipediaXML(TensorOp):
     """Keep the lower-case words in the text of a Wikipedia dump.
 
-    Tags, and what stands between the first and the last tag of a line, are removed. So are entities. Digits are spelt
-    out, ``12`` becomes ``one two``. Of a text with ``#REDIRECT``, nothing is left.
+    Tags, and the text between the first and the last tag of a line, are removed. So are entities. Digits are spelt
+    out: ``12`` becomes ``one two``. A text with ``#REDIRECT`` becomes empty.
     """
 
-    def _row(self, array):
-        return each(array, self._clean)
+    def _transform_row(self, array):
+        return map_strings(array, self._clean_text)
 
     @staticmethod
-    def _clean(text):
+    def _clean_text(text):
         if _REDIRECT.search(text):
             return ""
         words = _NOT_WORDS.sub(" ", _ENTITY.sub(" ", _MARKUP.sub("", text))).lower()

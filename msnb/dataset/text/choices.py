@@ -1,10 +1,10 @@
-"""The choices that text transforms take."""
+"""Enumerations for arguments of text transforms."""
 
 from enum import IntEnum
 
 
 class JiebaMode(IntEnum):
-    """How Chinese is segmented: by the dictionary (MP), by the hidden Markov model (HMM), or by both (MIX)."""
+    """Segmentation of Chinese by the dictionary (MP), by the hidden Markov model (HMM), or by both (MIX)."""
 
     MIX = 0
     MP = 1
@@ -31,14 +31,14 @@ class SentencePieceModel(IntEnum):
 
 
 class SPieceTokenizerOutType(IntEnum):
-    """What a SentencePiece tokenizer gives."""
+    """Output types of a SentencePiece tokenizer."""
 
     STRING = 0
     INT = 1
 
 
 class SPieceTokenizerLoadType(IntEnum):
-    """Where a SentencePiece tokenizer has its model from."""
+    """Sources of the model of a SentencePiece tokenizer."""
 
     FILE = 0
     MODEL = 1

@@ -1,6 +1,4 @@
-"""SentencePiece: models trained on text, and the tokenizer that uses them. The package ``sentencepiece`` does the
-work.
-"""
+"""SentencePiece models and their tokenizer, computed by the package ``sentencepiece``."""
 
 import io
 import os
@@ -16,18 +14,18 @@ from msnb.dataset.core.kinds import Text, UInt32, list_of, of_type
 from msnb.dataset.core.optional import need
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.text._tokens import decoded, scalar_bytes
+from msnb.dataset.text._tokens import decode_utf8, scalar_bytes
 from msnb.dataset.text.choices import SentencePieceModel, SPieceTokenizerOutType
 from msnb.formats import text_files
 from msnb.formats.text_files import BadFileError, check_encoding
 
 
-def _library():
+def _import_sentencepiece():
     return need("sentencepiece", "SentencePiece", "text")
 
 
 class SentencePieceVocab:
-    """A SentencePiece model; made with one of the ``from_`` methods.
+    """A SentencePiece model. Create it with one of the ``from_`` methods.
 
     Examples:
         >>> from mindspore.dataset.text import SentencePieceVocab, SentencePieceModel
@@ -51,10 +49,10 @@ class SentencePieceVocab:
         """Train a model on the string columns of a data set.
 
         Args:
-            dataset (Dataset): Where the sentences come from.
+            dataset (Dataset): Source of the sentences.
             col_names (list[str]): Its columns; [] for all.
-            vocab_size (int): Pieces of the model.
-            character_coverage (float): Share of characters that the model covers.
+            vocab_size (int): Number of pieces of the model.
+            character_coverage (float): Fraction of characters that the model covers.
             model_type (SentencePieceModel): Kind of model.
             params (dict): Further options of SentencePiece's trainer.
 
@@ -63,7 +61,7 @@ class SentencePieceVocab:
         """
         if vocab_size is None:
             raise TypeError("vocab_size must be provided.")
-        _check(vocab_size, character_coverage, model_type, params)
+        _check_options(vocab_size, character_coverage, model_type, params)
         return model_from_dataset(dataset, col_names, vocab_size, character_coverage, model_type, params)
 
     @classmethod
@@ -82,8 +80,8 @@ class SentencePieceVocab:
 
         Args:
             file_path (list[str]): The files.
-            vocab_size (int): Pieces of the model.
-            character_coverage (float): Share of characters that the model covers.
+            vocab_size (int): Number of pieces of the model.
+            character_coverage (float): Fraction of characters that the model covers.
             model_type (SentencePieceModel): Kind of model.
             params (dict): Further options of SentencePiece's trainer.
             encoding (str, optional): Encoding of the files, such as 'gbk'. Default: 'utf-8'.
@@ -93,21 +91,21 @@ class SentencePieceVocab:
 
         Raises:
             TypeError: If an argument has the wrong type.
-            RuntimeError: If a file cannot be read, is not in this encoding, or no model comes of it.
+            RuntimeError: If a file cannot be read, is not in this encoding, or the training fails.
         """
         check_encoding(encoding)
-        _check(vocab_size, character_coverage, model_type, params)
+        _check_options(vocab_size, character_coverage, model_type, params)
 
         def lines():
             for path in file_path:
                 yield from (line.rstrip("\n") for line in text_files.lines(path, encoding, choosable=True))
 
-        return _train(lines(), vocab_size, character_coverage, model_type, params)
+        return _train_model(lines(), vocab_size, character_coverage, model_type, params)
 
     @classmethod
     @checked
     def save_model(cls, vocab: Any, path: Text, filename: Text) -> None:
-        """Write a model to a file that SentencePiece reads.
+        """Write a model to a file in SentencePiece's format.
 
         Args:
             vocab (SentencePieceVocab): The model.
@@ -121,8 +119,8 @@ class SentencePieceVocab:
             file.write(vocab.model)
 
 
-def _check(vocab_size, character_coverage, model_type, params):
-    """The options of a training; each may be None."""
+def _check_options(vocab_size, character_coverage, model_type, params):
+    """Check the options of a training. Each may be None."""
     if vocab_size is not None:
         check(UInt32, vocab_size, "vocab_size", "SentencePieceVocab")
     for name, option, *kinds in (
@@ -134,14 +132,14 @@ def _check(vocab_size, character_coverage, model_type, params):
             of_type(*kinds)(option, name)
 
 
-def _train(sentences, vocab_size, character_coverage, model_type, params):
+def _train_model(sentences, vocab_size, character_coverage, model_type, params):
     kind = model_type.lower() if isinstance(model_type, str) else SentencePieceModel(model_type).name.lower()
-    out = io.BytesIO()
+    buffer = io.BytesIO()
     options = dict(params or {})
     try:
-        _library().SentencePieceTrainer.train(
+        _import_sentencepiece().SentencePieceTrainer.train(
             sentence_iterator=iter(sentences),
-            model_writer=out,
+            model_writer=buffer,
             vocab_size=vocab_size,
             character_coverage=character_coverage,
             model_type=kind,
@@ -153,14 +151,14 @@ def _train(sentences, vocab_size, character_coverage, model_type, params):
     except (RuntimeError, OSError) as error:
         raise RuntimeError(f"SentencePiece could not train a model: {error}") from None
     vocab = SentencePieceVocab()
-    vocab.model = out.getvalue()
+    vocab.model = buffer.getvalue()
     return vocab
 
 
 def model_from_dataset(
     dataset: Dataset, columns: Any, vocab_size: int, character_coverage: float, model_type: Any, params: dict[Any, Any]
 ) -> Any:
-    """See :meth:`SentencePieceVocab.from_dataset`."""
+    """Train a model. See :meth:`SentencePieceVocab.from_dataset`."""
     names = columns or dataset.get_col_names()
 
     def sentences():
@@ -169,9 +167,9 @@ def model_from_dataset(
             for name in names:
                 if name not in row:
                     raise RuntimeError(f"Invalid parameter, column name: {name} does not exist.")
-                yield from (decoded(v) for v in np.atleast_1d(row[name]).tolist())
+                yield from (decode_utf8(v) for v in np.atleast_1d(row[name]).tolist())
 
-    return _train(sentences(), vocab_size, character_coverage, model_type, params)
+    return _train_model(sentences(), vocab_size, character_coverage, model_type, params)
 
 
 @fluent
@@ -183,16 +181,16 @@ def build_sentencepiece_vocab(
     model_type: SentencePieceModel,
     params: dict | None,
 ) -> SentencePieceVocab:
-    """Train a SentencePiece model on string columns; see :meth:`text.SentencePieceVocab.from_dataset`."""
+    """Train a SentencePiece model on string columns. See :meth:`text.SentencePieceVocab.from_dataset`."""
     return model_from_dataset(self, columns, vocab_size, character_coverage, model_type, params)
 
 
 class SentencePieceTokenizer(TensorOp):
-    """The pieces of a scalar string.
+    """Split a scalar string into pieces of a SentencePiece model.
 
     Args:
         mode (Union[str, SentencePieceVocab]): Path of a model, or a model.
-        out_type (SPieceTokenizerOutType): Whether pieces come as strings or as numbers.
+        out_type (SPieceTokenizerOutType): Output type, strings or ids.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -211,29 +209,29 @@ class SentencePieceTokenizer(TensorOp):
         if isinstance(mode, str) and not os.path.isfile(mode):
             raise RuntimeError(f"SentencePieceTokenizer: load sentence piece model failed: there is no file {mode!r}.")
 
-    def _processor(self):
+    def _load_processor(self):
         if self._model is None:
-            model, what = self.mode, "the model"
+            model, description = self.mode, "the model"
             if isinstance(model, str):
-                what = repr(model)
+                description = repr(model)
                 with open(model, "rb") as file:
                     model = file.read()
             else:
                 model = model.model
             try:
-                self._model = _library().SentencePieceProcessor(model_proto=model)
+                self._model = _import_sentencepiece().SentencePieceProcessor(model_proto=model)
             except RuntimeError as error:
                 raise BadFileError(
-                    f"SentencePieceTokenizer: load sentence piece model failed: {what} is no model of SentencePiece's, "
-                    f"or a damaged one: {error}"
+                    f"SentencePieceTokenizer: load sentence piece model failed: {description} is no model of "
+                    f"SentencePiece's, or a damaged one: {error}"
                 ) from None
         return self._model
 
-    def _row(self, array):
-        text = decoded(scalar_bytes(array, "SentencePieceTokenizer"))
+    def _transform_row(self, array):
+        text = decode_utf8(scalar_bytes(array, "SentencePieceTokenizer"))
         if self.out_type == SPieceTokenizerOutType.INT:
-            return np.array(self._processor().encode(text, out_type=int), np.int32)
-        return np.array([p.encode("utf-8") for p in self._processor().encode(text, out_type=str)] or [b""])
+            return np.array(self._load_processor().encode(text, out_type=int), np.int32)
+        return np.array([p.encode("utf-8") for p in self._load_processor().encode(text, out_type=str)] or [b""])
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_model": None}

@@ -1,4 +1,4 @@
-"""Face of ``mindspore.dataset.text.utils``: vocabularies, conversions between str and bytes, choices."""
+"""Re-export module of ``mindspore.dataset.text.utils``: vocabularies, string conversion, enumerations."""
 
 from msnb.dataset.text.choices import (
     JiebaMode,

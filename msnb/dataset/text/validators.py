@@ -1,3 +1,3 @@
-"""Face of ``mindspore.dataset.text.validators``: the checks that text transforms make of their arguments."""
+"""Re-export module of ``mindspore.dataset.text.validators``: argument checks of text transforms."""
 
 from msnb.dataset.core.validator_helpers import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Vectors of words that others have trained, read from their files, and the transform that looks words up."""
+"""Pretrained word vectors, and the transform that looks words up."""
 
 import os
 import re
@@ -15,11 +15,11 @@ from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text.strings import to_str
 from msnb.formats import text_files
 
-_NGRAMS = (2, 3, 4)  # the numbers of characters that CharNGram has vectors of
+_NGRAM_SIZES = (2, 3, 4)  # lengths of the character runs that have vectors in CharNGram
 
 
-def _rows(path: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the word and the numbers of each line; a first line of two numbers, rows and columns, is left out."""
+def _read_vectors(path: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the word and the numbers of each line. A first line of two numbers (rows and columns) is skipped."""
     for number, line in enumerate(text_files.lines(path)):
         word, _, numbers = line.rstrip("\n").partition(" ")
         if number or " " in numbers.rstrip():
@@ -27,7 +27,7 @@ def _rows(path: str) -> Iterator[tuple[str, list[str]]]:
 
 
 class Vectors:
-    """Words and their vectors; made with :meth:`from_file`.
+    """Words and their vectors. Create it with :meth:`from_file`.
 
     Examples:
         >>> import mindspore.dataset.text as text
@@ -38,7 +38,7 @@ class Vectors:
         [3.0, 4.5]
     """
 
-    _files: Any = (re.compile(""), "")  # what names of files are like, and how to say it
+    _files: Any = (re.compile(""), "")  # pattern of file names, and the wildcard for error messages
 
     @answered
     def __init__(self):
@@ -48,11 +48,13 @@ class Vectors:
     @classmethod
     @checked
     def from_file(cls, file_path: Annotated[str, of_type(str)], max_vectors: Any = None) -> Self:
-        """Read a file with a word and its numbers, between spaces, on each line; of a word that comes twice the first.
+        """Read a file with a word and its numbers, separated by spaces, on each line.
+
+        If a word is repeated, the first line is used.
 
         Args:
-            file_path (str): The file; a first line of two numbers is left out.
-            max_vectors (int, optional): Read so many words. Default: None, all; so does 0.
+            file_path (str): The file. A first line of two numbers is skipped.
+            max_vectors (int, optional): Maximum number of words to read. Default: None, all. 0 also means all.
 
         Raises:
             TypeError: If an argument has the wrong type.
@@ -61,13 +63,13 @@ class Vectors:
         """
         if max_vectors is not None:
             within(0, INT32_MAX, int)(max_vectors, "max_vectors")
-        pattern, like = cls._files
+        pattern, wildcard = cls._files
         if not os.path.isfile(file_path):
             raise RuntimeError(f"{cls.__name__}: get real path failed, there is no file {file_path!r}.")
         if not pattern.search(os.path.basename(file_path)):
-            raise RuntimeError(f"{cls.__name__}: invalid file, can not find file '{like}', but got: {file_path}")
+            raise RuntimeError(f"{cls.__name__}: invalid file, can not find file '{wildcard}', but got: {file_path}")
         words, table = {}, []
-        for word, numbers in islice(_rows(file_path), max_vectors or None):
+        for word, numbers in islice(_read_vectors(file_path), max_vectors or None):
             if len(numbers) < 2:
                 raise RuntimeError(f"{cls.__name__}: token with 1-dimensional vector.")
             if table and len(numbers) != len(table[0]):
@@ -80,48 +82,51 @@ class Vectors:
                 table.append(np.array(numbers, np.float32))
         if not table:
             raise RuntimeError(f"{cls.__name__}: invalid file, file is empty.")
-        made = cls()
-        made._numbers, made._table = words, np.stack(table)
-        return made
+        vectors = cls()
+        vectors._numbers, vectors._table = words, np.stack(table)
+        return vectors
 
-    def _of(self, word, unknown):
+    def _vector_of(self, word, unknown):
         number = self._numbers.get(word)
         return unknown if number is None else self._table[number]
 
 
 class FastText(Vectors):
-    """Vectors of fastText, from a file ``*.vec``; see :class:`Vectors`."""
+    """Vectors of fastText, from a file ``*.vec``. See :class:`Vectors`."""
 
     _files = (re.compile(r"\.vec$"), "*.vec")
 
 
 class GloVe(Vectors):
-    """Vectors of GloVe, from a file ``glove.6B.*.txt``; see :class:`Vectors`."""
+    """Vectors of GloVe, from a file ``glove.6B.*.txt``. See :class:`Vectors`."""
 
     _files = (re.compile(r"^glove\.6B\.[^.]*\.txt$"), "glove.6B.*.txt")
 
 
 class CharNGram(Vectors):
-    """Vectors of runs of 2, 3 and 4 characters; a word has the mean of those of its runs. See :class:`Vectors`."""
+    """Vectors of character n-grams of length 2, 3 and 4. The vector of a word is the mean over its n-grams.
 
-    def _of(self, word, unknown):
+    See :class:`Vectors`.
+    """
+
+    def _vector_of(self, word, unknown):
         characters = ["#BEGIN#", *word, "#END#"]
         runs = (
             f"{n}gram-{''.join(characters[start : start + n])}"
-            for n in _NGRAMS
+            for n in _NGRAM_SIZES
             for start in range(len(characters) - n + 1)
         )
-        found = [number for number in map(self._numbers.get, runs) if number is not None]
-        return self._table[found].mean(0) if found else unknown
+        rows = [number for number in map(self._numbers.get, runs) if number is not None]
+        return self._table[rows].mean(0) if rows else unknown
 
 
 class ToVectors(TensorOp):
-    """The vectors of words.
+    """Look up the vectors of words.
 
     Args:
         vectors (Vectors): Words and their vectors.
-        unk_init (sequence, optional): The vector of words that are not there. Default: None, zeros.
-        lower_case_backup (bool, optional): Whether words are looked up in lower case. Default: False.
+        unk_init (sequence, optional): The vector of unknown words. Default: None, zeros.
+        lower_case_backup (bool, optional): True to look words up in lower case. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -139,7 +144,7 @@ class ToVectors(TensorOp):
             list_of(int, float, containers=(list, tuple, np.ndarray))(unk_init, "unk_init")
         self.vectors, self.unk_init, self.lower_case_backup = vectors, unk_init, lower_case_backup
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind not in "SU":
             raise RuntimeError(f"ToVectors: input tensor type should be string, but the column holds {array.dtype}.")
         width = self.vectors._table.shape[1]
@@ -152,5 +157,5 @@ class ToVectors(TensorOp):
         words = to_str(array).ravel().tolist()
         if self.lower_case_backup:
             words = [word.lower() for word in words]
-        rows = np.array([self.vectors._of(word, unknown) for word in words], np.float32)
+        rows = np.array([self.vectors._vector_of(word, unknown) for word in words], np.float32)
         return rows[0] if len(rows) == 1 else rows

@@ -1,4 +1,4 @@
-"""``Vocab``: words and their numbers."""
+"""``Vocab``: words and their ids."""
 
 import sys
 from collections import Counter
@@ -17,33 +17,33 @@ from msnb.formats import text_files
 from msnb.formats.text_files import check_encoding
 
 
-def _distinct(words, name):
-    """The words of a list as the keys of a dict, in their order; an error when one comes twice."""
+def _unique_words(words, name):
+    """Return the words of a list as keys of a dict, in their order. Raise ValueError if a word is repeated."""
     of_type(list)(words, name)
     for other in (w for w in words if not isinstance(w, str)):
         of_type(str)(other, name)
-    found = dict.fromkeys(words)
-    if len(found) < len(words):
-        (twice, _), *_ = Counter(words).most_common(1)
-        raise ValueError(f"{name} contains duplicate word: {twice}.")
-    return found
+    unique = dict.fromkeys(words)
+    if len(unique) < len(words):
+        (repeated, _), *_ = Counter(words).most_common(1)
+        raise ValueError(f"{name} contains duplicate word: {repeated}.")
+    return unique
 
 
-def _joined(words, specials, special_first):
-    """Words and special tokens, numbered in their order."""
+def _number_words(words, specials, special_first):
+    """Return the ids of words and special tokens, in their order."""
     order = chain(specials, words) if special_first else chain(words, specials)
     return dict(zip(order, count()))
 
 
-def _words_of_file(path, delimiter, encoding):
-    """Yield the number and the word of each line."""
+def _read_words(path, delimiter, encoding):
+    """Yield the line number and the word of each line."""
     for number, line in enumerate(text_files.lines(path, encoding, newline="\n", choosable=True), 1):
         word = line.removesuffix("\n")
         yield number, word.partition(delimiter)[0] if delimiter else word
 
 
 class Vocab:
-    """Words and their numbers; made with one of the ``from_`` methods.
+    """Words and their ids. Create it with one of the ``from_`` methods.
 
     Examples:
         >>> import mindspore.dataset.text as text
@@ -56,7 +56,7 @@ class Vocab:
         self._bytes = {}
 
     @classmethod
-    def _of(cls, ids):
+    def _from_ids(cls, ids):
         vocab = cls()
         vocab._ids = ids
         vocab._bytes = {word.encode("utf-8"): i for word, i in ids.items()}
@@ -72,22 +72,22 @@ class Vocab:
         special_tokens: list[str] | None = None,
         special_first: bool = True,
     ) -> Self:
-        """The words of a data set's string columns, the most frequent first.
+        """Build a vocabulary of the words in string columns, the most frequent first.
 
         Args:
-            dataset (Dataset): Where the words come from.
+            dataset (Dataset): Source of the words.
             columns (Union[str, list[str]], optional): Its columns. Default: None, all.
-            freq_range (tuple, optional): Least and greatest count of a word; None in it is no bound. Default: None.
-            top_k (int, optional): At most so many words. Default: None, all.
-            special_tokens (list[str], optional): Further words, which must not occur in the data. Default: None.
-            special_first (bool, optional): Whether they come first. Default: True.
+            freq_range (tuple, optional): Minimum and maximum count of a word; None is no bound. Default: None.
+            top_k (int, optional): Maximum number of words. Default: None, all.
+            special_tokens (list[str], optional): Additional words, which must not occur in the data. Default: None.
+            special_first (bool, optional): True to number them first. Default: True.
 
         Returns:
             Vocab.
 
         Raises:
             TypeError: If an argument has the wrong type.
-            ValueError: If a bound is wrong or words are given twice.
+            ValueError: If a bound is wrong or a word is repeated.
         """
         return vocab_from_dataset(dataset, columns, freq_range, top_k, special_tokens, special_first)
 
@@ -96,26 +96,26 @@ class Vocab:
     def from_list(
         cls, word_list: list[str], special_tokens: list[str] | None = None, special_first: Flag = True
     ) -> Self:
-        """The words of a list, in its order.
+        """Build a vocabulary of the words of a list, in its order.
 
         Args:
             word_list (list[str]): The words.
-            special_tokens (list[str], optional): Further words. Default: None.
-            special_first (bool, optional): Whether they come first. Default: True.
+            special_tokens (list[str], optional): Additional words. Default: None.
+            special_first (bool, optional): True to number them first. Default: True.
 
         Returns:
             Vocab.
 
         Raises:
             TypeError: If an argument has the wrong type.
-            ValueError: If a word is given twice.
+            ValueError: If a word is repeated.
         """
-        words = _distinct(word_list, "word_list")
-        specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
-        both = words.keys() & specials.keys()
-        if both:
-            raise ValueError(f"special_tokens and word_list contain duplicate word: {both}.")
-        return cls._of(_joined(words, specials, special_first))
+        words = _unique_words(word_list, "word_list")
+        specials = _unique_words([] if special_tokens is None else special_tokens, "special_tokens")
+        common = words.keys() & specials.keys()
+        if common:
+            raise ValueError(f"special_tokens and word_list contain duplicate word: {common}.")
+        return cls._from_ids(_number_words(words, specials, special_first))
 
     @classmethod
     @checked
@@ -129,14 +129,14 @@ class Vocab:
         *,
         encoding: str = "utf-8",
     ) -> Self:
-        """The words of a file, one a line.
+        """Build a vocabulary of the words of a file, one per line.
 
         Args:
             file_path (str): The file.
-            delimiter (str, optional): The word ends there; what follows is not used. Default: ''.
-            vocab_size (int, optional): At most so many words. Default: None, all.
-            special_tokens (list[str], optional): Further words. Default: None.
-            special_first (bool, optional): Whether they come first. Default: True.
+            delimiter (str, optional): End of the word in a line. Default: ''.
+            vocab_size (int, optional): Maximum number of words. Default: None, all.
+            special_tokens (list[str], optional): Additional words. Default: None.
+            special_first (bool, optional): True to number them first. Default: True.
             encoding (str, optional): Encoding of the file, such as 'gbk'. Default: 'utf-8'.
 
         Returns:
@@ -144,13 +144,13 @@ class Vocab:
 
         Raises:
             TypeError: If an argument has the wrong type.
-            ValueError: If words are given twice, `vocab_size` is not positive or the file is not in this encoding.
+            ValueError: If a word is repeated, `vocab_size` is not positive or the file is not in this encoding.
             RuntimeError: If the file cannot be read.
         """
-        specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
+        specials = _unique_words([] if special_tokens is None else special_tokens, "special_tokens")
         words = {}
         try:
-            for number, word in islice(_words_of_file(file_path, delimiter, check_encoding(encoding)), vocab_size):
+            for number, word in islice(_read_words(file_path, delimiter, check_encoding(encoding)), vocab_size):
                 if word in words or word in specials:
                     lists = "word_list contains" if word in words else "special_tokens and word_list contain"
                     raise text_files.BadFileError(
@@ -159,37 +159,37 @@ class Vocab:
                 words[word] = None
         except OSError as error:
             raise RuntimeError(f"fail to open: {file_path} ({error.strerror}).") from None
-        return cls._of(_joined(words, specials, special_first))
+        return cls._from_ids(_number_words(words, specials, special_first))
 
     @classmethod
     @checked
     def from_dict(cls, word_dict: Annotated[dict[str, int], of_type(dict)]) -> Self:
-        """The words and numbers of a dict.
+        """Build a vocabulary from a dict.
 
         Args:
-            word_dict (dict): Word to number; numbers should be different and not negative.
+            word_dict (dict): Word to id. The ids should be distinct and not negative.
 
         Returns:
             Vocab.
 
         Raises:
-            TypeError: If a word is no str or a number no int.
-            ValueError: If a number is negative.
+            TypeError: If a word is no str or an id no int.
+            ValueError: If an id is negative.
         """
-        for name, kind, given in (("word", str, word_dict), ("word_id", int, word_dict.values())):
-            for one in given:
-                of_type(kind)(one, name)
+        for name, kind, values in (("word", str, word_dict), ("word_id", int, word_dict.values())):
+            for value in values:
+                of_type(kind)(value, name)
         if word_dict:
             for bound in (min, max):
                 within(0, INT32_MAX)(bound(word_dict.values()), "word_id")
-        return cls._of(dict(word_dict))
+        return cls._from_ids(dict(word_dict))
 
     def vocab(self) -> dict[str, int]:
-        """Words to numbers, as a dict."""
+        """Return a dict of word to id."""
         return dict(self._ids)
 
     def tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
-        """The number of a word, or of each word of a list; -1 for words that are not there."""
+        """Return the id of a word, or of each word of a list. The id of an unknown word is -1."""
         if isinstance(tokens, np.ndarray):
             tokens = tokens.tolist()
         if isinstance(tokens, list | tuple):
@@ -198,7 +198,7 @@ class Vocab:
         return self._ids.get(tokens, -1)
 
     def ids_to_tokens(self, ids: int | list[int]) -> str | list[str]:
-        """The word of a number, or of each number of a list; '' for numbers that are not there."""
+        """Return the word of an id, or of each id of a list. The word of an unknown id is ''."""
         words = {number: word for word, number in self._ids.items()}
         if isinstance(ids, np.ndarray):
             ids = ids.tolist()
@@ -223,24 +223,24 @@ def vocab_from_dataset(
     special_tokens: list[str] | None = None,
     special_first: Flag = True,
 ) -> Vocab:
-    """See :meth:`Vocab.from_dataset`."""
+    """Build a vocabulary. See :meth:`Vocab.from_dataset`."""
     if columns is not None:
         columns = [columns] if not isinstance(columns, list) else columns
         list_of(str)(columns, "col")
-    wanted = _frequencies(freq_range)
-    specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
-    counts = _count(dataset, columns)
+    allowed = _allowed_counts(freq_range)
+    specials = _unique_words([] if special_tokens is None else special_tokens, "special_tokens")
+    counts = _count_words(dataset, columns)
     if not counts:
         raise RuntimeError("Invalid data, no words in the dataset.")
-    words = {word: n for word, n in counts.items() if n in wanted}
+    words = {word: n for word, n in counts.items() if n in allowed}
     clash = [t for t in specials if t.encode("utf-8") in words]
     if clash:
         raise RuntimeError(f"Invalid data, these special words are already in the dataset: {', '.join(clash)}.")
     order = sorted(words, key=lambda w: (-words[w], w))[:top_k]
-    return Vocab._of(_joined(map(_word, order), specials, special_first))
+    return Vocab._from_ids(_number_words(map(_decode_word, order), specials, special_first))
 
 
-def _word(data):
+def _decode_word(data):
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -250,8 +250,8 @@ def _word(data):
         ) from None
 
 
-def _frequencies(freq_range):
-    """The counts of a word that are wanted, a range."""
+def _allowed_counts(freq_range):
+    """Return the range of the allowed counts of a word."""
     if freq_range is None:
         return range(sys.maxsize)
     of_type(tuple)(freq_range, "freq_range")
@@ -263,7 +263,7 @@ def _frequencies(freq_range):
     return range(low, high + 1)
 
 
-def _count(dataset, columns):
+def _count_words(dataset, columns):
     plan = dataset.make_plan()
     names = columns or plan.columns
     for name in names:
@@ -271,16 +271,16 @@ def _count(dataset, columns):
             raise RuntimeError(
                 f"Invalid parameter, column name: {name} does not exist. The columns are {plan.columns}."
             )
-    places = [plan.columns.index(name) for name in names]
+    indices = [plan.columns.index(name) for name in names]
     counts = Counter()
     with Work("counting words", unit="rows") as work:
         for chunk in plan.chunks(Hint(256)):
-            for place in places:
-                column = chunk.columns[place]
+            for index in indices:
+                column = chunk.columns[index]
                 for array in [column] if isinstance(column, np.ndarray) else column:
                     if array.dtype.kind not in "SU":
                         raise RuntimeError(
-                            f"Invalid data type: vocab is made of strings, but column {plan.columns[place]!r} holds "
+                            f"Invalid data type: vocab is made of strings, but column {plan.columns[index]!r} holds "
                             f"{array.dtype}."
                         )
                     text = np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array
@@ -299,5 +299,5 @@ def build_vocab(
     special_tokens: list[str] | None,
     special_first: bool,
 ) -> Vocab:
-    """Make a vocabulary of the words in the string columns; see :meth:`text.Vocab.from_dataset`."""
+    """Build a vocabulary of the words in string columns. See :meth:`text.Vocab.from_dataset`."""
     return vocab_from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)

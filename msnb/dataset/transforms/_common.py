@@ -1,4 +1,4 @@
-"""Transforms of any column: types, one-hot codes, slices, padding. C++ operators in MindSpore."""
+"""Transforms of any column: types, one-hot encoding, slices, padding. They are C++ operators in MindSpore."""
 
 from enum import IntEnum
 from typing import Annotated, Any
@@ -18,17 +18,17 @@ Scalar = Annotated[str | float | bool | int | bytes, of_type(str, float, bool, i
 
 @checked
 def check_one_hot(num_classes: Int, smoothing_rate: Annotated[int | float, within(0.0, 1.0, int, float)]):
-    """Checks of a number of classes and of the share of the 1 that is spread over them."""
+    """Check the number of classes and the smoothing rate of a one-hot encoding."""
     positive(num_classes, "")
 
 
 class OneHot(TensorOp):
-    """Labels as rows with a 1 at the label's place.
+    """Encode labels as one-hot vectors.
 
     Args:
-        num_classes (int): Length of a row, greater than every label.
-        smoothing_rate (float, optional): Share of the 1 spread over all places; the result is then float64. Default:
-            0.0.
+        num_classes (int): Number of classes, greater than every label.
+        smoothing_rate (float, optional): Fraction of the 1 spread over all classes; the result is then float64.
+            Default: 0.0.
 
     Raises:
         TypeError: If `num_classes` is no int.
@@ -46,7 +46,7 @@ class OneHot(TensorOp):
         self.num_classes: int = num_classes
         self.smoothing_rate: float = smoothing_rate
 
-    def _coded(self, labels):
+    def _encode_labels(self, labels):
         if labels.dtype.kind not in "iu":
             raise RuntimeError(
                 f"One hot does not support input of this type: labels should be integers, but are {labels.dtype}."
@@ -57,30 +57,30 @@ class OneHot(TensorOp):
                 f"num_classes is "
                 f"{self.num_classes}."
             )
-        coded = np.zeros((labels.size, self.num_classes), labels.dtype)
-        coded[np.arange(labels.size), labels.reshape(-1)] = 1
+        encoded = np.zeros((labels.size, self.num_classes), labels.dtype)
+        encoded[np.arange(labels.size), labels.reshape(-1)] = 1
         if self.smoothing_rate:
-            coded = ((1 - self.smoothing_rate) * coded + self.smoothing_rate / self.num_classes).astype(np.float64)
-        return coded
+            encoded = ((1 - self.smoothing_rate) * encoded + self.smoothing_rate / self.num_classes).astype(np.float64)
+        return encoded
 
-    def _row(self, label):
+    def _transform_row(self, label):
         label = label.squeeze() if label.ndim else label
         if label.ndim > 1:
             raise RuntimeError(f"One hot only supports scalars or 1D shape Tensors, but got shape {label.shape}.")
-        coded = self._coded(label)
-        return coded[0] if len(coded) == 1 else coded
+        encoded = self._encode_labels(label)
+        return encoded[0] if len(encoded) == 1 else encoded
 
-    def _stack(self, labels):
+    def _transform_stack(self, labels):
         if labels.ndim == 1 or labels.ndim == 2 and labels.shape[1] == 1:
-            return self._coded(labels)
+            return self._encode_labels(labels)
         return NotImplemented
 
 
 class Fill(TensorOp):
-    """Every element replaced by one value.
+    """Replace every element by one value.
 
     Args:
-        fill_value (Union[str, bytes, int, float, bool]): The value; it takes the type of the column.
+        fill_value (Union[str, bytes, int, float, bool]): The value. It is cast to the type of the column.
 
     Raises:
         TypeError: If it is no scalar.
@@ -90,7 +90,7 @@ class Fill(TensorOp):
     def __init__(self, fill_value: Scalar):
         self.fill_value = fill_value
 
-    def _row(self, array):
+    def _transform_row(self, array):
         value = self.fill_value.encode() if isinstance(self.fill_value, str) else self.fill_value
         if array.dtype.kind in "SU":
             text = value if isinstance(value, bytes) else str(value).encode()
@@ -103,7 +103,7 @@ class Fill(TensorOp):
 
 
 class TypeCast(TensorOp):
-    """The column in another type.
+    """Cast the column to another type.
 
     Args:
         data_type (mindspore.dtype): The type.
@@ -128,7 +128,7 @@ class TypeCast(TensorOp):
             self._type = mstype_to_detype(data_type)
         self.data_type: str = str(self._type)
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.dtype.kind in "SU":
             if self._type.kind == "S":
                 return array
@@ -141,11 +141,11 @@ class TypeCast(TensorOp):
         with np.errstate(over="ignore", invalid="ignore"):
             return array.astype(self._type)
 
-    _stack = _row
+    _transform_stack = _transform_row
 
 
 class _SliceOption:
-    """One dimension's part of a :class:`Slice`."""
+    """The index of one dimension of a :class:`Slice`."""
 
     kinds = (int, list, slice, bool, type(Ellipsis))
 
@@ -158,12 +158,11 @@ class _SliceOption:
 
 
 class Slice(TensorOp):
-    """A part of the column: one slice per dimension.
+    """Slice the column, with one index per dimension.
 
     Args:
-        slices (Union[int, list[int], slice, None, Ellipsis]): For each dimension from the first on: a place, places, a
-            slice, or None
-            or Ellipsis for all of it. A place keeps its dimension.
+        slices (Union[int, list[int], slice, None, Ellipsis]): For each dimension from the first on: an index, indices,
+            a slice, or None or Ellipsis for all of it. An index keeps its dimension.
 
     Raises:
         TypeError: If a slice has the wrong type.
@@ -176,34 +175,34 @@ class Slice(TensorOp):
     def __init__(self, *slices: Any) -> None:
         self.slices: list[Any] = [_SliceOption(option).option for option in slices]
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if len(self.slices) > array.ndim:
             raise RuntimeError(
                 f"Slice: {len(self.slices)} slices were given for a column of {array.ndim} dimension(s), shape "
                 f"{array.shape}."
             )
         for axis, option in enumerate(self.slices):
-            array = self._along(array, axis, option)
+            array = self._take_along(array, axis, option)
         return np.ascontiguousarray(array)
 
     @staticmethod
-    def _along(array, axis, option):
+    def _take_along(array, axis, option):
         if option is None or option is Ellipsis or option is True:
             return array
         length = array.shape[axis]
         if isinstance(option, slice):
             return array[(slice(None),) * axis + (option,)]
-        places = option if isinstance(option, list) else [int(option)]
-        if not places:
+        indices = option if isinstance(option, list) else [int(option)]
+        if not indices:
             raise RuntimeError("Both indices and slices can not be empty.")
-        for place in places:
-            if not -length <= place < length:
-                raise RuntimeError(f"Index {place} is out of bounds. The dimension has {length} elements.")
-        return np.take(array, places, axis=axis)
+        for index in indices:
+            if not -length <= index < length:
+                raise RuntimeError(f"Index {index} is out of bounds. The dimension has {length} elements.")
+        return np.take(array, indices, axis=axis)
 
 
 class Relational(IntEnum):
-    """The comparisons of :class:`Mask`."""
+    """Comparisons of :class:`Mask`."""
 
     EQ = 0
     NE = 1
@@ -224,11 +223,11 @@ _COMPARE = {
 
 
 class Mask(TensorOp):
-    """Where the elements of a column compare to a constant.
+    """Compare the elements of a column with a constant.
 
     Args:
         operator (Relational): The comparison.
-        constant (Union[str, int, float, bool]): What to compare with; it takes the type of the column.
+        constant (Union[str, int, float, bool]): The constant. It is cast to the type of the column.
         dtype (mindspore.dtype, optional): Type of the result. Default: mindspore.bool_.
 
     Raises:
@@ -247,29 +246,29 @@ class Mask(TensorOp):
         self.dtype = dtype
         self._type = numpy_type(dtype)
 
-    def _row(self, array):
-        text = isinstance(self.constant, str | bytes)
+    def _transform_row(self, array):
+        is_text = isinstance(self.constant, str | bytes)
         if self._type.kind == "S":
             raise RuntimeError("Cannot generate a string mask. Type should be numeric.")
-        if text != (array.dtype.kind in "SU"):
+        if is_text != (array.dtype.kind in "SU"):
             raise RuntimeError(
                 "Cannot convert constant value to the type of the input tensor: "
                 f"{self.constant!r} and a column of {array.dtype}."
             )
-        if text:
+        if is_text:
             constant = self.constant.encode() if isinstance(self.constant, str) else self.constant
-            made = np.array(_COMPARE[self.operator](array.astype(object), constant), bool).reshape(array.shape)
+            mask = np.array(_COMPARE[self.operator](array.astype(object), constant), bool).reshape(array.shape)
         else:
-            made = _COMPARE[self.operator](array, np.array(self.constant).astype(array.dtype))
-        return np.asarray(made).astype(self._type)
+            mask = _COMPARE[self.operator](array, np.array(self.constant).astype(array.dtype))
+        return np.asarray(mask).astype(self._type)
 
 
 class PadEnd(TensorOp):
-    """The column filled up (or cut) at its ends to a shape.
+    """Pad (or truncate) the column at its ends to a shape.
 
     Args:
-        pad_shape (list[Union[int, None]]): The shape; None leaves a dimension as it is.
-        pad_value (Union[str, bytes, int, float, bool], optional): What to fill with. Default: None, 0 or "".
+        pad_shape (list[Union[int, None]]): The shape; None keeps a dimension.
+        pad_value (Union[str, bytes, int, float, bool], optional): Fill value. Default: None, 0 or "".
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -278,16 +277,16 @@ class PadEnd(TensorOp):
     @checked
     def __init__(self, pad_shape: list[int | None], pad_value: Scalar | None = None) -> None:
         of_type(list)(pad_shape, "pad_end")
-        given = [dim for dim in pad_shape if dim is not None]
-        if not all(isinstance(dim, int) for dim in given):
+        sizes = [dim for dim in pad_shape if dim is not None]
+        if not all(isinstance(dim, int) for dim in sizes):
             raise TypeError(f"a value in the list is not an integer. pad_shape is {pad_shape}.")
-        for dim in given:
+        for dim in sizes:
             check(NonNegInt64, dim, "pad_shape", "PadEnd")
         self.pad_shape, self.pad_value = pad_shape, pad_value
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if not array.ndim or not self.pad_shape:
-            return array  # there is no end to fill up
+            return array  # a scalar cannot be padded
         if array.ndim != len(self.pad_shape):
             raise RuntimeError(
                 f"PadEnd: invalid pad shape: pad_shape has {len(self.pad_shape)} dimension(s), but the column has "
@@ -299,12 +298,12 @@ class PadEnd(TensorOp):
 
 
 class Concatenate(TensorOp):
-    """The input columns one after the other, between two constants.
+    """Concatenate the input columns, between two constants.
 
     Args:
         axis (int, optional): 0 or -1. Default: 0.
-        prepend (np.ndarray, optional): What comes first, 1-D. Default: None.
-        append (np.ndarray, optional): What comes last, 1-D. Default: None.
+        prepend (np.ndarray, optional): First array, 1-D. Default: None.
+        append (np.ndarray, optional): Last array, 1-D. Default: None.
 
     Raises:
         TypeError: If `prepend` or `append` is no array.
@@ -326,39 +325,38 @@ class Concatenate(TensorOp):
         self.axis = axis
         if axis not in (0, -1):
             raise ValueError(f"only 1D concatenation supported. The axis should be 0 or -1, but is {axis}.")
-        self.prepend = self._bytes(prepend)
-        self.append = self._bytes(append)
+        self.prepend = self._encode_strings(prepend)
+        self.append = self._encode_strings(append)
 
     @staticmethod
-    def _bytes(array):
+    def _encode_strings(array):
         return np.char.encode(array, "utf-8") if array is not None and array.dtype.kind == "U" else array
 
-    def _row(self, *arrays):
+    def _transform_row(self, *arrays):
         kind = arrays[0].dtype
-        parts = [p for p in (self.prepend, *arrays, self.append) if p is not None]
-        for part in parts:
-            if part.ndim != 1:
-                raise RuntimeError(f"Only 1D tensors supported, but got shape {part.shape}.")
-            if part.dtype != kind and not (part.dtype.kind == "S" and kind.kind == "S"):
-                raise RuntimeError(f"Tensor types do not match: {kind} and {part.dtype}.")
-        return np.concatenate(parts)
+        arrays_to_join = [array for array in (self.prepend, *arrays, self.append) if array is not None]
+        for array in arrays_to_join:
+            if array.ndim != 1:
+                raise RuntimeError(f"Only 1D tensors supported, but got shape {array.shape}.")
+            if array.dtype != kind and not (array.dtype.kind == "S" and kind.kind == "S"):
+                raise RuntimeError(f"Tensor types do not match: {kind} and {array.dtype}.")
+        return np.concatenate(arrays_to_join)
 
 
 class Duplicate(TensorOp):
-    """The column twice: name two output columns."""
+    """Return the column and a copy of it. Name two output columns."""
 
-    def _row(self, array):
+    def _transform_row(self, array):
         return array, array.copy()
 
 
 class Unique(TensorOp):
-    """The different elements of a 1-D column, in the order they first appear, the number of each element's, and their
-    counts.
+    """Return the distinct elements of a 1-D column, the index of each element among them, and their counts.
 
-    Name three output columns.
+    The distinct elements are in the order of their first occurrence. Name three output columns.
     """
 
-    def _row(self, array):
+    def _transform_row(self, array):
         if array.ndim > 1 and array.size != array.shape[-1]:
             raise RuntimeError(f"Only 1D tensors supported, but got shape {array.shape}.")
         array = array.reshape(-1)
@@ -366,6 +364,6 @@ class Unique(TensorOp):
             raise RuntimeError("Unique op only supports numeric input.")
         _, first, inverse, counts = np.unique(array, return_index=True, return_inverse=True, return_counts=True)
         order = np.argsort(first, kind="stable")
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        return array[first[order]], place[inverse], counts[order].astype(np.int32)
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return array[first[order]], rank[inverse], counts[order].astype(np.int32)

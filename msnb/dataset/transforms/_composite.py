@@ -1,4 +1,4 @@
-"""Transforms made of other transforms. C++ operators in MindSpore."""
+"""Transforms that consist of other transforms. They are C++ operators in MindSpore."""
 
 import random
 from typing import Annotated, Any
@@ -13,8 +13,8 @@ from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.tensor_op import TensorOp, as_array
 
 
-def filled(values, name):
-    """A list with something in it."""
+def check_non_empty(values, name):
+    """Return `values` if it is a non-empty list. Raise an error otherwise."""
     of_type(list)(values, name)
     if not values:
         raise ValueError(f"{name} can not be empty.")
@@ -22,43 +22,43 @@ def filled(values, name):
 
 
 def check_operations(transforms, name="op_list"):
-    """A non-empty list of transforms or functions."""
-    for i, op in enumerate(filled(transforms, name)):
+    """Check a non-empty list of transforms or functions."""
+    for i, op in enumerate(check_non_empty(transforms, name)):
         of_callable(op, f"{name}[{i}]")
 
 
-def open_all(operations):
-    """The states of the transforms, in a running pipeline."""
-    return [op._open() if isinstance(op, TensorOp) else None for op in operations]
+def open_states(operations):
+    """Return the states of the transforms in a running pipeline."""
+    return [op._open_state() if isinstance(op, TensorOp) else None for op in operations]
 
 
-def run_one(op, state, values):
-    """One transform or function on the columns of a row, as a tuple."""
+def run_operation(op, state, values):
+    """Run one transform or function on the columns of a row and return a tuple."""
     if not isinstance(op, TensorOp):
-        made = op(*values)
-    elif len(values) == 1 and _is_pil(values[0]) and hasattr(op, "_pil"):
-        made = op._pil(values[0])
+        outputs = op(*values)
+    elif len(values) == 1 and _is_pil(values[0]) and hasattr(op, "_transform_pil"):
+        outputs = op._transform_pil(values[0])
     elif getattr(op, "to_pil", False) is True:
-        made = op(*values)
+        outputs = op(*values)
     else:
-        made = op._run(state, *(np.asarray(v) if _is_pil(v) else v for v in values))
-    if not isinstance(made, tuple):
-        made = (made,)
-    return tuple(v if isinstance(v, np.ndarray) or _is_pil(v) else as_array(v) for v in made)
+        outputs = op._run_row(state, *(np.asarray(v) if _is_pil(v) else v for v in values))
+    if not isinstance(outputs, tuple):
+        outputs = (outputs,)
+    return tuple(v if isinstance(v, np.ndarray) or _is_pil(v) else as_array(v) for v in outputs)
 
 
 def _is_pil(value):
     return type(value).__module__.startswith("PIL")
 
 
-def unwrapped(values):
-    """The columns as arrays, a lone one without its tuple."""
+def unwrap_single(values):
+    """Return the columns as arrays. A single column is returned without its tuple."""
     values = tuple(np.asarray(v) if _is_pil(v) else v for v in values)
     return values[0] if len(values) == 1 else values
 
 
 class _Composite(TensorOp):
-    """Base of what holds other transforms."""
+    """Base of transforms that contain other transforms."""
 
     inputs = None
 
@@ -67,20 +67,20 @@ class _Composite(TensorOp):
         check_operations(transforms)
         self.transforms = transforms
 
-    def _open(self):
-        return self._own_state(), open_all(self.transforms)
+    def _open_state(self):
+        return self._create_stream(), open_states(self.transforms)
 
-    def _own_state(self):
+    def _create_stream(self):
         return Mt32(fresh_seed())
 
-    def _all(self, states, values):
+    def _run_all(self, states, values):
         for op, state in zip(self.transforms, states, strict=True):
-            values = run_one(op, state, values)
+            values = run_operation(op, state, values)
         return values
 
 
 class Compose(_Composite):
-    """Transforms one after the other.
+    """Apply transforms one after the other.
 
     Args:
         transforms (list): Transforms or functions.
@@ -101,20 +101,20 @@ class Compose(_Composite):
         self.deterministic: bool = all(isinstance(t, TensorOp) and t.deterministic for t in transforms)
         self.costly: bool = any(getattr(t, "costly", False) for t in transforms)
 
-    def _own_state(self):
+    def _create_stream(self):
         return None
 
-    def _row(self, *values):
+    def _transform_row(self, *values):
         for op in self.transforms:
-            values = run_one(op, None, values)
-        return unwrapped(values)
+            values = run_operation(op, None, values)
+        return unwrap_single(values)
 
-    def _run(self, state, *values):
-        return unwrapped(self._all(state[1], values))
+    def _run_row(self, state, *values):
+        return unwrap_single(self._run_all(state[1], values))
 
 
 class RandomApply(_Composite):
-    """Transforms one after the other, or none of them, at random.
+    """Apply all transforms one after the other with probability `prob`, or none of them.
 
     Args:
         transforms (list): Transforms or functions.
@@ -132,15 +132,15 @@ class RandomApply(_Composite):
         super().__init__(transforms)
         self.prob = prob
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
         if stream.canonical() <= self.prob:
-            values = self._all(states, values)
-        return unwrapped(values)
+            values = self._run_all(states, values)
+        return unwrap_single(values)
 
 
 class RandomChoice(_Composite):
-    """One of the transforms, at random.
+    """Apply one random transform.
 
     Args:
         transforms (list): Transforms or functions.
@@ -152,14 +152,14 @@ class RandomChoice(_Composite):
 
     deterministic = False
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
-        chosen = stream.uniform_int(0, len(self.transforms) - 1)
-        return unwrapped(run_one(self.transforms[chosen], states[chosen], values))
+        index = stream.uniform_int(0, len(self.transforms) - 1)
+        return unwrap_single(run_operation(self.transforms[index], states[index], values))
 
 
 class RandomOrder(_Composite):
-    """The transforms one after the other, in random order.
+    """Apply the transforms in random order.
 
     Args:
         transforms (list): Transforms or functions.
@@ -171,16 +171,16 @@ class RandomOrder(_Composite):
 
     deterministic = False
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         order = list(range(len(self.transforms)))
-        random.shuffle(order)  # a Python transform in MindSpore: it draws from Python's random
+        random.shuffle(order)  # in MindSpore a Python transform, which draws from Python's random
         for i in order:
-            values = run_one(self.transforms[i], state[1][i], values)
-        return unwrapped(values)
+            values = run_operation(self.transforms[i], state[1][i], values)
+        return unwrap_single(values)
 
 
 class Plugin(TensorOp):
-    """Transforms of a shared library of MindSpore's own are not supported.
+    """Transforms of a compiled MindSpore library are not supported.
 
     Args:
         lib_path (str): Path of the library.

@@ -1,4 +1,4 @@
-"""``mindspore.dataset.transforms.py_transforms``: transforms made of Python functions, and one-hot codes."""
+"""``mindspore.dataset.transforms.py_transforms``: combinations of Python functions, and one-hot encoding."""
 
 from typing import Annotated, Any
 
@@ -12,23 +12,23 @@ from msnb.dataset.transforms._common import check_one_hot
 __all__ = ["OneHotOp", "Compose", "RandomApply", "RandomChoice", "RandomOrder"]
 
 
-class _OfFunctions(Described):
-    """What is made of a list of functions."""
+class _FunctionList(Described):
+    """Base of transforms of a list of functions."""
 
     @checked
     def __init__(self, transforms: Annotated[list, of_type(list)]):
-        odd = [i for i, transform in enumerate(transforms) if not callable(transform)]
-        if odd:
-            raise ValueError(f"transforms[{odd[0]}] is not callable.")
+        invalid = [i for i, transform in enumerate(transforms) if not callable(transform)]
+        if invalid:
+            raise ValueError(f"transforms[{invalid[0]}] is not callable.")
         self.transforms = transforms
 
 
 class OneHotOp(Described):
-    """A label as a row with a 1 at its place.
+    """Encode a label as a one-hot vector.
 
     Args:
-        num_classes (int): Length of the row, greater than every label.
-        smoothing_rate (float, optional): Share of the 1 that is spread over all places. Default: 0.0.
+        num_classes (int): Number of classes, greater than every label.
+        smoothing_rate (float, optional): Fraction of the 1 spread over all classes. Default: 0.0.
 
     Raises:
         TypeError: If `num_classes` is no int.
@@ -41,19 +41,19 @@ class OneHotOp(Described):
         self.smoothing_rate: float = smoothing_rate
 
     def __call__(self, label: Any) -> Any:
-        """The row of one label, or one row per label."""
+        """Encode one label, or each label of an array."""
         return util.one_hot_encoding(label, self.num_classes, self.smoothing_rate)
 
 
-class Compose(_OfFunctions):
-    """Functions one after the other; PIL images may travel between them.
+class Compose(_FunctionList):
+    """Apply functions one after the other. PIL images may be passed between them.
 
     Args:
         transforms (list): Transforms or functions.
 
     Raises:
         TypeError: If `transforms` is no list.
-        ValueError: If it is empty or holds something that cannot be called.
+        ValueError: If it is empty or an item is not callable.
 
     Examples:
         >>> import mindspore.dataset.vision.py_transforms as PV
@@ -67,7 +67,7 @@ class Compose(_OfFunctions):
             raise ValueError("transforms list is empty.")
 
     def __call__(self, *args: Any) -> Any:
-        """Apply them to the columns of a row, given as numpy arrays."""
+        """Apply the functions to the columns of a row, which are numpy arrays."""
         if not args:
             raise TypeError(
                 "Compose was called without an image. Fix invocation (avoid it being invoked as Compose([...])())."
@@ -75,8 +75,8 @@ class Compose(_OfFunctions):
         return util.compose(self.transforms, *args)
 
 
-class RandomApply(_OfFunctions):
-    """Functions one after the other, or none of them, at random.
+class RandomApply(_FunctionList):
+    """Apply all functions one after the other with probability `prob`, or none of them.
 
     Args:
         transforms (list): Transforms or functions.
@@ -95,37 +95,37 @@ class RandomApply(_OfFunctions):
         self.prob = prob
 
     def __call__(self, img: Any) -> Any:
-        """Apply them to an image."""
+        """Apply the functions to an image."""
         return util.random_apply(img, self.transforms, self.prob)
 
 
-class RandomChoice(_OfFunctions):
-    """One of the functions, at random.
+class RandomChoice(_FunctionList):
+    """Apply one random function.
 
     Args:
         transforms (list): Transforms or functions.
 
     Raises:
         TypeError: If `transforms` is no list.
-        ValueError: If it holds something that cannot be called.
+        ValueError: If an item is not callable.
     """
 
     def __call__(self, img: Any) -> Any:
-        """Apply one to an image."""
+        """Apply one function to an image."""
         return util.random_choice(img, self.transforms)
 
 
-class RandomOrder(_OfFunctions):
-    """The functions one after the other, in random order.
+class RandomOrder(_FunctionList):
+    """Apply the functions in random order.
 
     Args:
         transforms (list): Transforms or functions.
 
     Raises:
         TypeError: If `transforms` is no list.
-        ValueError: If it holds something that cannot be called.
+        ValueError: If an item is not callable.
     """
 
     def __call__(self, img: Any) -> Any:
-        """Apply them to an image."""
+        """Apply the functions to an image."""
         return util.random_order(img, self.transforms)

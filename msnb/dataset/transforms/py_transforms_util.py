@@ -1,4 +1,4 @@
-"""The functions behind ``py_transforms``; they draw from Python's ``random``, as MindSpore's do."""
+"""Functions behind ``py_transforms``. They draw from Python's ``random``, as in MindSpore."""
 
 import functools
 import random
@@ -11,12 +11,12 @@ from msnb.dataset.core.py_util_helpers import is_numpy
 
 
 def all_numpy(args: Any) -> bool:
-    """Whether a value, or every value of a tuple, is a numpy array."""
+    """Return True if a value, or every value of a tuple, is a numpy array."""
     return all(map(is_numpy, args)) if isinstance(args, tuple) else is_numpy(args)
 
 
 def compose(transforms: Sequence[Callable[..., Any]], *args: Any) -> Any:
-    """`args` through all transforms; numpy arrays in, numpy arrays out."""
+    """Apply all transforms to numpy arrays. The results must be numpy arrays."""
     if not all_numpy(args):
         raise TypeError(f"args should be NumPy ndarray. Got {type(args)}.")
     for transform in transforms:
@@ -24,13 +24,13 @@ def compose(transforms: Sequence[Callable[..., Any]], *args: Any) -> Any:
         if not isinstance(args, tuple):
             args = (args,)
     if not all_numpy(args):
-        odd = next(a for a in args if not is_numpy(a))
-        raise TypeError(f"args should be NumPy ndarray. Got {type(odd)}. Append ToTensor() to transforms.")
+        invalid = next(a for a in args if not is_numpy(a))
+        raise TypeError(f"args should be NumPy ndarray. Got {type(invalid)}. Append ToTensor() to transforms.")
     return args
 
 
 def one_hot_encoding(label: Any, num_classes: int, epsilon: float) -> np.ndarray:
-    """One row per label, a share `epsilon` of the 1 spread over all places."""
+    """Return one row per label, with a fraction `epsilon` of the 1 spread over all classes."""
     labels = np.ravel(label)
     if (labels > num_classes).any():
         raise ValueError(f"the num_classes is smaller than the category number: {num_classes} and {labels.max()}.")
@@ -39,22 +39,22 @@ def one_hot_encoding(label: Any, num_classes: int, epsilon: float) -> np.ndarray
     return rows
 
 
-def _through(transforms, img):
-    """`img` through one transform after the other."""
-    return functools.reduce(lambda made, transform: transform(made), transforms, img)
+def _apply_all(transforms, img):
+    """Apply one transform after the other."""
+    return functools.reduce(lambda result, transform: transform(result), transforms, img)
 
 
 def random_order(img: Any, transforms: Sequence[Callable[..., Any]]) -> Any:
-    """`img` through all transforms, shuffled (in place) before."""
+    """Shuffle the transforms in place and apply all of them."""
     random.shuffle(transforms)
-    return _through(transforms, img)
+    return _apply_all(transforms, img)
 
 
 def random_apply(img: Any, transforms: Sequence[Callable[..., Any]], prob: float) -> Any:
-    """`img` through all transforms with probability `prob`."""
-    return img if prob < random.random() else _through(transforms, img)
+    """Apply all transforms with probability `prob`."""
+    return img if prob < random.random() else _apply_all(transforms, img)
 
 
 def random_choice(img: Any, transforms: Sequence[Callable[..., Any]]) -> Any:
-    """`img` through one transform."""
+    """Apply one random transform."""
     return random.choice(transforms)(img)

@@ -1,4 +1,4 @@
-"""Face of 2.x's ``mindspore.dataset.transforms.transforms``: one class for what r1.1 has twice."""
+"""Re-export module of ``mindspore.dataset.transforms.transforms`` of MindSpore 2: one class for each pair in r1.1."""
 
 from msnb.dataset.core.tensor_op import PyTensorOperation as PyTensorOperation
 from msnb.dataset.transforms._common import (

@@ -1,4 +1,4 @@
-"""Automatic augmentation: random choices among transforms, mixing of samples. C++ operators in MindSpore."""
+"""Automatic augmentation: random selection of transforms, mixing of examples. They are C++ operators in MindSpore."""
 
 from typing import Annotated, Any
 
@@ -10,17 +10,17 @@ from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Real, above_zero, list_of, of_callable, of_type, positive, within
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.transforms._composite import _Composite, filled, open_all, run_one, unwrapped
-from msnb.dataset.vision._kinds import pair
+from msnb.dataset.transforms._composite import _Composite, check_non_empty, open_states, run_operation, unwrap_single
+from msnb.dataset.vision._kinds import two_tuple
 from msnb.dataset.vision.utils import ImageBatchFormat
 
 
 class UniformAugment(_Composite):
-    """Some of the transforms, chosen at random, each applied with probability one half.
+    """Apply randomly chosen transforms, each with probability one half.
 
     Args:
         transforms (list): Transforms.
-        num_ops (int, optional): How many are chosen. Default: 2.
+        num_ops (int, optional): Number of transforms to choose. Default: 2.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -44,17 +44,17 @@ class UniformAugment(_Composite):
         self.transforms = transforms
         self.num_ops: int = num_ops
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
-        chosen = stream.sample(list(range(len(self.transforms))), self.num_ops)
-        for i in chosen:
+        indices = stream.sample(list(range(len(self.transforms))), self.num_ops)
+        for i in indices:
             if not stream.uniform_int(0, 1):
-                values = run_one(self.transforms[i], states[i], values)
-        return unwrapped(values)
+                values = run_operation(self.transforms[i], states[i], values)
+        return unwrap_single(values)
 
 
 class RandomSelectSubpolicy(TensorOp):
-    """One of several lists of transforms, at random; each of its transforms is applied with its own probability.
+    """Choose one of several lists of transforms randomly. Apply each of its transforms with its own probability.
 
     Args:
         policy (list(list(tuple(TensorOp, float)))): The lists of (transform, probability).
@@ -74,24 +74,24 @@ class RandomSelectSubpolicy(TensorOp):
 
     @answered
     def __init__(self, policy: list[Any]) -> None:
-        for i, sub in enumerate(filled(policy, "policy")):
-            for j, choice in enumerate(filled(sub, f"policy[{i}]")):
-                place = f"policy[{i}][{j}]"
-                pair(choice, place)
-                of_callable(choice[0], f"op of (op, prob) in {place}")
-                within(0, 1)(choice[1], f"prob of (op, prob) {place}")
+        for i, sub in enumerate(check_non_empty(policy, "policy")):
+            for j, choice in enumerate(check_non_empty(sub, f"policy[{i}]")):
+                location = f"policy[{i}][{j}]"
+                two_tuple(choice, location)
+                of_callable(choice[0], f"op of (op, prob) in {location}")
+                within(0, 1)(choice[1], f"prob of (op, prob) {location}")
         self.policy = policy
 
-    def _open(self):
-        return Mt32(fresh_seed()), [open_all([op for op, _ in sub]) for sub in self.policy]
+    def _open_state(self):
+        return Mt32(fresh_seed()), [open_states([op for op, _ in sub]) for sub in self.policy]
 
-    def _run(self, state, *values):
+    def _run_row(self, state, *values):
         stream, states = state
-        chosen = stream.uniform_int(0, len(self.policy) - 1)
-        for (op, prob), op_state in zip(self.policy[chosen], states[chosen], strict=True):
+        index = stream.uniform_int(0, len(self.policy) - 1)
+        for (op, prob), op_state in zip(self.policy[index], states[index], strict=True):
             if stream.canonical() <= prob:
-                values = run_one(op, op_state, values)
-        return unwrapped(values)
+                values = run_operation(op, op_state, values)
+        return unwrap_single(values)
 
 
 def _check_batch(op, image, label):
@@ -116,12 +116,12 @@ def _check_batch(op, image, label):
 
 
 class MixUpBatch(TensorOp):
-    """Each image of a batch mixed with another of the batch, labels likewise (Zhang et al., 2018).
+    """Mix each image of a batch with another of the batch, and labels likewise (Zhang et al., 2018).
 
-    Labels are one-hot codes; put it after ``batch`` on the columns [image, label].
+    Labels are one-hot codes. Use it after ``batch`` on the columns [image, label].
 
     Args:
-        alpha (float, optional): Both parameters of the beta distribution of the share. Default: 1.0.
+        alpha (float, optional): Both parameters of the beta distribution of the mixing weight. Default: 1.0.
 
     Raises:
         ValueError: If `alpha` is not positive.
@@ -136,7 +136,7 @@ class MixUpBatch(TensorOp):
         within(0, FLOAT_MAX_INTEGER)(alpha, "")
         self.alpha = alpha
 
-    def _run(self, stream, *columns):
+    def _run_row(self, stream, *columns):
         if len(columns) < 2:
             raise RuntimeError("MixUpBatch: Both images and labels columns are required for this operation.")
         image, label = columns[:2]
@@ -155,13 +155,13 @@ class MixUpBatch(TensorOp):
 
 
 class CutMixBatch(TensorOp):
-    """A box of each image of a batch replaced by that of another, labels mixed by area (Yun et al., 2019).
+    """Replace a box of each image of a batch by the box of another image. Labels are mixed by area (Yun et al., 2019).
 
-    Labels are one-hot codes; put it after ``batch`` on the columns [image, label].
+    Labels are one-hot codes. Use it after ``batch`` on the columns [image, label].
 
     Args:
-        image_batch_format (ImageBatchFormat): Where the channels are.
-        alpha (float, optional): Both parameters of the beta distribution of the box's share. Default: 1.0.
+        image_batch_format (ImageBatchFormat): Axis order of the images.
+        alpha (float, optional): Both parameters of the beta distribution of the box's area. Default: 1.0.
         prob (float, optional): Probability for each image. Default: 1.0.
 
     Raises:
@@ -185,7 +185,7 @@ class CutMixBatch(TensorOp):
         self.alpha = alpha
         self.prob: float = prob
 
-    def _box(self, stream, height, width, share):
+    def _draw_box(self, stream, height, width, share):
         cut = np.float32(1) - share
         w, h = int(width * cut), int(height * cut)
         cx, cy = stream.uniform_int(0, width), stream.uniform_int(0, height)
@@ -193,36 +193,42 @@ class CutMixBatch(TensorOp):
         x2, y2 = np.clip(cx + w // 2, 0, width - 1), np.clip(cy + h // 2, 0, height - 1)
         return int(x), int(y), int(np.clip(x2 - x, 1, width - 1)), int(np.clip(y2 - y, 1, height - 1))
 
-    def _run(self, stream, *columns):
+    def _run_row(self, stream, *columns):
         if len(columns) < 2:
             raise RuntimeError("CutMixBatch: Both images and labels columns are required for this operation.")
         image, label = columns[:2]
         _check_batch(self, image, label)
-        first = self.image_batch_format == ImageBatchFormat.NCHW
-        if image.shape[1 if first else 3] not in (1, 3):
+        channels_first = self.image_batch_format == ImageBatchFormat.NCHW
+        if image.shape[1 if channels_first else 3] not in (1, 3):
             raise RuntimeError(
                 f"CutMixBatch: Image doesn't match the given image format {self.image_batch_format.name}: shape "
                 f"{image.shape}."
             )
         other = stream.shuffle(list(range(len(image))))
         stream.forget_normal()
-        height, width = image.shape[2:] if first else image.shape[1:3]
+        height, width = image.shape[2:] if channels_first else image.shape[1:3]
         images, labels = image.copy(), label.astype(np.float32)
         for i in range(len(image)):
             x1, x2 = stream.gamma_float(self.alpha), stream.gamma_float(self.alpha)
             share = np.float32(x1 / (x1 + x2))
             if stream.canonical() >= self.prob:
                 continue
-            x, y, w, h = self._box(stream, height, width, share)
-            part = (slice(None), slice(y, y + h), slice(x, x + w)) if first else (slice(y, y + h), slice(x, x + w))
-            images[i][part] = image[other[i]][part]
-            kept = np.float32(1) - np.float32(w * h) / np.float32(height * width)
-            labels[i] = kept * label[i].astype(np.float32) + (np.float32(1) - kept) * label[other[i]].astype(np.float32)
+            x, y, w, h = self._draw_box(stream, height, width, share)
+            box = (
+                (slice(None), slice(y, y + h), slice(x, x + w))
+                if channels_first
+                else (slice(y, y + h), slice(x, x + w))
+            )
+            images[i][box] = image[other[i]][box]
+            remaining = np.float32(1) - np.float32(w * h) / np.float32(height * width)
+            labels[i] = remaining * label[i].astype(np.float32) + (np.float32(1) - remaining) * label[other[i]].astype(
+                np.float32
+            )
         return images, labels
 
 
 class RandomLighting(TensorOp):
-    """Light of random colour added (AlexNet's noise along the principal components of ImageNet).
+    """Add light of a random colour (AlexNet's noise along the principal components of ImageNet).
 
     Args:
         alpha (float, optional): Standard deviation of the noise. Default: 0.05.
@@ -242,24 +248,22 @@ class RandomLighting(TensorOp):
     def __init__(self, alpha: Annotated[float | int, within(0, 16777216, float, int)] = 0.05):
         self.alpha = alpha
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return np.array([stream.normal_float() * np.float32(self.alpha) for _ in range(3)], np.float32)
 
-    def _apply(self, noise, image):
+    def _apply_params(self, noise, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"RandomLighting: image shape should be <H,W,3>, but got {image.shape}.")
         light = self._components @ (noise * self._values)
-        made = image.astype(np.float32) + light
-        return (
-            np.clip(np.rint(made), 0, 255).astype(image.dtype) if image.dtype == np.uint8 else made.astype(image.dtype)
-        )
+        lit = image.astype(np.float32) + light
+        return np.clip(np.rint(lit), 0, 255).astype(image.dtype) if image.dtype == np.uint8 else lit.astype(image.dtype)
 
 
 def check_transform(transform, name="transform"):
-    """A transform of the library."""
+    """Check that `transform` is a transform of the library."""
     of_type(TensorOp)(transform, name)
 
 
-def check_all(transforms, name):
-    """A list of transforms of the library."""
+def check_transforms(transforms, name):
+    """Check that `transforms` is a list of transforms of the library."""
     list_of(TensorOp)(transforms, name)

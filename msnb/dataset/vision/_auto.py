@@ -1,6 +1,8 @@
-"""Learned and random augmentation policies: AutoAugment (Cubuk et al., 2019), RandAugment (Cubuk et al., 2020),
-TrivialAugmentWide
-(Mueller and Hutter, 2021). The policies are the papers' tables."""
+"""Learned and random augmentation policies, with the tables of the papers.
+
+AutoAugment is by Cubuk et al. (2019), RandAugment by Cubuk et al. (2020), TrivialAugmentWide by Mueller and Hutter
+(2021).
+"""
 
 from typing import Annotated
 
@@ -10,7 +12,7 @@ from msnb.common.kinds import check, checked
 from msnb.dataset.core.kinds import Int, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._kinds import FillValue, Interpolation, triple
+from msnb.dataset.vision._kinds import FillValue, Interpolation, to_channel_values
 from msnb.dataset.vision.utils import AutoAugmentPolicy, Inter
 
 _IMAGENET = """Posterize 0.4 8 Rotate 0.6 9|Solarize 0.6 5 AutoContrast 0.6 -|Equalize 0.8 - Equalize 0.6 -|
@@ -44,37 +46,42 @@ Solarize 0.7 2 TranslateY 0.6 7|ShearY 0.8 4 Invert 0.8 -|ShearX 0.7 9 Translate
 ShearX 0.7 2 Invert 0.1 -"""
 
 
-def _table(text):
-    """((operation, probability, magnitude or None), (...)) of each subpolicy."""
+def _parse_policy(text):
+    """Return ((operation, probability, magnitude or None), (...)) of each subpolicy."""
     rows = []
-    for part in text.replace("\n", "").split("|"):
-        w = part.split()
-        rows.append(tuple((w[i], float(w[i + 1]), None if w[i + 2] == "-" else int(w[i + 2])) for i in (0, 3)))
+    for subpolicy in text.replace("\n", "").split("|"):
+        words = subpolicy.split()
+        rows.append(
+            tuple((words[i], float(words[i + 1]), None if words[i + 2] == "-" else int(words[i + 2])) for i in (0, 3))
+        )
     return rows
 
 
 _POLICIES = {
-    AutoAugmentPolicy.IMAGENET: _table(_IMAGENET),
-    AutoAugmentPolicy.CIFAR10: _table(_CIFAR10),
-    AutoAugmentPolicy.SVHN: _table(_SVHN),
+    AutoAugmentPolicy.IMAGENET: _parse_policy(_IMAGENET),
+    AutoAugmentPolicy.CIFAR10: _parse_policy(_CIFAR10),
+    AutoAugmentPolicy.SVHN: _parse_policy(_SVHN),
 }
 _SIGNED = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast", "Sharpness"}
 
 
-def _space(bins, height, width, wide=False):
-    """Magnitudes of each operation, from weak to strong; None where it has none."""
+def _magnitude_tables(bins, height, width, wide=False):
+    """Return the magnitudes of each operation from weak to strong, or None for an operation without magnitude."""
     line = np.linspace
     if wide:
-        move = {"TranslateX": line(0, 32, bins), "TranslateY": line(0, 32, bins)}
+        translations = {"TranslateX": line(0, 32, bins), "TranslateY": line(0, 32, bins)}
         shear, turn, colour, bits = 0.99, 135.0, 0.99, 6
     else:
-        move = {"TranslateX": line(0, 150.0 / 331.0 * width, bins), "TranslateY": line(0, 150.0 / 331.0 * height, bins)}
+        translations = {
+            "TranslateX": line(0, 150.0 / 331.0 * width, bins),
+            "TranslateY": line(0, 150.0 / 331.0 * height, bins),
+        }
         shear, turn, colour, bits = 0.3, 30.0, 0.9, 4
     colours = {name: line(0, colour, bins) for name in ("Brightness", "Color", "Contrast", "Sharpness")}
     return {
         "ShearX": line(0, shear, bins),
         "ShearY": line(0, shear, bins),
-        **move,
+        **translations,
         "Rotate": line(0, turn, bins),
         **colours,
         "Posterize": 8 - np.round(np.arange(bins) / ((bins - 1) / bits)),
@@ -84,8 +91,8 @@ def _space(bins, height, width, wide=False):
     }
 
 
-def apply(image, name, magnitude, interpolation, fill):
-    """One operation of the policies' alphabet."""
+def apply_operation(image, name, magnitude, interpolation, fill):
+    """Apply one operation of a policy."""
     if name in ("ShearX", "ShearY"):
         degrees = float(np.degrees(magnitude))
         return kernels.affine(
@@ -120,25 +127,25 @@ class _Policy(TensorOp):
     deterministic = False
     costly = True
 
-    def _set(self, interpolation, fill_value):
+    def _set_fill(self, interpolation, fill_value):
         self.interpolation = interpolation
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, operations, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"{type(self).__name__}: image shape should be <H,W,3>, but got {image.shape}.")
-        for name, magnitude in drawn:
-            image = apply(image, name, magnitude, self.interpolation, self.fill_value)
+        for name, magnitude in operations:
+            image = apply_operation(image, name, magnitude, self.interpolation, self.fill_value)
         return image
 
 
 class AutoAugment(_Policy):
-    """The policy learned on a data set: one of 25 pairs of operations, at random.
+    """Apply the policy learned on a data set: one of 25 pairs of operations, chosen randomly.
 
     Args:
         policy (AutoAugmentPolicy, optional): The data set. Default: AutoAugmentPolicy.IMAGENET.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """
 
     @checked
@@ -149,29 +156,29 @@ class AutoAugment(_Policy):
         fill_value: FillValue = 0,
     ):
         self.policy = policy
-        self._set(interpolation, fill_value)
+        self._set_fill(interpolation, fill_value)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         pairs = _POLICIES[self.policy]
-        space = _space(10, image.shape[0], image.shape[1])
-        drawn = []
+        magnitudes = _magnitude_tables(10, image.shape[0], image.shape[1])
+        operations = []
         for name, prob, magnitude in pairs[stream.uniform_int(0, len(pairs) - 1)]:
             chance, sign = stream.uniform_float(0, 1), stream.uniform_int(0, 1)
             if chance <= prob:
-                value = 0.0 if magnitude is None else float(space[name][magnitude])
-                drawn.append((name, -value if name in _SIGNED and sign == 0 else value))
-        return drawn
+                value = 0.0 if magnitude is None else float(magnitudes[name][magnitude])
+                operations.append((name, -value if name in _SIGNED and sign == 0 else value))
+        return operations
 
 
 class RandAugment(_Policy):
-    """Random operations of one strength.
+    """Apply random operations of one strength.
 
     Args:
-        num_ops (int, optional): How many. Default: 2.
+        num_ops (int, optional): Number of operations. Default: 2.
         magnitude (int, optional): The strength. Default: 9.
         num_magnitude_bins (int, optional): Number of strengths. Default: 31.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """
 
     @checked
@@ -187,28 +194,28 @@ class RandAugment(_Policy):
         self.num_ops: int = num_ops
         self.magnitude = magnitude
         self.num_magnitude_bins: int = num_magnitude_bins
-        self._set(interpolation, fill_value)
+        self._set_fill(interpolation, fill_value)
 
-    def _draw(self, stream, image):
-        space = {"Identity": None, **_space(self.num_magnitude_bins, image.shape[0], image.shape[1])}
-        names = list(space)
-        drawn = []
+    def _draw_params(self, stream, image):
+        magnitudes = {"Identity": None, **_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1])}
+        names = list(magnitudes)
+        operations = []
         for _ in range(self.num_ops):
             name = names[stream.uniform_int(0, len(names) - 1)]
-            value = 0.0 if space[name] is None else float(space[name][self.magnitude])
+            value = 0.0 if magnitudes[name] is None else float(magnitudes[name][self.magnitude])
             if name in _SIGNED and stream.uniform_int(0, 1) == 0:
                 value = -value
-            drawn.append((name, value))
-        return drawn
+            operations.append((name, value))
+        return operations
 
 
 class TrivialAugmentWide(_Policy):
-    """One random operation of random strength.
+    """Apply one random operation of random strength.
 
     Args:
         num_magnitude_bins (int, optional): Number of strengths. Default: 31.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """
 
     @checked
@@ -219,11 +226,18 @@ class TrivialAugmentWide(_Policy):
         fill_value: FillValue = 0,
     ):
         self.num_magnitude_bins: int = num_magnitude_bins
-        self._set(interpolation, fill_value)
+        self._set_fill(interpolation, fill_value)
 
-    def _draw(self, stream, image):
-        space = {"Identity": None, **_space(self.num_magnitude_bins, image.shape[0], image.shape[1], wide=True)}
-        names = list(space)
+    def _draw_params(self, stream, image):
+        magnitudes = {
+            "Identity": None,
+            **_magnitude_tables(self.num_magnitude_bins, image.shape[0], image.shape[1], wide=True),
+        }
+        names = list(magnitudes)
         name = names[stream.uniform_int(0, len(names) - 1)]
-        value = 0.0 if space[name] is None else float(space[name][stream.uniform_int(0, self.num_magnitude_bins - 1)])
+        value = (
+            0.0
+            if magnitudes[name] is None
+            else float(magnitudes[name][stream.uniform_int(0, self.num_magnitude_bins - 1)])
+        )
         return [(name, -value if name in _SIGNED and stream.uniform_int(0, 1) == 0 else value)]

@@ -1,5 +1,6 @@
-"""Transforms of an image together with its bounding boxes: rows (x, y, width, height, ...) of a float32 column. C++
-operators in MindSpore.
+"""Transforms of an image together with its bounding boxes. They are C++ operators in MindSpore.
+
+Boxes are a float32 column; each row is (x, y, width, height, ...).
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import of_type
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.transforms._composite import run_one
+from msnb.dataset.transforms._composite import run_operation
 from msnb.dataset.vision import kernels
 from msnb.dataset.vision._crops import RandomCrop, RandomResizedCrop
 from msnb.dataset.vision._geometry import RandomHorizontalFlip, RandomResize, RandomVerticalFlip, Resize
@@ -21,9 +22,9 @@ from msnb.dataset.vision._kinds import Probability
 from msnb.dataset.vision.utils import Border, Inter
 
 
-def valid_boxes(image, boxes):
-    """A float32 copy of the boxes, which must lie inside the image."""
-    kernels.image(image, "bounding boxes")
+def check_boxes(image, boxes):
+    """Return a float32 copy of the boxes. Raise RuntimeError if one is not inside the image."""
+    kernels.check_image(image, "bounding boxes")
     if boxes.ndim < 2:
         raise RuntimeError(f"Bounding boxes shape should have at least two dimensions, but got shape {boxes.shape}.")
     if boxes.shape[1] < 4:
@@ -37,8 +38,8 @@ def valid_boxes(image, boxes):
     return boxes
 
 
-def cropped(boxes, x, y, width, height):
-    """The boxes as seen in a crop; those outside are gone."""
+def crop_boxes(boxes, x, y, width, height):
+    """Return the boxes relative to a crop, clipped to it. Boxes outside the crop are removed."""
     x0, y0 = boxes[:, 0], boxes[:, 1]
     x1, y1 = x0 + boxes[:, 2], y0 + boxes[:, 3]
     boxes = boxes[~((x0 > x + width) | (y0 > y + height) | (x1 < x) | (y1 < y))].copy()
@@ -49,8 +50,8 @@ def cropped(boxes, x, y, width, height):
     return boxes
 
 
-def resized(boxes, new, old):
-    """The boxes after a resize from shape `old` to shape `new`."""
+def resize_boxes(boxes, new, old):
+    """Return the boxes after a resize from shape `old` to shape `new`."""
     h, w = np.float32(new[0] / old[0]), np.float32(new[1] / old[1])
     boxes = boxes.copy()
     boxes[:, :4] *= np.array([w, h, w, h], np.float32)
@@ -60,25 +61,24 @@ def resized(boxes, new, old):
 class _BoxOp(TensorOp):
     inputs = None
 
-    def _pair(self, columns):
+    def _check_columns(self, columns):
         if len(columns) != 2:
             raise RuntimeError(
                 f"{type(self).__name__}: Requires Image and Bounding Boxes, likely missed bounding boxes: got "
                 f"{len(columns)} "
                 "column(s)."
             )
-        return columns[0], valid_boxes(*columns)
+        return columns[0], check_boxes(*columns)
 
 
 class _RandomBoxOp(_BoxOp):
-    """Draws as the transform without boxes does."""
+    """A transform with the same random draws as its counterpart without boxes."""
 
     deterministic = False
-    _alone = None
 
-    def _draw(self, stream, *columns):
-        image, _ = self._pair(columns)
-        return self._op._draw(stream, image)
+    def _draw_params(self, stream, *columns):
+        image, _ = self._check_columns(columns)
+        return self._op._draw_params(stream, image)
 
 
 class RandomCropWithBBox(_RandomBoxOp):
@@ -100,46 +100,46 @@ class RandomCropWithBBox(_RandomBoxOp):
         self._op = RandomCrop(size, padding, pad_if_needed, fill_value, padding_mode)
         self.size, self.padding = self._op.size, self._op.padding
 
-    def _apply(self, drawn, *columns):
-        image, boxes = self._pair(columns)
-        (left, top, _, _), _, _ = self._op._plan(image.shape)
+    def _apply_params(self, corner, *columns):
+        image, boxes = self._check_columns(columns)
+        (left, top, _, _), _, _ = self._op._plan_padding(image.shape)
         boxes[:, 0] += left
         boxes[:, 1] += top
-        return self._op._apply(drawn, image), cropped(boxes, *drawn, self.size[1], self.size[0])
+        return self._op._apply_params(corner, image), crop_boxes(boxes, *corner, self.size[1], self.size[0])
 
 
 class _FlipWithBBox(_RandomBoxOp):
     @checked
     def __init__(self, prob: Probability = 0.5):
         self.prob = prob
-        self._op = self._flip(prob)
+        self._op = self._flip_class(prob)
 
-    def _apply(self, flip, *columns):
-        image, boxes = self._pair(columns)
+    def _apply_params(self, flip, *columns):
+        image, boxes = self._check_columns(columns)
         if flip:
             axis = self._op._axis
             boxes[:, 1 - axis] = np.float32(image.shape[axis]) - boxes[:, 1 - axis] - boxes[:, 3 - axis]
-        return self._op._apply(flip, image), boxes
+        return self._op._apply_params(flip, image), boxes
 
 
 class RandomHorizontalFlipWithBBox(_FlipWithBBox):
     """:class:`RandomHorizontalFlip` of an image and its boxes.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
-    _flip = RandomHorizontalFlip
+    _flip_class = RandomHorizontalFlip
 
 
 class RandomVerticalFlipWithBBox(_FlipWithBBox):
     """:class:`RandomVerticalFlip` of an image and its boxes.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
-    _flip = RandomVerticalFlip
+    _flip_class = RandomVerticalFlip
 
 
 class ResizeWithBBox(_BoxOp):
@@ -155,10 +155,10 @@ class ResizeWithBBox(_BoxOp):
         self.size = size
         self.interpolation: Inter = interpolation
 
-    def _row(self, *columns):
-        image, boxes = self._pair(columns)
-        made = self._op._row(image)
-        return made, resized(boxes, made.shape, image.shape)
+    def _transform_row(self, *columns):
+        image, boxes = self._check_columns(columns)
+        resized_image = self._op._transform_row(image)
+        return resized_image, resize_boxes(boxes, resized_image.shape, image.shape)
 
 
 class RandomResizeWithBBox(_RandomBoxOp):
@@ -173,10 +173,10 @@ class RandomResizeWithBBox(_RandomBoxOp):
         self._op = RandomResize(size)
         self.size = size
 
-    def _apply(self, drawn, *columns):
-        image, boxes = self._pair(columns)
-        made = self._op._apply(drawn, image)
-        return made, resized(boxes, made.shape, image.shape)
+    def _apply_params(self, interpolation, *columns):
+        image, boxes = self._check_columns(columns)
+        resized_image = self._op._apply_params(interpolation, image)
+        return resized_image, resize_boxes(boxes, resized_image.shape, image.shape)
 
 
 class RandomResizedCropWithBBox(_RandomBoxOp):
@@ -198,18 +198,18 @@ class RandomResizedCropWithBBox(_RandomBoxOp):
         self._op = RandomResizedCrop(size, scale, ratio, interpolation, max_attempts)
         self.size = self._op.size
 
-    def _apply(self, drawn, *columns):
-        image, boxes = self._pair(columns)
-        x, y, w, h = drawn
-        boxes = cropped(boxes, x, y, w, h)
-        return self._op._apply(drawn, image), resized(boxes, self.size, (h, w))
+    def _apply_params(self, crop_box, *columns):
+        image, boxes = self._check_columns(columns)
+        x, y, w, h = crop_box
+        boxes = crop_boxes(boxes, x, y, w, h)
+        return self._op._apply_params(crop_box, image), resize_boxes(boxes, self.size, (h, w))
 
 
 class BoundingBoxAugment(_BoxOp):
-    """A transform applied to the inside of randomly chosen boxes.
+    """Apply a transform inside randomly chosen boxes.
 
     Args:
-        transform (TensorOp): What to apply.
+        transform (TensorOp): The transform.
         ratio (float, optional): Probability for each box. Default: 0.3.
 
     Raises:
@@ -224,19 +224,19 @@ class BoundingBoxAugment(_BoxOp):
         self.transform = transform
         self.ratio = ratio
 
-    def _open(self):
-        return Mt32(fresh_seed()), self.transform._open()
+    def _open_state(self):
+        return Mt32(fresh_seed()), self.transform._open_state()
 
-    def _run(self, state, *columns):
-        image, boxes = self._pair(columns)
-        stream, inner = state
+    def _run_row(self, state, *columns):
+        image, boxes = self._check_columns(columns)
+        stream, transform_state = state
         out = image.copy()
         for box in boxes:
             if stream.uniform_float(0, 1) >= self.ratio:
                 continue
             x, y, w, h = (int(v) for v in box[:4])
-            made = run_one(self.transform, inner, (kernels.crop(out, x, y, w, h),))[0]
-            if made.shape[:2] != (h, w):
-                made = kernels.resize(made, (h, w))
-            out[y : y + h, x : x + w] = made
+            augmented = run_operation(self.transform, transform_state, (kernels.crop(out, x, y, w, h),))[0]
+            if augmented.shape[:2] != (h, w):
+                augmented = kernels.resize(augmented, (h, w))
+            out[y : y + h, x : x + w] = augmented
         return out, columns[1]

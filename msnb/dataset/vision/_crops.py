@@ -1,4 +1,4 @@
-"""Transforms that cut a part out of the image, in the middle or at random. C++ operators in MindSpore."""
+"""Transforms that crop the image at the center or at a random position. They are C++ operators in MindSpore."""
 
 import math
 
@@ -17,17 +17,17 @@ from msnb.dataset.vision._kinds import (
     FillValue,
     Interpolation,
     Sides,
-    triple,
+    to_channel_values,
 )
 from msnb.dataset.vision._pixels import ImageOp
 from msnb.dataset.vision.utils import Border, Inter
 
 
 class CenterCrop(ImageOp):
-    """The middle of the image; zeros where it is too small.
+    """Crop the center of the image. An image that is too small is padded with zeros.
 
     Args:
-        size (Union[int, sequence]): (height, width), or one for both.
+        size (Union[int, sequence]): (height, width), or one int for both.
 
     Raises:
         TypeError: If `size` has the wrong type.
@@ -40,19 +40,19 @@ class CenterCrop(ImageOp):
     def __init__(self, size: CropSize):
         self.size = size
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.center_crop(image, *self.size)
 
 
 class RandomCrop(ImageOp):
-    """A part of the image at a random place.
+    """Crop the image at a random position.
 
     Args:
-        size (Union[int, sequence]): (height, width), or one for both.
-        padding (Union[int, sequence], optional): Pixels put around first. Default: None.
-        pad_if_needed (bool, optional): Whether an image that is too small is padded. Default: False.
+        size (Union[int, sequence]): (height, width), or one int for both.
+        padding (Union[int, sequence], optional): Padding before the crop. Default: None.
+        pad_if_needed (bool, optional): True to pad an image that is too small. Default: False.
         fill_value (Union[int, tuple], optional): Value of the padding for Border.CONSTANT. Default: 0.
-        padding_mode (Border, optional): What the padding is. Default: Border.CONSTANT.
+        padding_mode (Border, optional): Padding mode. Default: Border.CONSTANT.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -77,21 +77,21 @@ class RandomCrop(ImageOp):
     ):
         self.size = size
         self.padding = padding or (0, 0, 0, 0)
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
         self.pad_if_needed = pad_if_needed
         self.padding_mode = padding_mode
 
-    def _plan(self, shape):
-        """((left, top, right, bottom), height, width) of the padded image."""
+    def _plan_padding(self, shape):
+        """Return ((left, top, right, bottom), height, width): the padding, and the size of the padded image."""
         h, w = shape[:2]
         left, top, right, bottom = self.padding
         if max(top, bottom) >= 3 * h or max(left, right) >= 3 * w:
             raise RuntimeError("RandomCropBBoxOp padding size is too big, it's more than 3 times the original size.")
         height, width = self.size
-        more_h = more_w = 0
+        missing_h = missing_w = 0
         if self.pad_if_needed:
-            more_h, more_w = max(0, height - h - top - bottom), max(0, width - w - left - right)
-        padding = (left + more_w, top + more_h, right + more_w, bottom + more_h)
+            missing_h, missing_w = max(0, height - h - top - bottom), max(0, width - w - left - right)
+        padding = (left + missing_w, top + missing_h, right + missing_w, bottom + missing_h)
         padded_h, padded_w = h + padding[1] + padding[3], w + padding[0] + padding[2]
         if padded_h < height or padded_w < width:
             raise RuntimeError(
@@ -100,27 +100,27 @@ class RandomCrop(ImageOp):
             )
         return padding, padded_h, padded_w
 
-    def _draw(self, stream, image):
-        kernels.image(image, "RandomCrop")
-        _, h, w = self._plan(image.shape)
+    def _draw_params(self, stream, image):
+        kernels.check_image(image, "RandomCrop")
+        _, h, w = self._plan_padding(image.shape)
         if (h, w) == self.size:
             return 0, 0
         x = stream.uniform_int(0, w - self.size[1])
         return x, stream.uniform_int(0, h - self.size[0])
 
-    def _apply(self, drawn, image):
-        padding, _, _ = self._plan(image.shape)
+    def _apply_params(self, corner, image):
+        padding, _, _ = self._plan_padding(image.shape)
         if any(padding):
-            image = self._padded(image, padding)
-        return kernels.crop(image, *drawn, self.size[1], self.size[0])
+            image = self._pad_image(image, padding)
+        return kernels.crop(image, *corner, self.size[1], self.size[0])
 
-    def _padded(self, image, padding):
+    def _pad_image(self, image, padding):
         return kernels.pad(image, padding, self.padding_mode, self.fill_value)
 
     def _draw_stack(self, stream, n, images):
         if images.ndim not in (3, 4):
             return NotImplemented
-        _, h, w = self._plan(images.shape[1:])
+        _, h, w = self._plan_padding(images.shape[1:])
         height, width = self.size
         if (h, w) == (height, width):
             return np.zeros((n, 2), np.int64)
@@ -128,39 +128,41 @@ class RandomCrop(ImageOp):
             return stream.uniform_ints(2 * n, 0, h - height).reshape(n, 2)
         return np.array([(stream.uniform_int(0, w - width), stream.uniform_int(0, h - height)) for _ in range(n)])
 
-    def _apply_stack(self, drawn, images):
-        padding, h, w = self._plan(images.shape[1:])
+    def _apply_stack(self, corners, images):
+        padding, h, w = self._plan_padding(images.shape[1:])
         n, height, width = len(images), *self.size
         out = np.empty((n, height, width, *images.shape[3:]), images.dtype)
         if any(padding):
             if self.padding_mode == Border.CONSTANT and len(set(self.fill_value)) == 1:
-                # Only what a crop shows of the image is copied, onto the fill value.
+                # Copy only the visible area of the image, onto the fill value.
                 out.fill(self.fill_value[0])
                 left, top, _, _ = padding
-                high, wide = images.shape[1:3]
-                for i, (x, y) in enumerate(drawn.tolist()):
+                image_height, image_width = images.shape[1:3]
+                for i, (x, y) in enumerate(corners.tolist()):
                     x, y = x - left, y - top
                     u, v = max(x, 0), max(y, 0)
-                    seen = images[i, v : max(min(y + height, high), 0), u : max(min(x + width, wide), 0)]
-                    out[i, v - y : v - y + len(seen), u - x : u - x + seen.shape[1]] = seen
+                    visible = images[
+                        i, v : max(min(y + height, image_height), 0), u : max(min(x + width, image_width), 0)
+                    ]
+                    out[i, v - y : v - y + len(visible), u - x : u - x + visible.shape[1]] = visible
                 return out
-            whole = np.stack([self._padded(image, padding) for image in images])
+            padded = np.stack([self._pad_image(image, padding) for image in images])
         else:
-            whole = images
-        for i, (x, y) in enumerate(drawn.tolist()):
-            out[i] = whole[i, y : y + height, x : x + width]
+            padded = images
+        for i, (x, y) in enumerate(corners.tolist()):
+            out[i] = padded[i, y : y + height, x : x + width]
         return out
 
 
 class RandomResizedCrop(ImageOp):
-    """A random part of the image (random area and ratio), resized.
+    """Crop a random box (random area and aspect ratio), then resize it.
 
     Args:
-        size (Union[int, sequence]): (height, width) of the result, or one for both.
-        scale (tuple, optional): Range of the part's share of the area. Default: (0.08, 1.0).
+        size (Union[int, sequence]): (height, width) of the result, or one int for both.
+        scale (tuple, optional): Range of the crop's fraction of the area. Default: (0.08, 1.0).
         ratio (tuple, optional): Range of width / height. Default: (3. / 4., 4. / 3.).
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
-        max_attempts (int, optional): Tries before the middle is taken. Default: 10.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
+        max_attempts (int, optional): Attempts before a center crop is used. Default: 10.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -187,59 +189,59 @@ class RandomResizedCrop(ImageOp):
         self.max_attempts = max_attempts
         self._log_ratio = tuple(np.float32(math.log(np.float32(r))) for r in ratio)
 
-    def _result(self, image):
-        return kernels.resized_like(image, self.size, self.interpolation)
+    def _result_spec(self, image):
+        return kernels.resized_spec(image, self.size, self.interpolation)
 
-    def box(self, stream, height, width):
-        """(x, y, width, height) of the part."""
+    def _draw_box(self, stream, height, width):
+        """Return (x, y, width, height) of a random crop."""
         low, high = self._log_ratio
         for _ in range(self.max_attempts):
             scale = stream.uniform_float(*self.scale)
             aspect = math.exp(stream.uniform_float(low, high))
-            w = _round(math.sqrt(height * width * scale * aspect))
-            h = _round(w / aspect)
+            w = _round_half_away(math.sqrt(height * width * scale * aspect))
+            h = _round_half_away(w / aspect)
             if w <= width and h <= height:
                 x = stream.uniform_int(0, width - w)
                 return x, stream.uniform_int(0, height - h), w, h
         least, most = float(np.float32(self.ratio[0])), float(np.float32(self.ratio[1]))
         w, h = width, height
         if width / height < least:
-            h = _round(w / least)
+            h = _round_half_away(w / least)
         elif width / height > most:
-            w = _round(h * most)
-        return _round((width - w) / 2.0), _round((height - h) / 2.0), w, h
+            w = _round_half_away(h * most)
+        return _round_half_away((width - w) / 2.0), _round_half_away((height - h) / 2.0), w, h
 
-    def _draw(self, stream, image):
-        kernels.image(image, type(self).__name__)
-        return self.box(stream, image.shape[0], image.shape[1])
+    def _draw_params(self, stream, image):
+        kernels.check_image(image, type(self).__name__)
+        return self._draw_box(stream, image.shape[0], image.shape[1])
 
-    def _apply(self, box, image):
+    def _apply_params(self, box, image):
         x, y, w, h = box
         if not w or not h:
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
         return kernels.resize(image[y : y + h, x : x + w], self.size, self.interpolation)
 
-    def _apply_to(self, box, image, out):
+    def _apply_into(self, box, image, out):
         x, y, w, h = box
         if not w or not h:
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
         kernels.resize_to(image[y : y + h, x : x + w], self.interpolation, out)
 
 
-def _round(x):
-    """C's round: half away from zero."""
+def _round_half_away(x):
+    """Round half away from zero, as C does."""
     return int(math.floor(x + 0.5)) if x >= 0 else int(math.ceil(x - 0.5))
 
 
 class RandomCropDecodeResize(RandomResizedCrop):
-    """:class:`Decode` and :class:`RandomResizedCrop` in one.
+    """Apply :class:`Decode`, then :class:`RandomResizedCrop`.
 
     Args:
-        size (Union[int, sequence]): (height, width) of the result, or one for both.
-        scale (tuple, optional): Range of the part's share of the area. Default: (0.08, 1.0).
+        size (Union[int, sequence]): (height, width) of the result, or one int for both.
+        scale (tuple, optional): Range of the crop's fraction of the area. Default: (0.08, 1.0).
         ratio (tuple, optional): Range of width / height. Default: (3. / 4., 4. / 3.).
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
-        max_attempts (int, optional): Tries before the middle is taken. Default: 10.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
+        max_attempts (int, optional): Attempts before a center crop is used. Default: 10.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -247,27 +249,27 @@ class RandomCropDecodeResize(RandomResizedCrop):
     """
 
     def __call__(self, img):
-        """Decode and crop bytes, given as a 1-D array."""
+        """Decode and crop a 1-D array of bytes."""
         if not isinstance(img, np.ndarray) or img.ndim != 1 or img.dtype.kind == "U":
             raise TypeError(f"Input should be an encoded image with 1-D NumPy type, got {type(img)}.")
-        return self._eager(as_array(img))
+        return self._run_eagerly(as_array(img))
 
-    def _draw(self, stream, data):
-        size = _jpeg.size(data) if _is_jpeg(data) else None
+    def _draw_params(self, stream, data):
+        size = _jpeg.read_size(data) if _is_jpeg(data) else None
         if size is None:
             size = kernels.decode(data).shape[:2]
         _headers.check_pixels(*size)
-        return self.box(stream, *size)
+        return self._draw_box(stream, *size)
 
-    def _result(self, data):
-        return ((*self.size, 3), np.uint8) if self.interpolation in kernels.OPENCV else None
+    def _result_spec(self, data):
+        return ((*self.size, 3), np.uint8) if self.interpolation in kernels.OPENCV_INTERPOLATIONS else None
 
-    def _apply(self, box, data):
-        return super()._apply(box, kernels.decode(data))
+    def _apply_params(self, box, data):
+        return super()._apply_params(box, kernels.decode(data))
 
-    def _apply_to(self, box, data, out):
-        image = _jpeg.upper_rows(data, box[1] + box[3]) if _is_jpeg(data) else None
-        super()._apply_to(box, kernels.decode(data) if image is None else image, out)
+    def _apply_into(self, box, data, out):
+        image = _jpeg.decode_upper_rows(data, box[1] + box[3]) if _is_jpeg(data) else None
+        super()._apply_into(box, kernels.decode(data) if image is None else image, out)
 
 
 def _is_jpeg(data):

@@ -1,4 +1,4 @@
-"""Decoders of Ascend hardware, computed by the general ones here."""
+"""Decoders of Ascend hardware, computed with OpenCV."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from msnb.dataset.vision._pixels import ImageOp
 
 
 class SoftDvppDecodeResizeJpeg(ImageOp):
-    """Decode and resize. Ascend's chip does it in MindSpore; here OpenCV does.
+    """Decode and resize. MindSpore uses Ascend hardware, msnb uses OpenCV.
 
     Args:
         size (Union[int, sequence]): As for :class:`Resize`.
@@ -24,13 +24,13 @@ class SoftDvppDecodeResizeJpeg(ImageOp):
         self.size = size
         self._steps = Decode(), Resize(size)
 
-    def _row(self, data):
+    def _transform_row(self, data):
         decode, resize = self._steps
-        return resize._row(decode._row(data))
+        return resize._transform_row(decode._transform_row(data))
 
 
 class SoftDvppDecodeRandomCropResizeJpeg(RandomCropDecodeResize):
-    """Decode, crop at random and resize. Ascend's chip does it in MindSpore; here OpenCV does.
+    """Decode, crop at random and resize. MindSpore uses Ascend hardware, msnb uses OpenCV.
 
     Args:
         size, scale, ratio, max_attempts: As for :class:`RandomCropDecodeResize`.

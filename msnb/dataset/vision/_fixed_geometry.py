@@ -1,4 +1,4 @@
-"""2.x's transforms of where pixels are, each one fixed change: crops, turns, flips, patches."""
+"""MindSpore 2's deterministic transforms of pixel positions: crops, rotations, flips, patches."""
 
 import math
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ from msnb.dataset.vision._kinds import (
     PositiveInt24,
     ResizeSize,
     Translation,
-    as_given,
-    height_width,
-    triple,
+    resize_height_width,
+    to_channel_values,
+    validates_only,
 )
 from msnb.dataset.vision._pixels import ImageOp
 from msnb.dataset.vision.utils import Border, Inter, SliceMode
 
 
 class Affine(ImageOp):
-    """The image turned, moved, scaled and sheared around its centre.
+    """Rotate, translate, scale and shear the image around its center.
 
     Args:
         degrees (float): The angle, clockwise.
-        translate (Sequence[float, float]): The move, as shares of width and height.
+        translate (Sequence[float, float]): The translation, as fractions of width and height.
         scale (float): The factor.
         shear (Union[float, Sequence[float, float]]): Shear angle along x, or along x and y.
-        resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """
 
     costly = True
@@ -58,16 +58,18 @@ class Affine(ImageOp):
         self.translate: Translation = translate
         self.scale_: int | float = scale
         self.resample: Interpolation = resample
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         f = np.float32
-        move = [float(f(t) * f(side)) for t, side in zip(self.translate, (image.shape[1], image.shape[0]), strict=True)]
-        return kernels.affine(image, self.degrees, move, self.scale_, self.shear, self.resample, self.fill_value)
+        translation = [
+            float(f(t) * f(side)) for t, side in zip(self.translate, (image.shape[1], image.shape[0]), strict=True)
+        ]
+        return kernels.affine(image, self.degrees, translation, self.scale_, self.shear, self.resample, self.fill_value)
 
 
-def _box(top, left, height, width):
-    """A part of an image, which is not empty."""
+def _check_box(top, left, height, width):
+    """Raise an error if a box is empty or negative."""
     for name, value in {"top": top, "left": left}.items():
         within(0, INT32_MAX, int)(value, name)
     for name, value in {"height": height, "width": width}.items():
@@ -75,11 +77,11 @@ def _box(top, left, height, width):
 
 
 class Crop(ImageOp):
-    """A part of the image.
+    """Crop a box of the image.
 
     Args:
         coordinates (sequence): (top, left).
-        size (Union[int, sequence]): (height, width), or one for both.
+        size (Union[int, sequence]): (height, width), or one int for both.
     """
 
     @checked
@@ -91,26 +93,26 @@ class Crop(ImageOp):
         self.coordinates: tuple[Any, ...] = tuple(coordinates)
         self.size = size
 
-    def _row(self, image):
+    def _transform_row(self, image):
         top, left = self.coordinates
         return kernels.crop(image, left, top, self.size[1], self.size[0])
 
 
 class Erase(ImageOp):
-    """A box of the image filled.
+    """Fill a box of the image.
 
     Args:
         top, left, height, width (int): The box.
-        value (Union[float, Sequence[float]], optional): What it is filled with; one value or one per channel. Default:
+        value (Union[float, Sequence[float]], optional): Fill value, or one per channel. Default:
             0.0.
-        inplace (bool, optional): Whether the image itself is changed. Default: False.
+        inplace (bool, optional): True to change the image in place. Default: False.
     """
 
     @checked
     def __init__(
         self, top: int, left: int, height: int, width: int, value: float | Sequence[float] = 0.0, inplace: Flag = False
     ) -> None:
-        _box(top, left, height, width)
+        _check_box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         values = value if isinstance(value, list | tuple) else (value,) * 3
         if len(values) != 3:
@@ -120,41 +122,41 @@ class Erase(ImageOp):
         self.value: tuple[float | int, ...] = tuple(values)
         self.inplace = inplace
 
-    def _row(self, image):
-        kernels.image(image, "Erase")
+    def _transform_row(self, image):
+        kernels.check_image(image, "Erase")
         if self.top + self.height > image.shape[0] or self.left + self.width > image.shape[1]:
             raise RuntimeError(
                 f"Erase: the box {self.height} x {self.width} at ({self.top}, {self.left}) does not lie in the image "
                 f"{image.shape}."
             )
         out = image if self.inplace else image.copy()
-        part = out[self.top : self.top + self.height, self.left : self.left + self.width]
-        part[...] = np.array(self.value[: image.shape[2]] if image.ndim == 3 else self.value[0]).astype(image.dtype)
+        box = out[self.top : self.top + self.height, self.left : self.left + self.width]
+        box[...] = np.array(self.value[: image.shape[2]] if image.ndim == 3 else self.value[0]).astype(image.dtype)
         return out
 
 
 class HorizontalFlip(ImageOp):
-    """Left and right exchanged."""
+    """Flip the image horizontally."""
 
-    def _row(self, image):
-        return np.ascontiguousarray(kernels.image(image, "HorizontalFlip")[:, ::-1])
+    def _transform_row(self, image):
+        return np.ascontiguousarray(kernels.check_image(image, "HorizontalFlip")[:, ::-1])
 
 
 class VerticalFlip(ImageOp):
-    """Top and bottom exchanged."""
+    """Flip the image vertically."""
 
-    def _row(self, image):
-        return np.ascontiguousarray(kernels.image(image, "VerticalFlip")[::-1])
+    def _transform_row(self, image):
+        return np.ascontiguousarray(kernels.check_image(image, "VerticalFlip")[::-1])
 
 
 class PadToSize(ImageOp):
-    """The image padded to a size.
+    """Pad the image to a size.
 
     Args:
-        size (Union[int, Sequence[int]]): (height, width), or one for both.
-        offset (Union[int, Sequence[int]], optional): (top, left) of the image in the result. Default: None, the middle.
+        size (Union[int, Sequence[int]]): (height, width), or one int for both.
+        offset (Union[int, Sequence[int]], optional): (top, left) of the image in the result. Default: None, centered.
         fill_value (Union[int, tuple], optional): Value of the padding. Default: 0.
-        padding_mode (Border, optional): What the padding is. Default: Border.CONSTANT.
+        padding_mode (Border, optional): Padding mode. Default: Border.CONSTANT.
     """
 
     @checked
@@ -167,25 +169,25 @@ class PadToSize(ImageOp):
     ) -> None:
         self.size = size
         self.offset = None if offset is None else (offset, offset) if isinstance(offset, int) else tuple(offset)
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
         self.padding_mode = padding_mode
 
-    def _row(self, image):
+    def _transform_row(self, image):
         height, width = self.size
-        more_h, more_w = height - image.shape[0], width - image.shape[1]
-        top, left = (more_h // 2, more_w // 2) if self.offset is None else self.offset
-        if more_h < top or more_w < left or more_h < 0 or more_w < 0:
+        missing_h, missing_w = height - image.shape[0], width - image.shape[1]
+        top, left = (missing_h // 2, missing_w // 2) if self.offset is None else self.offset
+        if missing_h < top or missing_w < left or missing_h < 0 or missing_w < 0:
             raise RuntimeError(f"PadToSize: the image {image.shape} does not fit {self.size} at {(top, left)}.")
-        return kernels.pad(image, (left, top, more_w - left, more_h - top), self.padding_mode, self.fill_value)
+        return kernels.pad(image, (left, top, missing_w - left, missing_h - top), self.padding_mode, self.fill_value)
 
 
 class Perspective(ImageOp):
-    """Four points of the image moved to four others.
+    """Warp the image so that four points move to four others.
 
     Args:
         start_points (Sequence[Sequence[int, int]]): Four (x, y).
-        end_points (Sequence[Sequence[int, int]]): Where they go.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
+        end_points (Sequence[Sequence[int, int]]): Their new positions.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
     """
 
     costly = True
@@ -209,18 +211,18 @@ class Perspective(ImageOp):
         self.end_points = end_points
         self.interpolation = interpolation
 
-    def _row(self, image):
-        kernels.image(image, "Perspective")
+    def _transform_row(self, image):
+        kernels.check_image(image, "Perspective")
         return kernels.perspective(image, self.start_points, self.end_points, self.interpolation)
 
 
 class ResizedCrop(ImageOp):
-    """A part of the image, resized.
+    """Crop a box of the image, then resize it.
 
     Args:
-        top, left, height, width (int): The part.
+        top, left, height, width (int): The box.
         size (Union[int, Sequence[int]]): (height, width) of the result; an int is the length of its shorter side.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
     """
 
     costly = True
@@ -232,29 +234,29 @@ class ResizedCrop(ImageOp):
         left: int,
         height: int,
         width: int,
-        size: Annotated[int | Pair, as_given(ResizeSize)],
+        size: Annotated[int | Pair, validates_only(ResizeSize)],
         interpolation: Interpolation = Inter.BILINEAR,
     ) -> None:
-        _box(top, left, height, width)
+        _check_box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         self.size = size
-        self._size = height_width(size)
+        self._size = resize_height_width(size)
         self.interpolation = interpolation
 
-    def _row(self, image):
-        part = kernels.crop(image, self.left, self.top, self.width, self.height)
-        return kernels.resize(part, kernels.scaled_size(part.shape, self._size), self.interpolation)
+    def _transform_row(self, image):
+        cropped = kernels.crop(image, self.left, self.top, self.width, self.height)
+        return kernels.resize(cropped, kernels.scaled_size(cropped.shape, self._size), self.interpolation)
 
 
 class Rotate(ImageOp):
-    """The image turned.
+    """Rotate the image.
 
     Args:
-        degrees (Union[int, float]): The angle, counter-clockwise.
-        resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        expand (bool, optional): Whether the result is as large as needed to hold everything. Default: False.
-        center (tuple, optional): (x, y) of the fixed point. Default: None, the middle.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        degrees (Union[int, float]): The angle, counterclockwise.
+        resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        expand (bool, optional): True to enlarge the result until the whole rotated image fits. Default: False.
+        center (tuple, optional): Rotation center (x, y). Default: None, the image center.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """
 
     costly = True
@@ -272,19 +274,19 @@ class Rotate(ImageOp):
         self.resample = resample
         self.expand = expand
         self.center: Any = center
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.rotate(image, self.degrees, self.resample, self.expand, self.center, self.fill_value)
 
 
 class SlicePatches(TensorOp):
-    """The image cut into a grid of equal pieces; each is a column.
+    """Cut the image into a grid of equal patches. Each patch is a column.
 
     Args:
         num_height (int, optional): Rows of the grid. Default: 1.
         num_width (int, optional): Columns of the grid. Default: 1.
-        slice_mode (SliceMode, optional): Whether an image that does not divide evenly is padded or cut. Default:
+        slice_mode (SliceMode, optional): Treatment of an image that does not divide evenly. Default:
             SliceMode.PAD.
         fill_value (int, optional): Value of the padding. Default: 0.
     """
@@ -302,13 +304,13 @@ class SlicePatches(TensorOp):
         self.slice_mode = slice_mode
         self.fill_value: int = fill_value
 
-    def _row(self, image):
-        h, w = kernels.image(image, "SlicePatches").shape[:2]
+    def _transform_row(self, image):
+        h, w = kernels.check_image(image, "SlicePatches").shape[:2]
         if self.slice_mode == SliceMode.PAD:
             height, width = math.ceil(h / self.num_height), math.ceil(w / self.num_width)
-            more = (0, 0, width * self.num_width - w, height * self.num_height - h)
-            if any(more):
-                image = kernels.pad(image, more, Border.CONSTANT, (self.fill_value,) * 3)
+            padding = (0, 0, width * self.num_width - w, height * self.num_height - h)
+            if any(padding):
+                image = kernels.pad(image, padding, Border.CONSTANT, (self.fill_value,) * 3)
         else:
             height, width = h // self.num_height, w // self.num_width
         return tuple(

@@ -1,4 +1,4 @@
-"""2.x's transforms of values, each one fixed change, which is made always or at random."""
+"""MindSpore 2's transforms of pixel values with one fixed change, applied always or with a probability."""
 
 from typing import Annotated
 
@@ -13,25 +13,25 @@ from msnb.dataset.vision._pixels import AutoContrast, Equalize, ImageOp, Invert
 from msnb.dataset.vision.utils import ConvertMode
 
 
-class _Adjust(ImageOp):
+class _FactorAdjustment(ImageOp):
     """A colour change with one factor."""
 
     costly = True
     _bounds = (0, FLOAT_MAX_INTEGER)
     _change = None
 
-    def _set(self, name, value):
+    def _set_up(self, name, value):
         of_type(float, int)(value, name)
         within(*self._bounds)(value, name)
         setattr(self, name, value)
         self._factor = value
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return type(self)._change(image, self._factor)
 
 
-class AdjustBrightness(_Adjust):
-    """Brightness times a factor.
+class AdjustBrightness(_FactorAdjustment):
+    """Multiply the brightness by a factor.
 
     Args:
         brightness_factor (float): Not negative; 1 is the image.
@@ -40,11 +40,11 @@ class AdjustBrightness(_Adjust):
     _change = staticmethod(kernels.brightness)
 
     def __init__(self, brightness_factor: float) -> None:
-        self._set("brightness_factor", brightness_factor)
+        self._set_up("brightness_factor", brightness_factor)
 
 
-class AdjustContrast(_Adjust):
-    """Contrast times a factor.
+class AdjustContrast(_FactorAdjustment):
+    """Multiply the contrast by a factor.
 
     Args:
         contrast_factor (float): Not negative; 1 is the image.
@@ -53,11 +53,11 @@ class AdjustContrast(_Adjust):
     _change = staticmethod(kernels.contrast)
 
     def __init__(self, contrast_factor: float) -> None:
-        self._set("contrast_factor", contrast_factor)
+        self._set_up("contrast_factor", contrast_factor)
 
 
-class AdjustSaturation(_Adjust):
-    """Saturation times a factor.
+class AdjustSaturation(_FactorAdjustment):
+    """Multiply the saturation by a factor.
 
     Args:
         saturation_factor (float): Not negative; 1 is the image.
@@ -66,11 +66,11 @@ class AdjustSaturation(_Adjust):
     _change = staticmethod(kernels.saturation)
 
     def __init__(self, saturation_factor: float) -> None:
-        self._set("saturation_factor", saturation_factor)
+        self._set_up("saturation_factor", saturation_factor)
 
 
-class AdjustSharpness(_Adjust):
-    """Sharpness times a factor.
+class AdjustSharpness(_FactorAdjustment):
+    """Multiply the sharpness by a factor.
 
     Args:
         sharpness_factor (float): Not negative; 1 is the image.
@@ -79,25 +79,25 @@ class AdjustSharpness(_Adjust):
     _change = staticmethod(kernels.sharpness)
 
     def __init__(self, sharpness_factor: float) -> None:
-        self._set("sharpness_factor", sharpness_factor)
+        self._set_up("sharpness_factor", sharpness_factor)
 
 
-class AdjustHue(_Adjust):
-    """Hue turned.
+class AdjustHue(_FactorAdjustment):
+    """Shift the hue.
 
     Args:
-        hue_factor (float): Share of the circle, -0.5 to 0.5.
+        hue_factor (float): Fraction of the colour circle, -0.5 to 0.5.
     """
 
     _bounds = (-0.5, 0.5)
     _change = staticmethod(kernels.hue)
 
     def __init__(self, hue_factor: float) -> None:
-        self._set("hue_factor", hue_factor)
+        self._set_up("hue_factor", hue_factor)
 
 
 class AdjustGamma(ImageOp):
-    """``gain * image ** gamma`` with the image scaled to [0, 1].
+    """Return ``gain * image ** gamma`` with the image scaled to [0, 1].
 
     Args:
         gamma (float): The exponent, not negative.
@@ -112,7 +112,7 @@ class AdjustGamma(ImageOp):
         self.gamma: float = gamma
         self.gain: float = gain
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.dtype == np.uint8:
             values = np.arange(256) / 255.0
             table = np.clip((255 + 1 - 1e-3) * self.gain * values**self.gamma, 0, 255).astype(np.uint8)
@@ -123,27 +123,27 @@ class AdjustGamma(ImageOp):
 
 
 class ConvertColor(ImageOp):
-    """The image in another colour space.
+    """Convert the image to another colour space.
 
     Args:
-        convert_mode (ConvertMode): From which to which.
+        convert_mode (ConvertMode): The two colour spaces.
     """
 
     @checked
     def __init__(self, convert_mode: Annotated[ConvertMode, of_type(ConvertMode)]):
         self.convert_mode = convert_mode
 
-    def _row(self, image):
-        kernels.image(image, "ConvertColor")
-        return cv2().cvtColor(kernels.as_cv(image), int(self.convert_mode))
+    def _transform_row(self, image):
+        kernels.check_image(image, "ConvertColor")
+        return cv2().cvtColor(kernels.to_opencv(image), int(self.convert_mode))
 
 
 class GaussianBlur(ImageOp):
-    """The image blurred with a Gaussian.
+    """Blur the image with a Gaussian.
 
     Args:
         kernel_size (Union[int, Sequence[int]]): Odd width (and height) of the kernel.
-        sigma (Union[float, Sequence[float]], optional): Standard deviation(s). Default: None, from the size.
+        sigma (Union[float, Sequence[float]], optional): Standard deviation(s). Default: None, from the kernel size.
     """
 
     costly = True
@@ -163,20 +163,20 @@ class GaussianBlur(ImageOp):
         self.kernel_size = sizes
         self.sigma = sigmas
 
-    def _row(self, image):
-        kernels.image(image, "GaussianBlur")
+    def _transform_row(self, image):
+        kernels.check_image(image, "GaussianBlur")
         return (
             cv2()
-            .GaussianBlur(kernels.as_cv(image), self.kernel_size, self.sigma[0], sigmaY=self.sigma[1])
+            .GaussianBlur(kernels.to_opencv(image), self.kernel_size, self.sigma[0], sigmaY=self.sigma[1])
             .reshape(image.shape)
         )
 
 
 class Posterize(ImageOp):
-    """Only the highest bits of each value.
+    """Keep the highest bits of each value.
 
     Args:
-        bits (int): How many, 0 to 8.
+        bits (int): Number of bits, 0 to 8.
     """
 
     pointwise = True
@@ -185,16 +185,15 @@ class Posterize(ImageOp):
     def __init__(self, bits: Annotated[int, within(0, 8, int)]):
         self.bits: int = bits
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.posterize(image, self.bits)
 
 
 class Solarize(ImageOp):
-    """The values of a range inverted.
+    """Invert the values of a range.
 
     Args:
-        threshold (Union[float, Sequence[float, float]]): The range in [0, 255]; a number stands for itself up to
-            itself.
+        threshold (Union[float, Sequence[float, float]]): The range in [0, 255]. A number v means (v, v).
     """
 
     pointwise = True
@@ -210,69 +209,69 @@ class Solarize(ImageOp):
             raise ValueError("threshold must be in order of (min, max).")
         self.threshold = pair
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.solarize(image, *self.threshold)
 
 
-class _Sometimes(ImageOp):
-    """A fixed change, at random."""
+class _RandomlyApplied(ImageOp):
+    """A fixed change, applied with probability `prob`."""
 
     deterministic = False
     costly = True
 
-    def _set(self, op, prob):
+    def _set_up(self, op, prob):
         self._op = op
         self.prob = check(Probability, prob, "prob", type(self).__name__)
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return stream.bernoulli(float(np.float32(self.prob)))
 
-    def _apply(self, change, image):
-        return self._op._row(image) if change else image
+    def _apply_params(self, change, image):
+        return self._op._transform_row(image) if change else image
 
 
-class RandomAdjustSharpness(_Sometimes):
-    """:class:`AdjustSharpness`, at random.
+class RandomAdjustSharpness(_RandomlyApplied):
+    """:class:`AdjustSharpness` with probability `prob`.
 
     Args:
         degree (float): The factor.
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
     def __init__(self, degree, prob=0.5):
-        self._set(AdjustSharpness(degree), prob)
+        self._set_up(AdjustSharpness(degree), prob)
         self.degree = degree
 
 
-class RandomAutoContrast(_Sometimes):
-    """:class:`AutoContrast`, at random.
+class RandomAutoContrast(_RandomlyApplied):
+    """:class:`AutoContrast` with probability `prob`.
 
     Args:
         cutoff, ignore: As for :class:`AutoContrast`.
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
     def __init__(self, cutoff=0.0, ignore=None, prob=0.5):
-        self._set(AutoContrast(cutoff, ignore), prob)
+        self._set_up(AutoContrast(cutoff, ignore), prob)
 
 
-class RandomEqualize(_Sometimes):
-    """:class:`Equalize`, at random.
+class RandomEqualize(_RandomlyApplied):
+    """:class:`Equalize` with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
     def __init__(self, prob=0.5):
-        self._set(Equalize(), prob)
+        self._set_up(Equalize(), prob)
 
 
-class RandomInvert(_Sometimes):
-    """:class:`Invert`, at random.
+class RandomInvert(_RandomlyApplied):
+    """:class:`Invert` with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
     def __init__(self, prob=0.5):
-        self._set(Invert(), prob)
+        self._set_up(Invert(), prob)

@@ -1,4 +1,4 @@
-"""Transforms of where pixels are: decoding, resizing, padding, turning. C++ operators in MindSpore."""
+"""Transforms of pixel positions: decoding, resizing, padding, rotation. They are C++ operators in MindSpore."""
 
 from typing import Annotated, Any
 
@@ -21,19 +21,19 @@ from msnb.dataset.vision._kinds import (
     Scaling,
     Shear,
     Sides,
-    as_given,
-    both_axes,
     degrees_range,
-    height_width,
-    pair,
-    triple,
+    ranges_of_axes,
+    resize_height_width,
+    to_channel_values,
+    two_tuple,
+    validates_only,
 )
-from msnb.dataset.vision._pixels import ImageOp, _around
+from msnb.dataset.vision._pixels import ImageOp, _draw_from_range
 from msnb.dataset.vision.utils import Border, Inter
 
 
 class Decode(ImageOp):
-    """An RGB image (uint8, (H, W, 3)) out of the bytes of a JPEG, PNG, BMP or other file.
+    """Decode a JPEG, PNG, BMP or other file to an RGB image (uint8, (H, W, 3)).
 
     Args:
         rgb (bool, optional): Must be True. Default: True.
@@ -56,23 +56,24 @@ class Decode(ImageOp):
         self.to_pil = to_pil
 
     def __call__(self, img: Any) -> Any:
-        """Decode bytes, given as a 1-D array."""
+        """Decode a 1-D array of bytes."""
         if isinstance(img, bytes):
             img = np.frombuffer(img, np.uint8)
         if not isinstance(img, np.ndarray) or img.ndim != 1 or img.dtype.kind == "U":
             raise TypeError(f"Input should be an encoded image with 1-D NumPy type, got {type(img)}.")
-        return self._row(img)
+        return self._transform_row(img)
 
-    def _row(self, data):
+    def _transform_row(self, data):
         return kernels.decode(data)
 
 
 class Resize(ImageOp):
-    """The image in another size.
+    """Resize the image.
 
     Args:
-        size (Union[int, sequence]): (height, width); an int is the length of the shorter side, and the ratio is kept.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.LINEAR.
+        size (Union[int, sequence]): (height, width); an int is the length of the shorter side
+            and keeps the aspect ratio.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.LINEAR.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -90,11 +91,11 @@ class Resize(ImageOp):
         self._size = self.size = size
         self.interpolation = interpolation
 
-    def _row(self, image):
-        kernels.image(image, "Resize")
+    def _transform_row(self, image):
+        kernels.check_image(image, "Resize")
         return kernels.resize(image, kernels.scaled_size(image.shape, self._size), self.interpolation)
 
-    def _stack(self, images):
+    def _transform_stack(self, images):
         if (
             images.ndim not in (3, 4)
             or images.dtype not in (np.uint8, np.float32)
@@ -108,7 +109,7 @@ class Resize(ImageOp):
         out = np.empty((len(images), height, width, *images.shape[3:]), images.dtype)
         if height > images.shape[1] * 1000 or width > images.shape[2] * 1000:
             return NotImplemented
-        resize, flag, size = cv2().resize, kernels.flag(self.interpolation), (width, height)
+        resize, flag, size = cv2().resize, kernels.opencv_interpolation(self.interpolation), (width, height)
         source, target = (images[..., 0], out[..., 0]) if images.ndim == 4 and images.shape[3] == 1 else (images, out)
         for i in range(len(images)):
             resize(source[i], size, target[i], interpolation=flag)
@@ -116,13 +117,13 @@ class Resize(ImageOp):
 
 
 class Pad(ImageOp):
-    """More pixels around the image.
+    """Pad the image.
 
     Args:
-        padding (Union[int, sequence]): How many: all around, (left and right, top and bottom) or (left, top, right,
-            bottom).
-        fill_value (Union[int, tuple], optional): Their value for Border.CONSTANT. Default: 0.
-        padding_mode (Border, optional): What they are. Default: Border.CONSTANT.
+        padding (Union[int, sequence]): Padding of all sides, (left and right, top and bottom) or
+            (left, top, right, bottom).
+        fill_value (Union[int, tuple], optional): Fill value for Border.CONSTANT. Default: 0.
+        padding_mode (Border, optional): Padding mode. Default: Border.CONSTANT.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -132,10 +133,10 @@ class Pad(ImageOp):
     @checked
     def __init__(self, padding: Sides, fill_value: FillValue = 0, padding_mode: BorderMode = Border.CONSTANT):
         self.padding = padding
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
         self.padding_mode = padding_mode
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.pad(image, self.padding, self.padding_mode, self.fill_value)
 
 
@@ -147,11 +148,11 @@ class _RandomFlip(ImageOp):
         self.prob = prob
         self._prob = float(np.float32(prob))
 
-    def _draw(self, stream, image):
-        kernels.image(image, type(self).__name__)
+    def _draw_params(self, stream, image):
+        kernels.check_image(image, type(self).__name__)
         return stream.bernoulli(self._prob)
 
-    def _apply(self, flip, image):
+    def _apply_params(self, flip, image):
         return np.ascontiguousarray(np.flip(image, self._axis)) if flip else image
 
     def _draw_stack(self, stream, n, images):
@@ -163,25 +164,25 @@ class _RandomFlip(ImageOp):
         return self._apply_in_place(flips, images.copy())
 
     def _apply_in_place(self, flips, images):
-        chosen = np.flatnonzero(flips).tolist()
-        opencv = images.dtype in (np.uint8, np.float32) and (images.ndim == 3 or images.shape[3] <= 4)
-        if opencv and images.flags.c_contiguous:
+        flipped = np.flatnonzero(flips).tolist()
+        use_opencv = images.dtype in (np.uint8, np.float32) and (images.ndim == 3 or images.shape[3] <= 4)
+        if use_opencv and images.flags.c_contiguous:
             flip, axis = cv2().flip, self._axis
-            for i in chosen:
+            for i in flipped:
                 image = images[i]
                 flip(image, axis, image)
         else:
             source = np.flip(images, self._axis + 1)
-            for i in chosen:
+            for i in flipped:
                 images[i] = source[i].copy()
         return images
 
 
 class RandomHorizontalFlip(_RandomFlip):
-    """Left and right exchanged, at random.
+    """Flip the image horizontally with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
 
     Raises:
         TypeError: If `prob` is no number.
@@ -192,10 +193,10 @@ class RandomHorizontalFlip(_RandomFlip):
 
 
 class RandomVerticalFlip(_RandomFlip):
-    """Top and bottom exchanged, at random.
+    """Flip the image vertically with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
 
     Raises:
         TypeError: If `prob` is no number.
@@ -220,27 +221,27 @@ class RandomResize(ImageOp):
     costly = True
 
     @checked
-    def __init__(self, size: Annotated[int | Pair, as_given(ResizeSize)]):
-        self._size = height_width(size)
+    def __init__(self, size: Annotated[int | Pair, validates_only(ResizeSize)]):
+        self._size = resize_height_width(size)
         self.size = size
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return (Inter.LINEAR, Inter.NEAREST, Inter.CUBIC, Inter.AREA)[stream.uniform_int(0, 3)]
 
-    def _apply(self, interpolation, image):
-        kernels.image(image, "RandomResize")
+    def _apply_params(self, interpolation, image):
+        kernels.check_image(image, "RandomResize")
         return kernels.resize(image, kernels.scaled_size(image.shape, self._size), interpolation)
 
 
 class RandomRotation(ImageOp):
-    """The image turned by an angle that is drawn for each.
+    """Rotate the image. The angle is drawn uniformly from a range.
 
     Args:
-        degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
-        resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        expand (bool, optional): Whether the result is as large as needed to hold everything. Default: False.
-        center (tuple, optional): (x, y) of the fixed point. Default: None, the middle.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
+        resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        expand (bool, optional): True to enlarge the result until the whole rotated image fits. Default: False.
+        center (tuple, optional): Rotation center (x, y). Default: None, the image center.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -253,10 +254,10 @@ class RandomRotation(ImageOp):
     @checked
     def __init__(
         self,
-        degrees: Annotated[float | Pair, as_given(Degrees)],
+        degrees: Annotated[float | Pair, validates_only(Degrees)],
         resample: Interpolation = Inter.NEAREST,
         expand: Flag = False,
-        center: Annotated[tuple, pair] | None = None,
+        center: Annotated[tuple, two_tuple] | None = None,
         fill_value: FillValue | None = 0,
     ):
         self._range = degrees_range(degrees)
@@ -264,27 +265,27 @@ class RandomRotation(ImageOp):
         self.resample: Interpolation = resample
         self.expand: Flag = expand
         self.center: tuple[Any, ...] | None = center
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
 
-    def _draw(self, stream, image):
-        return _around(stream, *self._range)
+    def _draw_params(self, stream, image):
+        return _draw_from_range(stream, *self._range)
 
-    def _apply(self, angle, image):
+    def _apply_params(self, angle, image):
         return kernels.rotate(image, angle, self.resample, self.expand, self.center, self.fill_value)
 
 
 class RandomAffine(ImageOp):
-    """The image turned, moved, scaled and sheared at random around its centre.
+    """Rotate, translate, scale and shear the image randomly around its center.
 
     Args:
-        degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
-        translate (sequence, optional): Range of the move, as shares of width (and height): (x, X) or (x, X, y, Y).
-            Default: None.
+        degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
+        translate (sequence, optional): Range of the translation, as fractions of width (and height):
+            (x, X) or (x, X, y, Y). Default: None.
         scale (sequence, optional): Range of the factor. Default: None, 1.
         shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default:
             None.
-        resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -304,31 +305,31 @@ class RandomAffine(ImageOp):
         resample: Interpolation = Inter.NEAREST,
         fill_value: FillValue | None = 0,
     ):
-        self._ranges = degrees, both_axes(translate), scale or (1.0, 1.0), both_axes(shear)
+        self._ranges = degrees, ranges_of_axes(translate), scale or (1.0, 1.0), ranges_of_axes(shear)
         self.degrees, self.translate, self.scale_, self.shear = self._ranges
         self.resample = resample
-        self.fill_value = triple(fill_value)
+        self.fill_value = to_channel_values(fill_value)
 
-    def _draw(self, stream, image):
-        kernels.image(image, "RandomAffine")
+    def _draw_params(self, stream, image):
+        kernels.check_image(image, "RandomAffine")
         f = np.float32
         degrees, translate, scale, shear = self._ranges
         h, w = image.shape[:2]
-        move = [float(f(f(t) * f(side))) for t, side in zip(translate, (w, w, h, h), strict=True)]
-        pairs = (degrees, move[:2], move[2:], scale, shear[:2], shear[2:])
+        translation = [float(f(f(t) * f(side))) for t, side in zip(translate, (w, w, h, h), strict=True)]
+        pairs = (degrees, translation[:2], translation[2:], scale, shear[:2], shear[2:])
         return [stream.uniform_float(*pair) for pair in pairs]
 
-    def _apply(self, drawn, image):
-        angle, x, y, scale, shear_x, shear_y = drawn
+    def _apply_params(self, params, image):
+        angle, x, y, scale, shear_x, shear_y = params
         return kernels.affine(image, angle, (x, y), scale, (shear_x, shear_y), self.resample, self.fill_value)
 
 
 class CutOut(ImageOp):
-    """Random squares of the image set to zero.
+    """Set random squares of the image to zero.
 
     Args:
-        length (int): Side of each square.
-        num_patches (int, optional): How many. Default: 1.
+        length (int): Side length of each square.
+        num_patches (int, optional): Number of squares. Default: 1.
 
     Raises:
         ValueError: If an argument is not positive.
@@ -342,7 +343,7 @@ class CutOut(ImageOp):
         self.num_patches = num_patches
         self.is_hwc: bool = is_hwc
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         if image.ndim != 3:
             raise RuntimeError(f"CutOut: image shape should be <H,W,C>, but got shape {image.shape}.")
         h, w = image.shape[:2] if self.is_hwc else image.shape[1:]
@@ -354,9 +355,9 @@ class CutOut(ImageOp):
             for _ in range(self.num_patches)
         ]
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, corners, image):
         out = image.copy()
         view = out if self.is_hwc else out.transpose(1, 2, 0)
-        for y, x in drawn:
+        for y, x in corners:
             view[max(y, 0) : max(y + self.length, 0), max(x, 0) : max(x + self.length, 0)] = 0
         return out

@@ -1,7 +1,7 @@
-"""The size that the header of an encoded image claims, read before a decoder takes memory for it.
+"""Read the size of an image from the header of its encoded bytes, to check it before a decoder allocates memory.
 
-The readers cover what OpenCV decodes. They take bytes as a memoryview and may fail on a damaged header: the decoder
-then says what is wrong.
+The readers cover the formats that OpenCV decodes. They take bytes as a memoryview and may fail on a damaged header;
+the decoder then raises the error.
 """
 
 import re
@@ -15,23 +15,23 @@ _PNM = re.compile(rb"P[1-6fF]" + _ONE_SPACE + rb"(\d+)" + _ONE_SPACE + rb"(\d+)"
 _HDR = re.compile(rb"\n\n-Y\s+(\d+)\s+\+X\s+(\d+)")
 
 
-def _fixed(layout, at):
-    """A reader of two whole numbers, the width before the height, that stand in one place."""
+def _fixed_reader(layout, offset):
+    """Return a reader of two integers, width before height, that start at `offset`."""
 
     def read(raw):
-        width, height = struct.unpack_from(layout, raw, at)
+        width, height = struct.unpack_from(layout, raw, offset)
         return height, width
 
     return read
 
 
-def _bmp(raw):
+def _read_bmp(raw):
     (length,) = struct.unpack_from("<I", raw, 14)
     width, height = struct.unpack_from("<HH" if length == 12 else "<ii", raw, 18)
-    return abs(height), width  # rows from the top down have a negative height
+    return abs(height), width  # the height is negative if rows are stored top to bottom
 
 
-def _webp(raw):
+def _read_webp(raw):
     kind = bytes(raw[12:16])
     if kind == b"VP8X":
         width, height = (int.from_bytes(raw[at : at + 3], "little") + 1 for at in (24, 27))
@@ -43,23 +43,23 @@ def _webp(raw):
     return height, width
 
 
-def _tiff(raw):
+def _read_tiff(raw):
     order = "<" if raw[0] == ord("I") else ">"
-    large = struct.unpack_from(order + "H", raw, 2)[0] == 43  # BigTIFF has 64 bits where TIFF has 32 or 16
-    (at,) = struct.unpack_from(order + ("Q" if large else "I"), raw, 8 if large else 4)
-    (entries,) = struct.unpack_from(order + ("Q" if large else "H"), raw, at)
-    at, step, value = (at + 8, 20, 12) if large else (at + 2, 12, 8)
+    is_bigtiff = struct.unpack_from(order + "H", raw, 2)[0] == 43  # BigTIFF has 64 bits where TIFF has 32 or 16
+    (offset,) = struct.unpack_from(order + ("Q" if is_bigtiff else "I"), raw, 8 if is_bigtiff else 4)
+    (entries,) = struct.unpack_from(order + ("Q" if is_bigtiff else "H"), raw, offset)
+    offset, step, value = (offset + 8, 20, 12) if is_bigtiff else (offset + 2, 12, 8)
     sides = {256: 0, 257: 0}  # ImageWidth and ImageLength
-    for place in range(at, min(at + entries * step, len(raw) - step + 1), step):
-        tag, kind = struct.unpack_from(order + "HH", raw, place)
+    for entry in range(offset, min(offset + entries * step, len(raw) - step + 1), step):
+        tag, kind = struct.unpack_from(order + "HH", raw, entry)
         if tag in sides and kind in (3, 4, 16):
             layout = order + {3: "H", 4: "I", 16: "Q"}[kind]
-            sides[tag] = max(sides[tag], struct.unpack_from(layout, raw, place + value)[0])
+            sides[tag] = max(sides[tag], struct.unpack_from(layout, raw, entry + value)[0])
     return sides[257], sides[256]
 
 
-def _text(pattern, rows_first=False):
-    """A reader of two numbers that a pattern finds."""
+def _text_reader(pattern, rows_first=False):
+    """Return a reader of the two numbers that `pattern` captures."""
 
     def read(raw):
         first, second = map(int, pattern.search(raw).groups())
@@ -68,69 +68,69 @@ def _text(pattern, rows_first=False):
     return read
 
 
-def _pam(raw):
+def _read_pam(raw):
     header = bytes(raw).partition(b"ENDHDR")[0]
     return tuple(max(map(int, re.findall(name + rb"\s+(\d+)", header))) for name in (b"HEIGHT", b"WIDTH"))
 
 
-def _exr(raw):
+def _read_exr(raw):
     left, top, right, bottom = struct.unpack_from("<4i", raw, bytes(raw).index(b"dataWindow\0box2i\0") + 21)
     return bottom - top + 1, right - left + 1
 
 
-def _codestream(raw):
-    """JPEG 2000."""
+def _read_jpeg2000(raw):
+    """Read the size of a JPEG 2000 codestream."""
     right, bottom, left, top = struct.unpack_from(">4I", raw, bytes(raw).index(b"\xff\x4f\xff\x51") + 8)
     return bottom - top, right - left
 
 
-def _boxes(raw):
-    """JPEG 2000 in boxes, or AVIF, whose image may be a grid of smaller ones."""
+def _read_isobmff(raw):
+    """Read the size of JPEG 2000 in boxes, or of AVIF, whose image may be a grid of smaller images."""
     if bytes(raw[4:8]) != b"ftyp":
-        return _codestream(raw)
-    places = (found.end() + 4 for found in re.finditer(b"ispe", raw))
-    return max((_fixed(">II", place)(raw) for place in places), key=lambda side: side[0] * side[1])
+        return _read_jpeg2000(raw)
+    offsets = (match.end() + 4 for match in re.finditer(b"ispe", raw))
+    return max((_fixed_reader(">II", offset)(raw) for offset in offsets), key=lambda side: side[0] * side[1])
 
 
 _READERS = {
-    b"\xff\xd8": _jpeg.size,
-    b"\x89P": _fixed(">II", 16),  # PNG
-    b"BM": _bmp,
-    b"GI": _fixed("<HH", 6),  # GIF
-    b"RI": _webp,
-    b"II": _tiff,
-    b"MM": _tiff,
-    **{b"P%c" % kind: _text(_PNM) for kind in b"123456fF"},
-    b"P7": _pam,
-    b"\x59\xa6": _fixed(">II", 4),  # Sun raster
-    b"#?": _text(_HDR, rows_first=True),  # Radiance
-    b"\x76\x2f": _exr,
-    b"\xff\x4f": _codestream,
-    b"\x00\x00": _boxes,
+    b"\xff\xd8": _jpeg.read_size,
+    b"\x89P": _fixed_reader(">II", 16),  # PNG
+    b"BM": _read_bmp,
+    b"GI": _fixed_reader("<HH", 6),  # GIF
+    b"RI": _read_webp,
+    b"II": _read_tiff,
+    b"MM": _read_tiff,
+    **{b"P%c" % kind: _text_reader(_PNM) for kind in b"123456fF"},
+    b"P7": _read_pam,
+    b"\x59\xa6": _fixed_reader(">II", 4),  # Sun raster
+    b"#?": _text_reader(_HDR, rows_first=True),  # Radiance
+    b"\x76\x2f": _read_exr,
+    b"\xff\x4f": _read_jpeg2000,
+    b"\x00\x00": _read_isobmff,
 }
 
 
-def size(data):
-    """(height, width) in the header of an encoded image, a uint8 array or bytes; None where it has none."""
+def read_size(data):
+    """Return (height, width) in the header of an encoded image (a uint8 array or bytes), or None."""
     read = _READERS.get(bytes(data[:2]))
     try:
         return None if read is None else read(memoryview(data))
     except (struct.error, IndexError, ValueError, AttributeError):
-        return None  # the decoder says what is wrong
+        return None  # the decoder raises the error
 
 
 def check_pixels(height, width, error=RuntimeError):
-    """`error` when an image of this size has more pixels than :func:`set_max_pixels` allows."""
-    most = settings.max_pixels
-    if height * width > most:
+    """Raise `error` if an image of this size has more pixels than :func:`set_max_pixels` allows."""
+    limit = settings.max_pixels
+    if height * width > limit:
         raise error(
-            f"Decode: the image claims {width} x {height} = {width * height} pixels, but at most {most} are decoded. "
+            f"Decode: the image claims {width} x {height} = {width * height} pixels, but at most {limit} are decoded. "
             "If that is what it should have, allow more with dataset.config.set_max_pixels."
         )
 
 
-def check(data, error=RuntimeError):
-    """:func:`check_pixels` of an encoded image."""
-    claimed = size(data)
-    if claimed is not None and claimed[0] * claimed[1] > settings.max_pixels:
-        check_pixels(*claimed, error)
+def check_encoded(data, error=RuntimeError):
+    """Run :func:`check_pixels` on an encoded image."""
+    sides = read_size(data)
+    if sides is not None and sides[0] * sides[1] > settings.max_pixels:
+        check_pixels(*sides, error)

@@ -1,4 +1,4 @@
-"""Transforms of values: rescaling, normalising, colour. C++ operators in MindSpore."""
+"""Transforms of pixel values: rescaling, normalisation, colour. They are C++ operators in MindSpore."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -10,11 +10,11 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Flag, increasing, list_of, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp, as_array
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._kinds import Factor, Hue, Strength, check_statistics, two_within
+from msnb.dataset.vision._kinds import Factor, Hue, Strength, check_statistics, check_two_within
 
 
-def eager_image(op, image):
-    """The array of an image given to a transform outside a pipeline."""
+def image_array(op, image):
+    """Return the array of an image that is passed to a transform outside a pipeline."""
     if (
         not isinstance(image, np.ndarray)
         and not type(image).__module__.startswith("PIL")
@@ -31,16 +31,16 @@ class ImageOp(TensorOp):
         """Apply the transform to a numpy or PIL image (or to each of several)."""
         if not images:
             raise TypeError(f"{type(self).__name__} was called without an image.")
-        made = [self._eager(eager_image(self, x)) for x in images]
-        return made[0] if len(made) == 1 else tuple(made)
+        results = [self._run_eagerly(image_array(self, x)) for x in images]
+        return results[0] if len(results) == 1 else tuple(results)
 
 
 class Rescale(ImageOp):
-    """``image * rescale + shift``, as float32.
+    """Return ``image * rescale + shift`` as float32.
 
     Args:
         rescale (float): The factor.
-        shift (float): What is added.
+        shift (float): The summand.
 
     Raises:
         TypeError: If an argument is no number.
@@ -66,26 +66,26 @@ class Rescale(ImageOp):
         self.rescale = rescale
         self.shift = shift
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.rescale(image, self.rescale, self.shift)
 
-    _stack = _row
+    _transform_stack = _transform_row
 
 
-def _statistics(mean, std):
-    """Lists of means and standard deviations of values from 0 to 255."""
+def _check_statistics(mean, std):
+    """Check lists of means and standard deviations of values from 0 to 255."""
     for name, values in (("mean", mean), ("std", std)):
         of_type(list, tuple)(values, name)
     check_statistics(mean, std, 0, 255.0)
 
 
 class Normalize(ImageOp):
-    """``(image - mean) / std`` per channel, as float32.
+    """Return ``(image - mean) / std`` per channel as float32.
 
     Args:
         mean (sequence): Mean of each channel, in [0, 255].
         std (sequence): Standard deviation of each channel, in (0, 255].
-        is_hwc (bool, optional): Whether channels come last. Default: True.
+        is_hwc (bool, optional): True if the channels are last. Default: True.
 
     Raises:
         TypeError: If an argument is no sequence.
@@ -100,7 +100,7 @@ class Normalize(ImageOp):
 
     @checked
     def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: Flag = True) -> None:
-        _statistics(mean, std)
+        _check_statistics(mean, std)
         self.mean: list[Any] = [mean[0]] * 3 if len(mean) == 1 else list(mean)
         self.std: list[Any] = [std[0]] * 3 if len(std) == 1 else list(std)
         self.is_hwc = is_hwc
@@ -110,7 +110,7 @@ class Normalize(ImageOp):
         if not is_hwc:
             self.pointwise: bool = False
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.ndim == 2 and self._one:
             return kernels.normalize(image, self._mean[0], self._std[0])
         if image.ndim != 3:
@@ -129,20 +129,20 @@ class Normalize(ImageOp):
             mean, std = mean[:, None, None], std[:, None, None]
         return kernels.normalize(image, mean, std)
 
-    def _stack(self, images):
+    def _transform_stack(self, images):
         if images.ndim != 4 or not self.is_hwc or images.shape[3] != len(self._mean):
             return NotImplemented
         return kernels.normalize(images, self._mean, self._std)
 
 
 class NormalizePad(ImageOp):
-    """:class:`Normalize`, with a further channel of zeros.
+    """Like :class:`Normalize`, with an additional channel of zeros.
 
     Args:
         mean (sequence): Mean of each channel, in [0, 255].
         std (sequence): Standard deviation of each channel, in (0, 255].
         dtype (str, optional): Type of the result, 'float32' or 'float16'. Default: 'float32'.
-        is_hwc (bool, optional): Whether channels come last. Default: True.
+        is_hwc (bool, optional): True if the channels are last. Default: True.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -153,7 +153,7 @@ class NormalizePad(ImageOp):
     def __init__(
         self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True
     ) -> None:
-        _statistics(mean, std)
+        _check_statistics(mean, std)
         if not isinstance(dtype, str):
             raise TypeError("dtype should be string.")
         if dtype not in ("float32", "float16"):
@@ -165,21 +165,23 @@ class NormalizePad(ImageOp):
         self._mean = np.array([mean[0]] * 3 if len(mean) == 1 else mean, np.float32)
         self._std = np.array([std[0]] * 3 if len(std) == 1 else std, np.float32)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.ndim != 3 or image.shape[2 if self.is_hwc else 0] != len(self._mean):
             raise RuntimeError(
                 f"NormalizePad: Input image is not in RGB: image shape should be <H,W,{len(self._mean)}>, but got "
                 f"{image.shape}."
             )
         if self.is_hwc:
-            made = kernels.normalize(image, self._mean, self._std)
-            return np.concatenate([made, np.zeros((*made.shape[:2], 1), np.float32)], axis=2).astype(self.dtype)
-        made = kernels.normalize(image, self._mean[:, None, None], self._std[:, None, None])
-        return np.concatenate([made, np.zeros((1, *made.shape[1:]), np.float32)]).astype(self.dtype)
+            normalized = kernels.normalize(image, self._mean, self._std)
+            return np.concatenate([normalized, np.zeros((*normalized.shape[:2], 1), np.float32)], axis=2).astype(
+                self.dtype
+            )
+        normalized = kernels.normalize(image, self._mean[:, None, None], self._std[:, None, None])
+        return np.concatenate([normalized, np.zeros((1, *normalized.shape[1:]), np.float32)]).astype(self.dtype)
 
 
 class HWC2CHW(ImageOp):
-    """Channels from the last axis to the first.
+    """Move the channels from the last axis to the first.
 
     Examples:
         >>> import mindspore.dataset.vision.c_transforms as CV
@@ -188,10 +190,10 @@ class HWC2CHW(ImageOp):
 
     to_planes = True
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.hwc_to_chw(image)
 
-    def _stack(self, images):
+    def _transform_stack(self, images):
         if images.ndim == 3:
             return images
         if images.ndim != 4:
@@ -202,29 +204,29 @@ class HWC2CHW(ImageOp):
 
 
 class Invert(ImageOp):
-    """255 minus the image."""
+    """Invert the image: 255 minus each value."""
 
     pointwise = True
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.invert(image)
 
 
 class Equalize(ImageOp):
-    """Each channel with its histogram equalised."""
+    """Equalize the histogram of each channel."""
 
     costly = True
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.equalize(image)
 
 
 class AutoContrast(ImageOp):
-    """Each channel stretched to the full range.
+    """Stretch each channel to the full range.
 
     Args:
-        cutoff (float, optional): How much of the histogram is cut off at either end, in percent. Default: 0.0.
-        ignore (Union[int, sequence], optional): Values that do not count. Default: None.
+        cutoff (float, optional): Percent of the histogram to clip at each end. Default: 0.0.
+        ignore (Union[int, sequence], optional): Values to exclude. Default: None.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -244,18 +246,19 @@ class AutoContrast(ImageOp):
             within(0, 255)(item, "ignore")
         self.cutoff = cutoff
 
-    def _row(self, image):
+    def _transform_row(self, image):
         return kernels.autocontrast(image, self.cutoff, self.ignore)
 
 
 class RandomColorAdjust(ImageOp):
-    """Brightness, contrast, saturation and hue changed at random, in random order.
+    """Change brightness, contrast, saturation and hue randomly, in random order.
 
     Args:
-        brightness (Union[float, tuple], optional): Range of the factor, or its distance from 1. Default: (1, 1).
+        brightness (Union[float, tuple], optional): Range of the factor, or its maximum distance from 1.
+            Default: (1, 1).
         contrast (Union[float, tuple], optional): The same for contrast. Default: (1, 1).
         saturation (Union[float, tuple], optional): The same for saturation. Default: (1, 1).
-        hue (Union[float, tuple], optional): Range of the turn, within [-0.5, 0.5]. Default: (0, 0).
+        hue (Union[float, tuple], optional): Range of the hue shift, within [-0.5, 0.5]. Default: (0, 0).
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -274,29 +277,29 @@ class RandomColorAdjust(ImageOp):
         self.saturation = saturation
         self.hue = hue
 
-    def _draw(self, stream, image):
-        drawn = []
+    def _draw_params(self, stream, image):
+        params = []
         for name in stream.shuffle(["brightness", "contrast", "saturation", "hue"]):
             low, high = getattr(self, name)
             if low == high == (0 if name == "hue" else 1):
                 continue
-            drawn.append((name, stream.uniform_float(low, high)))
-        return drawn
+            params.append((name, stream.uniform_float(low, high)))
+        return params
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, params, image):
         if image.ndim != 3 or image.shape[2] != 3:
-            if drawn:
+            if params:
                 raise RuntimeError(
                     "RandomColorAdjust: The shape is incorrect: number of channels does not equal 3, but got shape "
                     f"{image.shape}."
                 )
-        for name, factor in drawn:
+        for name, factor in params:
             image = getattr(kernels, name)(image, factor)
         return image
 
 
 class RandomColor(ImageOp):
-    """Between the gray image (0), the image (1) and beyond, at random.
+    """Change the saturation randomly: factor 0 gives the gray image, 1 the image, more exaggerates.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
@@ -313,21 +316,21 @@ class RandomColor(ImageOp):
     def __init__(self, degrees: Strength = (0.1, 1.9)):
         self.degrees = degrees
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         return stream.uniform_float(*self.degrees)
 
-    def _apply(self, t, image):
+    def _apply_params(self, factor, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"RandomColor: image must have 3 channels, but got shape {image.shape}.")
-        if abs(t - 1.0) < 0.00195:
+        if abs(factor - 1.0) < 0.00195:
             return image
-        if abs(t) < 0.00195:
-            return kernels.gray_rgb(image)
-        return kernels.saturation(image, t)
+        if abs(factor) < 0.00195:
+            return kernels.to_gray_rgb(image)
+        return kernels.saturation(image, factor)
 
 
 class RandomSharpness(ImageOp):
-    """Sharpness changed at random: 0 is smoothed, 1 the image.
+    """Change the sharpness randomly: factor 0 gives a smoothed image, 1 the image.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
@@ -344,25 +347,27 @@ class RandomSharpness(ImageOp):
     def __init__(self, degrees: Strength = (0.1, 1.9)):
         self.degrees = degrees
 
-    def _draw(self, stream, image):
-        return _around(stream, *self.degrees)
+    def _draw_params(self, stream, image):
+        return _draw_from_range(stream, *self.degrees)
 
-    def _apply(self, alpha, image):
+    def _apply_params(self, alpha, image):
         return kernels.sharpness(image, alpha)
 
 
-def _around(stream, low, high):
-    """A number of the range, drawn as MindSpore does: the middle plus a signed share of half the width, in float32."""
+def _draw_from_range(stream, low, high):
+    """Draw a number from a range as MindSpore does: the center plus a random offset of up to half the width, in
+    float32.
+    """
     f = np.float32
-    drawn = f(stream.uniform_float(-1.0, 1.0))
-    return float((f(high) + f(low)) / f(2) + drawn * ((f(high) - f(low)) / f(2)))
+    offset = f(stream.uniform_float(-1.0, 1.0))
+    return float((f(high) + f(low)) / f(2) + offset * ((f(high) - f(low)) / f(2)))
 
 
 class RandomPosterize(ImageOp):
-    """Only a random number of the highest bits of each value.
+    """Keep a random number of the highest bits of each value.
 
     Args:
-        bits (Union[int, sequence], optional): How many, or their range, in [1, 8]. Default: (8, 8).
+        bits (Union[int, sequence], optional): Number of bits or its range, in [1, 8]. Default: (8, 8).
 
     Raises:
         TypeError: If `bits` has the wrong type.
@@ -380,16 +385,16 @@ class RandomPosterize(ImageOp):
         list_of(int)(self._bits, "bits")
         increasing(1, 8)(self._bits, "")
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         low, high = self._bits
         return low if low == high else stream.uniform_int(low, high)
 
-    def _apply(self, bits, image):
+    def _apply_params(self, bits, image):
         return kernels.posterize(image, bits)
 
 
 class RandomSolarize(ImageOp):
-    """The values in a random part of a range inverted.
+    """Invert the values in a random interval of a range.
 
     Args:
         threshold (tuple, optional): The range, in [0, 255]. Default: (0, 255).
@@ -403,16 +408,16 @@ class RandomSolarize(ImageOp):
 
     @checked
     def __init__(self, threshold: Annotated[tuple[int, int], list_of(int, containers=(tuple,))] = (0, 255)):
-        low, high = two_within(0, 255, threshold, ValueError("threshold must be a sequence of two numbers."))
+        low, high = check_two_within(0, 255, threshold, ValueError("threshold must be a sequence of two numbers."))
         if low > high:
             raise ValueError("threshold must be in min max format numbers.")
         self.threshold = threshold
 
-    def _draw(self, stream, image):
+    def _draw_params(self, stream, image):
         a, b = stream.uniform_int(*self.threshold), stream.uniform_int(*self.threshold)
         return min(a, b), max(a, b)
 
-    def _apply(self, drawn, image):
+    def _apply_params(self, limits, image):
         if image.ndim == 3 and image.shape[2] not in (1, 3):
             raise RuntimeError(f"Solarize: Number of channels is not 1 or 3, but got shape {image.shape}.")
-        return kernels.solarize(image, *drawn)
+        return kernels.solarize(image, *limits)

@@ -1,4 +1,4 @@
-"""The functions of numpy images, (C, H, W), behind ``py_transforms``; random numbers come in MindSpore's order."""
+"""Functions of numpy images (C, H, W) behind ``py_transforms``. Random numbers are drawn in MindSpore's order."""
 
 import colorsys
 import math
@@ -10,15 +10,15 @@ import numpy as np
 from msnb.dataset.core.py_util_helpers import is_numpy
 
 
-def need_numpy(img, what="NumPy array"):
-    """TypeError unless `img` is an array."""
+def require_numpy(img, expected="NumPy array"):
+    """Raise TypeError unless `img` is an array."""
     if not is_numpy(img):
-        raise TypeError(f"img should be {what}. Got {type(img)}.")
+        raise TypeError(f"img should be {expected}. Got {type(img)}.")
 
 
 def normalize(img, mean, std, pad_channel=False, dtype="float32"):
-    """(C, H, W) minus mean by std, with a channel of zeros when `pad_channel`."""
-    need_numpy(img, "NumPy image")
+    """Return ``(img - mean) / std`` of a (C, H, W) image, with a channel of zeros if `pad_channel`."""
+    require_numpy(img, "NumPy image")
     if img.ndim == 0:
         raise ValueError("img shape should be (C, H, W). Got ().")
     channels, lengths = len(img), {len(mean), len(std)}
@@ -27,71 +27,74 @@ def normalize(img, mean, std, pad_channel=False, dtype="float32"):
     if not lengths <= {1, channels}:
         raise ValueError(f"Length of mean and std must both be 1 or equal to the number of channels({channels}).")
     mean, std = (np.broadcast_to(np.array(v, img.dtype), channels)[:, None, None] for v in (mean, std))
-    made = (img - mean) / std
+    normalized = (img - mean) / std
     if not pad_channel:
-        return made
-    padded = np.zeros((channels + 1, *made.shape[1:]), np.result_type(made, np.float32))
-    padded[:channels] = made
+        return normalized
+    padded = np.zeros((channels + 1, *normalized.shape[1:]), np.result_type(normalized, np.float32))
+    padded[:channels] = normalized
     return padded.astype(np.float16) if dtype == "float16" else padded
 
 
 def hwc_to_chw(img):
-    """Channels first."""
-    need_numpy(img)
+    """Move the channels to the first axis."""
+    require_numpy(img)
     return img.transpose(2, 0, 1).copy()
 
 
 def to_type(img, output_type):
-    """The array in another type."""
-    need_numpy(img, "NumPy image")
+    """Cast the array to `output_type`."""
+    require_numpy(img, "NumPy image")
     return img.astype(output_type)
 
 
 def box_sides(area, aspect):
-    """(height, width) of a box of this area and this width by height, in whole pixels."""
+    """Return (height, width) of a box with this area and aspect ratio (width / height), rounded to integers."""
     width = round(math.sqrt(area * aspect))
     return round(width / aspect), width
 
 
 def random_corner(down, right):
-    """(top, left) of a box that can be moved so far down and to the right."""
+    """Return (top, left) of a box that can move `down` and `right` by that many pixels."""
     return random.randint(0, down), random.randint(0, right)
 
 
-def _seen(middle, length, limit):
-    """(first place, number of places) of what lies within `limit` of a stretch around `middle`."""
-    first = max(middle - length // 2, 0)
-    return first, min(middle + length // 2, limit) - first
+def _clip_span(center, length, limit):
+    """Return (start, length) of a span around `center`, clipped to [0, limit]."""
+    first = max(center - length // 2, 0)
+    return first, min(center + length // 2, limit) - first
 
 
 def get_erase_params(np_img, scale, ratio, value, bounded, max_attempts):
-    """(row, column, height, width, value) of a random box of a (C, H, W) array."""
-    need_numpy(np_img)
+    """Return (row, column, height, width, value) of a random box of a (C, H, W) array."""
+    require_numpy(np_img)
     channels, height, width = np_img.shape
     for _ in range(max_attempts):
-        high, wide = box_sides(random.uniform(*scale) * height * width, random.uniform(*ratio))
-        if high >= height or wide >= width:
+        box_height, box_width = box_sides(random.uniform(*scale) * height * width, random.uniform(*ratio))
+        if box_height >= height or box_width >= width:
             continue
         if bounded:
-            top, left = random_corner(height - high, width - wide)
+            top, left = random_corner(height - box_height, width - box_width)
         else:
             column, row = random.randint(0, width), random.randint(0, height)
-            (top, high), (left, wide) = _seen(row, high, height), _seen(column, wide, width)
-        return top, left, high, wide, _filling(value, (channels, high, wide))
+            (top, box_height), (left, box_width) = (
+                _clip_span(row, box_height, height),
+                _clip_span(column, box_width, width),
+            )
+        return top, left, box_height, box_width, _erase_values(value, (channels, box_height, box_width))
     return 0, 0, height, width, np_img
 
 
 def check_erasing(value):
-    """What a box can be filled with: one value, one per channel, or noise for a string."""
-    three = isinstance(value, tuple | list) and len(value) == 3
-    if not three and not isinstance(value, numbers.Number | str | bytes):
+    """Check the fill value of a box: one value, one per channel, or a string for noise."""
+    has_three = isinstance(value, tuple | list) and len(value) == 3
+    if not has_three and not isinstance(value, numbers.Number | str | bytes):
         raise ValueError(
             "The value for erasing should be either a single value, or a string 'random', or a sequence of 3 elements "
             f"for RGB respectively, but got {value!r}."
         )
 
 
-def _filling(value, shape):
+def _erase_values(value, shape):
     check_erasing(value)
     if isinstance(value, numbers.Number):
         return value
@@ -101,15 +104,15 @@ def _filling(value, shape):
 
 
 def erase(np_img, i, j, height, width, erase_value, inplace=False):
-    """The box filled with `erase_value`."""
-    need_numpy(np_img)
+    """Fill the box with `erase_value`."""
+    require_numpy(np_img)
     out = np_img if inplace else np_img.copy()
     out[..., i : i + height, j : j + width] = erase_value
     return out
 
 
 def check_linear(matrix, mean):
-    """The length of the vectors that a square matrix and a mean vector fit."""
+    """Return the vector length that a square matrix and a mean vector fit."""
     if matrix.ndim != 2 or len(matrix) != matrix.shape[1]:
         raise ValueError(f"transformation_matrix should be a square matrix. Got shape {matrix.shape} instead.")
     length = mean.shape[0] if mean.ndim else 0
@@ -122,8 +125,8 @@ def check_linear(matrix, mean):
 
 
 def linear_transform(np_img, transformation_matrix, mean_vector):
-    """(flattened image - mean) @ matrix, in the image's shape."""
-    need_numpy(np_img)
+    """Return ``(flattened image - mean) @ matrix`` in the image's shape."""
+    require_numpy(np_img)
     if np_img.size != check_linear(transformation_matrix, mean_vector):
         raise ValueError(
             f"transformation_matrix shape {transformation_matrix.shape} not compatible with Numpy image shape "
@@ -132,31 +135,31 @@ def linear_transform(np_img, transformation_matrix, mean_vector):
     return np.dot(np_img.reshape(1, -1) - mean_vector, transformation_matrix).reshape(np_img.shape)
 
 
-def _mixed(share, first, second):
-    """`share` of each sample of `first`, and the rest of `second`'s."""
+def _mix_examples(share, first, second):
+    """Return ``share * first + (1 - share) * second``, with one share for each example."""
     share = share.reshape(-1, *[1] * (first.ndim - 1))
     return share * first + (1 - share) * second
 
 
 def mix_up_single(batch_size, img, label, alpha=0.2):
-    """Each image of the batch mixed with the next one, labels likewise."""
+    """Mix each image of the batch with the next image, and labels likewise."""
     following = np.arange(1, batch_size + 1) % batch_size
     share = np.random.beta(alpha, alpha, batch_size)
-    return _mixed(share, img, img[following]), _mixed(share, label, label[following])
+    return _mix_examples(share, img, img[following]), _mix_examples(share, label, label[following])
 
 
 def mix_up_muti(tmp, batch_size, img, label, alpha=0.2):
-    """Each image of the batch mixed with the batch before (kept in `tmp`), labels likewise."""
+    """Mix each image of the batch with the previous batch, which `tmp` stores, and labels likewise."""
     share = np.random.beta(alpha, alpha, batch_size)
     if tmp.is_first:
         tmp.is_first = False
-        share.fill(1)  # there is no batch before
-    tmp.image, tmp.label = _mixed(share, img, tmp.image), _mixed(share, label, tmp.label)
+        share.fill(1)  # there is no previous batch
+    tmp.image, tmp.label = _mix_examples(share, img, tmp.image), _mix_examples(share, label, tmp.label)
     return tmp.image, tmp.label
 
 
-def _convert_colours(images, is_hwc, function):
-    need_numpy(images, "NumPy image")
+def _convert_colors(images, is_hwc, function):
+    require_numpy(images, "NumPy image")
     if images.ndim not in (3, 4):
         raise TypeError(f"img shape should be (H, W, C)/(N, H, W, C)/(C, H, W)/(N, C, H, W). Got {images.shape}.")
     axis = images.ndim - 1 if is_hwc else images.ndim - 3
@@ -167,10 +170,10 @@ def _convert_colours(images, is_hwc, function):
 
 
 def rgb_to_hsvs(np_rgb_imgs, is_hwc):
-    """HSV in [0, 1] of RGB in [0, 1]."""
-    return _convert_colours(np_rgb_imgs, is_hwc, colorsys.rgb_to_hsv)
+    """Convert RGB in [0, 1] to HSV in [0, 1]."""
+    return _convert_colors(np_rgb_imgs, is_hwc, colorsys.rgb_to_hsv)
 
 
 def hsv_to_rgbs(np_hsv_imgs, is_hwc):
-    """RGB in [0, 1] of HSV in [0, 1]."""
-    return _convert_colours(np_hsv_imgs, is_hwc, colorsys.hsv_to_rgb)
+    """Convert HSV in [0, 1] to RGB in [0, 1]."""
+    return _convert_colors(np_hsv_imgs, is_hwc, colorsys.hsv_to_rgb)

@@ -1,4 +1,4 @@
-"""Transforms of PIL images that move pixels: crops, flips, sizes, rotation. Python operators in MindSpore."""
+"""Transforms of PIL images that move pixels: crops, flips, resizing, rotation. Python operators in MindSpore."""
 
 import random
 from typing import Annotated, Any
@@ -23,36 +23,36 @@ from msnb.dataset.vision._kinds import (
     Scaling,
     Shear,
     Sides,
-    as_given,
-    both_axes,
-    pair,
+    ranges_of_axes,
+    two_tuple,
+    validates_only,
 )
 from msnb.dataset.vision._py_pixels import PyOp
 from msnb.dataset.vision.utils import Border, Inter
 
 DE_PY_BORDER_TYPE = {border: border.value for border in Border}
 
-# The numbers that PIL gives its filters.
+# Pillow's numbers of its filters.
 DE_PY_INTER_MODE = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 3}
 
 
-_Size = Annotated[int | Pair, as_given(CropSize)]
-_Degrees = Annotated[float | Pair, as_given(Degrees)]
+_Size = Annotated[int | Pair, validates_only(CropSize)]
+_Degrees = Annotated[float | Pair, validates_only(Degrees)]
 
 
 class RandomCrop(PyOp):
-    """A part of the image at a random place.
+    """Crop the image at a random position.
 
     Args:
-        size (Union[int, sequence]): (height, width), or one for both.
-        padding (Union[int, sequence], optional): Pixels put around first. Default: None.
-        pad_if_needed (bool, optional): Whether an image that is too small is padded. Default: False.
+        size (Union[int, sequence]): (height, width), or one int for both.
+        padding (Union[int, sequence], optional): Padding before the crop. Default: None.
+        pad_if_needed (bool, optional): True to pad an image that is too small. Default: False.
         fill_value (Union[int, tuple], optional): Value of the padding. Default: 0.
-        padding_mode (Border, optional): What the padding is. Default: Border.CONSTANT.
+        padding_mode (Border, optional): Padding mode. Default: Border.CONSTANT.
     """
 
     _function = util.random_crop
-    _given = ("size", "padding", "pad_if_needed", "fill_value", "padding_mode")
+    _argument_names = ("size", "padding", "pad_if_needed", "fill_value", "padding_mode")
 
     @checked
     def __init__(
@@ -71,13 +71,13 @@ class RandomCrop(PyOp):
 
 
 class RandomHorizontalFlip(PyOp):
-    """Left and right exchanged, at random.
+    """Flip the image horizontally with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
-    _function, _given = util.random_horizontal_flip, ("prob",)
+    _function, _argument_names = util.random_horizontal_flip, ("prob",)
 
     @checked
     def __init__(self, prob: Probability = 0.5):
@@ -85,13 +85,13 @@ class RandomHorizontalFlip(PyOp):
 
 
 class RandomVerticalFlip(PyOp):
-    """Top and bottom exchanged, at random.
+    """Flip the image vertically with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
     """
 
-    _function, _given = util.random_vertical_flip, ("prob",)
+    _function, _argument_names = util.random_vertical_flip, ("prob",)
 
     @checked
     def __init__(self, prob: Probability = 0.5):
@@ -99,35 +99,35 @@ class RandomVerticalFlip(PyOp):
 
 
 class Resize(PyOp):
-    """A PIL image in another size.
+    """Resize a PIL image.
 
     Args:
         size (Union[int, sequence]): (height, width); an int is the length of the shorter side.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
     """
 
-    _function, _given = util.resize, ("size", "interpolation")
+    _function, _argument_names = util.resize, ("size", "interpolation")
 
     @checked
     def __init__(
-        self, size: Annotated[int | Pair, as_given(ResizeSize)], interpolation: Interpolation = Inter.BILINEAR
+        self, size: Annotated[int | Pair, validates_only(ResizeSize)], interpolation: Interpolation = Inter.BILINEAR
     ):
         self.size = size
-        self.interpolation: Any = util.method(interpolation)
+        self.interpolation: Any = util.pillow_resampling(interpolation)
 
 
 class RandomResizedCrop(PyOp):
-    """A random part of the image (random area and ratio), resized.
+    """Crop a random box (random area and aspect ratio), then resize it.
 
     Args:
-        size (Union[int, sequence]): (height, width) of the result, or one for both.
-        scale (tuple, optional): Range of the part's share of the area. Default: (0.08, 1.0).
+        size (Union[int, sequence]): (height, width) of the result, or one int for both.
+        scale (tuple, optional): Range of the crop's fraction of the area. Default: (0.08, 1.0).
         ratio (tuple, optional): Range of width / height. Default: (3. / 4., 4. / 3.).
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
-        max_attempts (int, optional): Tries before the middle is taken. Default: 10.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.BILINEAR.
+        max_attempts (int, optional): Attempts before a center crop is used. Default: 10.
     """
 
-    _function, _given = util.random_resize_crop, ("size", "scale", "ratio", "interpolation", "max_attempts")
+    _function, _argument_names = util.random_resize_crop, ("size", "scale", "ratio", "interpolation", "max_attempts")
 
     @checked
     def __init__(
@@ -141,18 +141,18 @@ class RandomResizedCrop(PyOp):
         self.size = size
         self.scale = scale
         self.ratio = ratio
-        self.interpolation: Any = util.method(interpolation)
+        self.interpolation: Any = util.pillow_resampling(interpolation)
         self.max_attempts = max_attempts
 
 
 class CenterCrop(PyOp):
-    """The middle of a PIL image.
+    """Crop the center of a PIL image.
 
     Args:
-        size (Union[int, sequence]): (height, width), or one for both.
+        size (Union[int, sequence]): (height, width), or one int for both.
     """
 
-    _function, _given = util.center_crop, ("size",)
+    _function, _argument_names = util.center_crop, ("size",)
 
     @checked
     def __init__(self, size: _Size):
@@ -160,17 +160,17 @@ class CenterCrop(PyOp):
 
 
 class RandomRotation(PyOp):
-    """A PIL image turned by an angle that is drawn for each.
+    """Rotate a PIL image. The angle is drawn uniformly from a range.
 
     Args:
-        degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
-        resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        expand (bool, optional): Whether the result is as large as needed to hold everything. Default: False.
-        center (tuple, optional): (x, y) of the fixed point. Default: None, the middle.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
+        resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        expand (bool, optional): True to enlarge the result until the whole rotated image fits. Default: False.
+        center (tuple, optional): Rotation center (x, y). Default: None, the image center.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """
 
-    _function, _given = util.random_rotation, ("degrees", "resample", "expand", "center", "fill_value")
+    _function, _argument_names = util.random_rotation, ("degrees", "resample", "expand", "center", "fill_value")
 
     @checked
     def __init__(
@@ -178,10 +178,10 @@ class RandomRotation(PyOp):
         degrees: _Degrees,
         resample: Interpolation = Inter.NEAREST,
         expand: Flag = False,
-        center: Annotated[tuple, pair] | None = None,
+        center: Annotated[tuple, two_tuple] | None = None,
         fill_value: FillValue = 0,
     ):
-        self.resample: Any = util.method(resample)
+        self.resample: Any = util.pillow_resampling(resample)
         self.degrees = degrees
         self.expand: Flag = expand
         self.center: tuple[Any, ...] | None = center
@@ -189,13 +189,13 @@ class RandomRotation(PyOp):
 
 
 class FiveCrop(PyOp):
-    """The four corners and the middle of a PIL image, a tuple.
+    """Return a tuple of crops: the four corners and the center of a PIL image.
 
     Args:
-        size (Union[int, sequence]): (height, width), or one for both.
+        size (Union[int, sequence]): (height, width), or one int for both.
     """
 
-    _function, _given = util.five_crop, ("size",)
+    _function, _argument_names = util.five_crop, ("size",)
 
     @checked
     def __init__(self, size: _Size):
@@ -203,15 +203,15 @@ class FiveCrop(PyOp):
 
 
 class TenCrop(PyOp):
-    """:class:`FiveCrop` of a PIL image and of its mirror image, a tuple.
+    """Return a tuple of crops: :class:`FiveCrop` of a PIL image and of the flipped image.
 
     Args:
-        size (Union[int, sequence]): (height, width), or one for both.
-        use_vertical_flip (bool, optional): Whether top and bottom are exchanged instead of left and right. Default:
+        size (Union[int, sequence]): (height, width), or one int for both.
+        use_vertical_flip (bool, optional): True to flip vertically instead of horizontally. Default:
             False.
     """
 
-    _function, _given = util.ten_crop, ("size", "use_vertical_flip")
+    _function, _argument_names = util.ten_crop, ("size", "use_vertical_flip")
 
     @checked
     def __init__(self, size: CropSize, use_vertical_flip: Flag = False):
@@ -220,21 +220,21 @@ class TenCrop(PyOp):
 
 
 class Pad(PyOp):
-    """More pixels around a PIL image.
+    """Pad a PIL image.
 
     Args:
-        padding (Union[int, sequence]): How many: all around, (left and right, top and bottom) or (left, top, right,
-            bottom).
-        fill_value (Union[int, tuple], optional): Their value for Border.CONSTANT. Default: 0.
-        padding_mode (Border, optional): What they are. Default: Border.CONSTANT.
+        padding (Union[int, sequence]): Padding of all sides, (left and right, top and bottom) or
+            (left, top, right, bottom).
+        fill_value (Union[int, tuple], optional): Fill value for Border.CONSTANT. Default: 0.
+        padding_mode (Border, optional): Padding mode. Default: Border.CONSTANT.
     """
 
-    _function, _given = util.pad, ("padding", "fill_value", "padding_mode")
+    _function, _argument_names = util.pad, ("padding", "fill_value", "padding_mode")
 
     @checked
     def __init__(
         self,
-        padding: Annotated[int | Pair, as_given(Sides)],
+        padding: Annotated[int | Pair, validates_only(Sides)],
         fill_value: FillValue = 0,
         padding_mode: BorderMode = Border.CONSTANT,
     ):
@@ -244,12 +244,12 @@ class Pad(PyOp):
 
 
 class RandomPerspective(Described):
-    """The corners of a PIL image moved at random, at random.
+    """Move the corners of a PIL image randomly, with probability `prob`.
 
     Args:
-        distortion_scale (float, optional): How far, in [0, 1]. Default: 0.5.
-        prob (float, optional): Probability of it. Default: 0.5.
-        interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BICUBIC.
+        distortion_scale (float, optional): Maximum distance, in [0, 1]. Default: 0.5.
+        prob (float, optional): Probability of the change. Default: 0.5.
+        interpolation (Inter, optional): Interpolation mode. Default: Inter.BICUBIC.
     """
 
     @checked
@@ -261,31 +261,31 @@ class RandomPerspective(Described):
     ):
         self.distortion_scale: float = distortion_scale
         self.prob: float = prob
-        self.interpolation: Any = util.method(interpolation)
+        self.interpolation: Any = util.pillow_resampling(interpolation)
 
     def __call__(self, img: Any) -> Any:
-        """The PIL image, maybe distorted."""
-        util.need_pil(img)
+        """Distort the PIL image, or return it unchanged."""
+        util.require_pil(img)
         if self.prob > random.random():
             return util.perspective(img, *util.get_perspective_params(img, self.distortion_scale), self.interpolation)
         return img
 
 
 class RandomAffine(PyOp):
-    """A PIL image turned, moved, scaled and sheared at random around its centre.
+    """Rotate, translate, scale and shear a PIL image randomly around its center.
 
     Args:
-        degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
-        translate (sequence, optional): Greatest move, as shares of width and height. Default: None.
+        degrees (Union[int, float, sequence]): Range of the angle. A number d means (-d, d).
+        translate (sequence, optional): Maximum translation, as fractions of width and height. Default: None.
         scale (sequence, optional): Range of the factor. Default: None, 1.
         shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default:
             None.
-        resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
-        fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
+        resample (Inter, optional): Interpolation mode. Default: Inter.NEAREST.
+        fill_value (Union[int, tuple], optional): Fill value outside the image. Default: 0.
     """
 
     _function = util.random_affine
-    _given = ("degrees", "translate", "scale_ranges", "shear", "resample", "fill_value")
+    _argument_names = ("degrees", "translate", "scale_ranges", "shear", "resample", "fill_value")
 
     @checked
     def __init__(
@@ -293,17 +293,17 @@ class RandomAffine(PyOp):
         degrees: Degrees,
         translate: Moves | None = None,
         scale: Scaling | None = None,
-        shear: Annotated[float | Pair, as_given(Shear)] | None = None,
+        shear: Annotated[float | Pair, validates_only(Shear)] | None = None,
         resample: Interpolation = Inter.NEAREST,
         fill_value: FillValue = 0,
     ):
         if isinstance(shear, int | float):
             shear = (-shear, shear)
         elif shear is not None:
-            shear = both_axes(shear)
+            shear = ranges_of_axes(shear)
         self.degrees = degrees
         self.translate = translate
         self.scale_ranges = scale
         self.shear = shear
-        self.resample: Any = util.method(resample)
+        self.resample: Any = util.pillow_resampling(resample)
         self.fill_value = fill_value

@@ -1,4 +1,4 @@
-"""Transforms of PIL images and numpy images in (C, H, W) that change pixels: types, colours, erasing, mixing."""
+"""Transforms of pixel values for PIL images and numpy images (C, H, W): types, colours, erasing, mixing."""
 
 import functools
 import random
@@ -21,41 +21,41 @@ from msnb.dataset.vision._kinds import (
     Pair,
     Probability,
     Strength,
-    as_given,
     check_statistics,
+    validates_only,
 )
 from msnb.dataset.vision._pixels import AutoContrast as CheckedAutoContrast
-from msnb.dataset.vision._py_arrays import check_erasing, check_linear, need_numpy
+from msnb.dataset.vision._py_arrays import check_erasing, check_linear, require_numpy
 
-_Factor = Annotated[float | Pair, as_given(Factor)]
-_Hue = Annotated[float | Pair, as_given(Hue)]
+_Factor = Annotated[float | Pair, validates_only(Factor)]
+_Hue = Annotated[float | Pair, validates_only(Hue)]
 _Array = Annotated[np.ndarray, of_type(np.ndarray)]
 _AtLeastOne = Annotated[int, within(1, FLOAT_MAX_INTEGER)]
 
 
 def not_random(function: Any) -> Any:
-    """Mark a transform class as giving the same result each time."""
+    """Mark a transform class as deterministic."""
     function.random = False
     return function
 
 
 class PyOp(Described):
-    """A transform that is one function of an image and of what the transform was made with.
+    """A transform that calls one function with the image and with attributes of the transform.
 
     Attributes:
         _function (callable): The function.
-        _given (tuple): Names of the attributes that it takes after the image.
+        _argument_names (tuple): Names of the attributes that it takes after the image.
     """
 
-    _function, _given = None, ()
+    _function, _argument_names = None, ()
 
     def __call__(self, img: Any) -> Any:
-        """The image that the function makes of this one."""
-        return type(self)._function(img, *(getattr(self, name) for name in self._given))
+        """Apply the function to an image."""
+        return type(self)._function(img, *(getattr(self, name) for name in self._argument_names))
 
 
 class ToTensor(PyOp):
-    """A PIL or numpy image as (C, H, W) in [0, 1].
+    """Convert a PIL or numpy image to a (C, H, W) array in [0, 1].
 
     Args:
         output_type (numpy dtype, optional): Type of the result. Default: np.float32.
@@ -65,7 +65,7 @@ class ToTensor(PyOp):
         >>> PV.ToTensor()
     """
 
-    _function, _given = util.to_tensor, ("output_type",)
+    _function, _argument_names = util.to_tensor, ("output_type",)
 
     @answered
     def __init__(self, output_type: Any = np.float32) -> None:
@@ -73,13 +73,13 @@ class ToTensor(PyOp):
 
 
 class ToType(PyOp):
-    """A numpy image in another type.
+    """Cast a numpy image to another type.
 
     Args:
         output_type (numpy dtype): The type.
     """
 
-    _function, _given = util.to_type, ("output_type",)
+    _function, _argument_names = util.to_type, ("output_type",)
 
     @answered
     def __init__(self, output_type: Any) -> None:
@@ -87,26 +87,26 @@ class ToType(PyOp):
 
 
 class HWC2CHW(PyOp):
-    """Channels from the last axis to the first."""
+    """Move the channels from the last axis to the first."""
 
     _function = util.hwc_to_chw
 
 
 class ToPIL(PyOp):
-    """A numpy image as a PIL image."""
+    """Convert a numpy image to a PIL image."""
 
     makes_pil = True
     _function = util.to_pil
 
 
 class Decode(PyOp):
-    """The PIL image (RGB) in encoded bytes."""
+    """Decode bytes to a PIL image (RGB)."""
 
     _function = util.decode
 
 
 class Normalize(PyOp):
-    """``(image - mean) / std`` per channel of a (C, H, W) array.
+    """Return ``(image - mean) / std`` per channel of a (C, H, W) array.
 
     Args:
         mean (sequence): Mean of each channel, in [0, 1].
@@ -116,7 +116,7 @@ class Normalize(PyOp):
         ValueError: If the lengths differ or a value is out of range.
     """
 
-    _function, _given = util.normalize, ("mean", "std")
+    _function, _argument_names = util.normalize, ("mean", "std")
 
     @answered
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
@@ -126,7 +126,7 @@ class Normalize(PyOp):
 
 
 class NormalizePad(Normalize):
-    """:class:`Normalize` with a further channel of zeros.
+    """Like :class:`Normalize`, with an additional channel of zeros.
 
     Args:
         mean (sequence): Mean of each channel, in [0, 1].
@@ -139,7 +139,7 @@ class NormalizePad(Normalize):
     """
 
     _pad_channel = True
-    _given = ("mean", "std", "_pad_channel", "dtype")
+    _argument_names = ("mean", "std", "_pad_channel", "dtype")
 
     @answered
     def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32") -> None:
@@ -152,16 +152,17 @@ class NormalizePad(Normalize):
 
 
 class RandomColorAdjust(PyOp):
-    """Brightness, contrast, saturation and hue changed at random, in random order.
+    """Change brightness, contrast, saturation and hue randomly, in random order.
 
     Args:
-        brightness (Union[float, tuple], optional): Range of the factor, or its distance from 1. Default: (1, 1).
+        brightness (Union[float, tuple], optional): Range of the factor, or its maximum distance from 1.
+            Default: (1, 1).
         contrast (Union[float, tuple], optional): The same for contrast. Default: (1, 1).
         saturation (Union[float, tuple], optional): The same for saturation. Default: (1, 1).
-        hue (Union[float, tuple], optional): Range of the turn, within [-0.5, 0.5]. Default: (0, 0).
+        hue (Union[float, tuple], optional): Range of the hue shift, within [-0.5, 0.5]. Default: (0, 0).
     """
 
-    _function, _given = util.random_color_adjust, ("brightness", "contrast", "saturation", "hue")
+    _function, _argument_names = util.random_color_adjust, ("brightness", "contrast", "saturation", "hue")
 
     @checked
     def __init__(
@@ -171,13 +172,13 @@ class RandomColorAdjust(PyOp):
 
 
 class Grayscale(PyOp):
-    """A PIL image in gray.
+    """Convert a PIL image to gray.
 
     Args:
         num_output_channels (int, optional): 1 or 3. Default: 1.
     """
 
-    _function, _given = util.grayscale, ("num_output_channels",)
+    _function, _argument_names = util.grayscale, ("num_output_channels",)
 
     @answered
     def __init__(self, num_output_channels: int = 1) -> None:
@@ -189,10 +190,10 @@ class Grayscale(PyOp):
 
 
 class RandomGrayscale(Described):
-    """A PIL image in gray, at random.
+    """Convert a PIL image to gray with probability `prob`.
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.1.
+        prob (float, optional): Probability of the change. Default: 0.1.
     """
 
     @checked
@@ -200,30 +201,30 @@ class RandomGrayscale(Described):
         self.prob = prob
 
     def __call__(self, img: Any) -> Any:
-        """The PIL image, maybe gray."""
+        """Convert the PIL image to gray, or return it unchanged."""
         channels = 1 if img.mode == "L" else 3
         return util.grayscale(img, num_output_channels=channels) if self.prob > random.random() else img
 
 
 class RandomErasing(Described):
-    """A random box of a (C, H, W) array erased, at random (Zhong et al., 2017).
+    """Erase a random box of a (C, H, W) array with probability `prob` (Zhong et al., 2017).
 
     Args:
-        prob (float, optional): Probability of it. Default: 0.5.
-        scale (sequence, optional): Range of the box's share of the area. Default: (0.02, 0.33).
+        prob (float, optional): Probability of the change. Default: 0.5.
+        scale (sequence, optional): Range of the box's fraction of the area. Default: (0.02, 0.33).
         ratio (sequence, optional): Range of width / height. Default: (0.3, 3.3).
-        value (Union[int, str, sequence], optional): What it is filled with: a value, one per channel, or 'random'.
+        value (Union[int, str, sequence], optional): Fill value, one value per channel, or 'random' for noise.
             Default: 0.
-        inplace (bool, optional): Whether the array itself is changed. Default: False.
-        max_attempts (int, optional): Tries before nothing is erased. Default: 10.
+        inplace (bool, optional): True to change the array in place. Default: False.
+        max_attempts (int, optional): Attempts before nothing is erased. Default: 10.
     """
 
     @checked
     def __init__(
         self,
         prob: Annotated[float, within(0.0, 1.0)] = 0.5,
-        scale: Annotated[Pair, as_given(AnyArea)] = (0.02, 0.33),
-        ratio: Annotated[Pair, as_given(AnyAspect)] = (0.3, 3.3),
+        scale: Annotated[Pair, validates_only(AnyArea)] = (0.02, 0.33),
+        ratio: Annotated[Pair, validates_only(AnyAspect)] = (0.3, 3.3),
         value: Any = 0,
         inplace: Flag = False,
         max_attempts: Attempts = 10,
@@ -237,7 +238,7 @@ class RandomErasing(Described):
         self.inplace: Flag = inplace
 
     def __call__(self, np_img: Any) -> Any:
-        """The array, maybe with a box erased."""
+        """Erase a box of the array, or return it unchanged."""
         if self.prob > random.random():
             box = util.get_erase_params(np_img, self.scale, self.ratio, self.value, True, self.max_attempts)
             return util.erase(np_img, *box, self.inplace)
@@ -245,11 +246,11 @@ class RandomErasing(Described):
 
 
 class Cutout(Described):
-    """Random squares of a (C, H, W) array set to zero (DeVries and Taylor, 2017).
+    """Set random squares of a (C, H, W) array to zero (DeVries and Taylor, 2017).
 
     Args:
-        length (int): Side of each square.
-        num_patches (int, optional): How many. Default: 1.
+        length (int): Side length of each square.
+        num_patches (int, optional): Number of squares. Default: 1.
     """
 
     @checked
@@ -258,8 +259,8 @@ class Cutout(Described):
         self.num_patches = num_patches
 
     def __call__(self, np_img: Any) -> Any:
-        """The array with the squares cut out."""
-        need_numpy(np_img)
+        """Set the squares of the array to zero."""
+        require_numpy(np_img)
         _, height, width = np_img.shape
         share = self.length * self.length / (height * width)
         for _ in range(self.num_patches):
@@ -268,7 +269,7 @@ class Cutout(Described):
 
 
 class LinearTransformation(Described):
-    """``(image - mean) @ matrix`` of the flattened image (whitening).
+    """Return ``(image - mean) @ matrix`` of the flattened image (whitening).
 
     Args:
         transformation_matrix (numpy.ndarray): (D, D), D = C * H * W.
@@ -282,17 +283,17 @@ class LinearTransformation(Described):
         self.mean_vector = mean_vector
 
     def __call__(self, np_img: Any) -> Any:
-        """The transformed array."""
+        """Return the transformed array."""
         return util.linear_transform(np_img, self.transformation_matrix, self.mean_vector)
 
 
 class MixUp(Described):
-    """Images of a batch mixed with each other or with the batch before, labels likewise (Zhang et al., 2018).
+    """Mix images of a batch with each other or with the previous batch, and labels likewise (Zhang et al., 2018).
 
     Args:
         batch_size (int): Images per batch.
-        alpha (float): Both parameters of the beta distribution of the share.
-        is_single (bool, optional): Whether images of the same batch are mixed. Default: True.
+        alpha (float): Both parameters of the beta distribution of the mixing weight.
+        is_single (bool, optional): True to mix images of the same batch. Default: True.
     """
 
     @checked
@@ -305,19 +306,19 @@ class MixUp(Described):
         self.label: int = 0
 
     def __call__(self, image: Any, label: Any) -> Any:
-        """The mixed images and labels."""
+        """Return the mixed images and labels."""
         mix = util.mix_up_single if self.is_single else functools.partial(util.mix_up_muti, self)
         return mix(self.batch_size, image, label, self.alpha)
 
 
 class RgbToHsv(PyOp):
-    """HSV of RGB, both in [0, 1].
+    """Convert RGB to HSV, both in [0, 1].
 
     Args:
-        is_hwc (bool, optional): Whether channels come last. Default: False.
+        is_hwc (bool, optional): True if the channels are last. Default: False.
     """
 
-    _function, _given = util.rgb_to_hsvs, ("is_hwc",)
+    _function, _argument_names = util.rgb_to_hsvs, ("is_hwc",)
 
     @answered
     def __init__(self, is_hwc: bool = False) -> None:
@@ -325,13 +326,13 @@ class RgbToHsv(PyOp):
 
 
 class HsvToRgb(PyOp):
-    """RGB of HSV, both in [0, 1].
+    """Convert HSV to RGB, both in [0, 1].
 
     Args:
-        is_hwc (bool, optional): Whether channels come last. Default: False.
+        is_hwc (bool, optional): True if the channels are last. Default: False.
     """
 
-    _function, _given = util.hsv_to_rgbs, ("is_hwc",)
+    _function, _argument_names = util.hsv_to_rgbs, ("is_hwc",)
 
     @answered
     def __init__(self, is_hwc: bool = False) -> None:
@@ -339,13 +340,13 @@ class HsvToRgb(PyOp):
 
 
 class RandomColor(PyOp):
-    """Saturation of a PIL image times a random factor.
+    """Multiply the saturation of a PIL image by a random factor.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
     """
 
-    _function, _given = util.random_color, ("degrees",)
+    _function, _argument_names = util.random_color, ("degrees",)
 
     @checked
     def __init__(self, degrees: Strength = (0.1, 1.9)):
@@ -353,13 +354,13 @@ class RandomColor(PyOp):
 
 
 class RandomSharpness(PyOp):
-    """Sharpness of a PIL image times a random factor.
+    """Multiply the sharpness of a PIL image by a random factor.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
     """
 
-    _function, _given = util.random_sharpness, ("degrees",)
+    _function, _argument_names = util.random_sharpness, ("degrees",)
 
     @checked
     def __init__(self, degrees: Strength = (0.1, 1.9)):
@@ -367,14 +368,14 @@ class RandomSharpness(PyOp):
 
 
 class AutoContrast(PyOp):
-    """Each channel of a PIL image stretched to the full range.
+    """Stretch each channel of a PIL image to the full range.
 
     Args:
-        cutoff (float, optional): How much of the histogram is cut off at either end, in percent. Default: 0.0.
-        ignore (Union[int, sequence], optional): Values that do not count. Default: None.
+        cutoff (float, optional): Percent of the histogram to clip at each end. Default: 0.0.
+        ignore (Union[int, sequence], optional): Values to exclude. Default: None.
     """
 
-    _function, _given = util.auto_contrast, ("cutoff", "ignore")
+    _function, _argument_names = util.auto_contrast, ("cutoff", "ignore")
 
     @answered
     def __init__(self, cutoff: float = 0.0, ignore: Any = None) -> None:
@@ -384,23 +385,23 @@ class AutoContrast(PyOp):
 
 
 class Invert(PyOp):
-    """The negative of a PIL image."""
+    """Invert a PIL image."""
 
     _function = util.invert_color
 
 
 class Equalize(PyOp):
-    """Each channel of a PIL image with its histogram equalised."""
+    """Equalize the histogram of each channel of a PIL image."""
 
     _function = util.equalize
 
 
 class UniformAugment(Described):
-    """Some of the transforms, chosen at random, each with a random probability.
+    """Apply randomly chosen transforms, each with a random probability.
 
     Args:
         transforms (list): Python transforms.
-        num_ops (int, optional): How many are chosen. Default: 2.
+        num_ops (int, optional): Number of transforms to choose. Default: 2.
     """
 
     @checked
@@ -415,5 +416,5 @@ class UniformAugment(Described):
         self.num_ops: int = num_ops
 
     def __call__(self, img: Any) -> Any:
-        """The changed PIL image."""
+        """Return the changed PIL image."""
         return util.uniform_augment(img, self.transforms.copy(), self.num_ops)

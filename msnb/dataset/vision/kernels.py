@@ -1,5 +1,6 @@
-"""Image operations on one (H, W) or (H, W, C) array, with the results of MindSpore's C++ operators to the bit
-wherever OpenCV allows.
+"""Image operations on one array of shape (H, W) or (H, W, C).
+
+The results equal those of MindSpore's C++ operators bit by bit wherever OpenCV allows.
 """
 
 import math
@@ -13,14 +14,14 @@ from msnb.dataset.core.optional import cv2, pil
 from msnb.dataset.vision import _headers
 from msnb.dataset.vision.utils import Border, Inter
 
-_FLAGS = {
+_OPENCV_INTERPOLATIONS = {
     Inter.NEAREST: "INTER_NEAREST",
     Inter.LINEAR: "INTER_LINEAR",
     Inter.CUBIC: "INTER_CUBIC",
     Inter.AREA: "INTER_AREA",
 }
-OPENCV = frozenset(_FLAGS)  # what resizes without Pillow
-_BORDERS = {
+OPENCV_INTERPOLATIONS = frozenset(_OPENCV_INTERPOLATIONS)  # interpolations that need no Pillow
+_OPENCV_BORDERS = {
     Border.CONSTANT: "BORDER_CONSTANT",
     Border.EDGE: "BORDER_REPLICATE",
     Border.REFLECT: "BORDER_REFLECT_101",
@@ -28,32 +29,34 @@ _BORDERS = {
 }
 
 
-def flag(interpolation: Inter) -> int:
-    """OpenCV's number of an interpolation; those that only Pillow has fall back to its nearest relative."""
-    return getattr(cv2(), _FLAGS.get(interpolation, "INTER_LINEAR"))
+def opencv_interpolation(interpolation: Inter) -> int:
+    """Return OpenCV's number of an interpolation. Interpolations that only Pillow has become bilinear."""
+    return getattr(cv2(), _OPENCV_INTERPOLATIONS.get(interpolation, "INTER_LINEAR"))
 
 
-def image(array: np.ndarray, what: str, channels: Any = None) -> np.ndarray:
-    """`array` if it is an image; RuntimeError otherwise."""
+def check_image(array: np.ndarray, operation: str, channels: Any = None) -> np.ndarray:
+    """Return `array` if it is an image. Raise RuntimeError otherwise."""
     if array.ndim not in (2, 3):
-        raise RuntimeError(f"{what}: input tensor is not in shape of <H,W> or <H,W,C>, but got shape {array.shape}.")
+        raise RuntimeError(
+            f"{operation}: input tensor is not in shape of <H,W> or <H,W,C>, but got shape {array.shape}."
+        )
     if array.dtype.kind in "SUO":
-        raise RuntimeError(f"{what}: the image should hold numbers, but holds {array.dtype}. Decode it first.")
+        raise RuntimeError(f"{operation}: the image should hold numbers, but holds {array.dtype}. Decode it first.")
     if channels is not None and (array.ndim != 3 or array.shape[2] not in channels):
         raise RuntimeError(
-            f"{what}: The shape is incorrect: number of channels does not equal {' nor '.join(map(str, channels))}, "
-            f"but got shape {array.shape}."
+            f"{operation}: The shape is incorrect: number of channels does not equal "
+            f"{' nor '.join(map(str, channels))}, but got shape {array.shape}."
         )
     return array
 
 
 def is_jpeg(data: np.ndarray) -> bool:
-    """Whether encoded bytes are a JPEG's."""
+    """Return True if encoded bytes are a JPEG."""
     return data.size > 3 and data[0] == 0xFF and data[1] == 0xD8 and data[2] == 0xFF
 
 
 def decode(data: np.ndarray) -> np.ndarray:
-    """RGB image (uint8) of encoded bytes."""
+    """Decode bytes to an RGB image (uint8)."""
     if data.ndim != 1:
         raise RuntimeError(f"Decode: invalid input shape, only support 1D input, but got shape {data.shape}.")
     if data.dtype != np.uint8:
@@ -63,7 +66,7 @@ def decode(data: np.ndarray) -> np.ndarray:
             raise RuntimeError(f"Decode: invalid input type, only support uint8, but got {data.dtype}.")
     if not data.size:
         raise RuntimeError("Decode: the input is empty.")
-    _headers.check(data)
+    _headers.check_encoded(data)
     c = cv2()
     try:
         out = c.imdecode(data, c.IMREAD_IGNORE_ORIENTATION | c.IMREAD_COLOR_RGB)
@@ -77,22 +80,22 @@ def decode(data: np.ndarray) -> np.ndarray:
 
 
 def scaled_size(shape: Sequence[int], size: Any) -> tuple[int, int]:
-    """(height, width) after a resize to `size`; width 0 keeps the ratio.
+    """Return (height, width) after a resize to `size`. Width 0 keeps the aspect ratio.
 
-    The longer edge is rounded half up by r1.1, and down by MindSpore 2.
+    r1.1 rounds the longer side half up. MindSpore 2 rounds it down.
     """
     height, width = size
     if width:
         return height, width
     h, w = shape[:2]
-    ratio = np.float32(max(h, w)) / np.float32(min(h, w))  # single precision, so that halves fall as in MindSpore 1.1
+    ratio = np.float32(max(h, w)) / np.float32(min(h, w))  # single precision, so that halves round as in MindSpore 1.1
     longer = int(np.floor(np.float32(ratio * np.float32(height)) + (0.5 if api_generations.shared == 1 else 0)))
     return (height, longer) if h < w else (longer, height)
 
 
 def resize(array: np.ndarray, size: Any, interpolation: Inter = Inter.LINEAR) -> np.ndarray:
-    """The image with height and width `size`."""
-    image(array, "Resize")
+    """Resize the image to (height, width) `size`."""
+    check_image(array, "Resize")
     height, width = size
     if height == 0 or width == 0 or height > array.shape[0] * 1000 or width > array.shape[1] * 1000:
         raise RuntimeError(
@@ -102,34 +105,34 @@ def resize(array: np.ndarray, size: Any, interpolation: Inter = Inter.LINEAR) ->
         )
     if interpolation in (Inter.PILCUBIC, Inter.ANTIALIAS):
         method = pil().Resampling.BICUBIC if interpolation == Inter.PILCUBIC else pil().Resampling.LANCZOS
-        flat = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
-        # Rows before columns, as MindSpore has it: Pillow's own order depends on the sizes, and rounding on the order.
-        rows = pil().fromarray(flat).resize((width, flat.shape[0]), method)
+        plane = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
+        # Resize rows before columns, as MindSpore does. Pillow's own order depends on the sizes and affects rounding.
+        rows = pil().fromarray(plane).resize((width, plane.shape[0]), method)
         return np.array(rows.resize((width, height), method)).reshape(height, width, *array.shape[2:])
-    out = cv2().resize(as_cv(array), (width, height), interpolation=flag(interpolation))
+    out = cv2().resize(to_opencv(array), (width, height), interpolation=opencv_interpolation(interpolation))
     return out.reshape(height, width, *array.shape[2:]).astype(array.dtype, copy=False)
 
 
-def resized_like(array: np.ndarray, size: Any, interpolation: Inter) -> Any:
-    """(shape, dtype) of :func:`resize` where OpenCV can write the result in place; else None."""
-    if array.ndim in (2, 3) and array.dtype in (np.uint8, np.float32) and interpolation in OPENCV:
+def resized_spec(array: np.ndarray, size: Any, interpolation: Inter) -> Any:
+    """Return (shape, dtype) of the result of :func:`resize`, or None if OpenCV cannot write the result in place."""
+    if array.ndim in (2, 3) and array.dtype in (np.uint8, np.float32) and interpolation in OPENCV_INTERPOLATIONS:
         if array.ndim == 2 or array.shape[2] in (1, 3):
             return (*size, *array.shape[2:]), array.dtype
     return None
 
 
 def resize_to(array: np.ndarray, interpolation: Inter, out: np.ndarray) -> None:
-    """:func:`resize` to the size of `out` and into it."""
+    """Resize the image to the shape of `out` and write it there."""
     height, width = out.shape[:2]
     if height > array.shape[0] * 1000 or width > array.shape[1] * 1000:
-        resize(array, (height, width), interpolation)  # says what is wrong
+        resize(array, (height, width), interpolation)  # raises the error
     if out.ndim == 3 and out.shape[2] == 1:
         array, out = array[..., 0], out[..., 0]
-    cv2().resize(array, (width, height), out, interpolation=flag(interpolation))
+    cv2().resize(array, (width, height), out, interpolation=opencv_interpolation(interpolation))
 
 
-def as_cv(array: np.ndarray) -> np.ndarray:
-    """The array in a type and layout that OpenCV takes."""
+def to_opencv(array: np.ndarray) -> np.ndarray:
+    """Return the array in a dtype and layout that OpenCV accepts."""
     if array.dtype in (np.bool_, np.int8):
         array = array.astype(np.uint8) if array.dtype == np.bool_ else array
     elif array.dtype in (np.int64, np.uint32, np.uint64):
@@ -140,8 +143,8 @@ def as_cv(array: np.ndarray) -> np.ndarray:
 
 
 def crop(array: np.ndarray, x: int, y: int, width: int, height: int) -> np.ndarray:
-    """The part of the image from column `x` and row `y` on."""
-    image(array, "Crop")
+    """Crop a box whose top left corner is at column `x` and row `y`."""
+    check_image(array, "Crop")
     if y < 0 or x < 0 or y + height > array.shape[0] or x + width > array.shape[1]:
         raise RuntimeError(
             f"Crop: invalid coordinate value for crop: rows {y} to {y + height} and columns {x} to {x + width} of an "
@@ -154,19 +157,19 @@ def crop(array: np.ndarray, x: int, y: int, width: int, height: int) -> np.ndarr
 def pad(
     array: np.ndarray, padding: Sequence[int], border: Border = Border.CONSTANT, fill: Sequence[int] = (0, 0, 0)
 ) -> np.ndarray:
-    """The image with (left, top, right, bottom) more pixels."""
-    image(array, "Pad")
+    """Pad the image by (left, top, right, bottom) pixels."""
+    check_image(array, "Pad")
     left, top, right, bottom = padding
     c = cv2()
     out = c.copyMakeBorder(
-        as_cv(array), top, bottom, left, right, getattr(c, _BORDERS[border]), value=tuple(map(float, fill))
+        to_opencv(array), top, bottom, left, right, getattr(c, _OPENCV_BORDERS[border]), value=tuple(map(float, fill))
     )
     return out.reshape(*out.shape[:2], *array.shape[2:]).astype(array.dtype, copy=False)
 
 
 def center_crop(array: np.ndarray, height: int, width: int) -> np.ndarray:
-    """The middle of the image; what it lacks is filled with zeros."""
-    image(array, "CenterCrop")
+    """Crop the center of the image. An image that is too small is padded with zeros."""
+    check_image(array, "CenterCrop")
     h, w = array.shape[:2]
     top, left = height - h, width - w
     if top >= 3 * h or left >= 3 * w:
@@ -174,8 +177,16 @@ def center_crop(array: np.ndarray, height: int, width: int) -> np.ndarray:
             "Unexpected error. CenterCropOp padding size is too big, it's more than 3 times the original size."
         )
     if top > 0 or left > 0:
-        t, s = max(top, 0), max(left, 0)
-        array = pad(array, (s // 2 + s % 2, t // 2 + t % 2, s // 2, t // 2))
+        missing_height, missing_width = max(top, 0), max(left, 0)
+        array = pad(
+            array,
+            (
+                missing_width // 2 + missing_width % 2,
+                missing_height // 2 + missing_height % 2,
+                missing_width // 2,
+                missing_height // 2,
+            ),
+        )
         h, w = array.shape[:2]
     return crop(array, (w - width) // 2, (h - height) // 2, width, height)
 
@@ -188,8 +199,8 @@ def rotate(
     center: Sequence[float] | None = None,
     fill: Sequence[int] = (0, 0, 0),
 ) -> np.ndarray:
-    """The image turned counter-clockwise."""
-    image(array, "Rotate")
+    """Rotate the image counterclockwise."""
+    check_image(array, "Rotate")
     c = cv2()
     h, w = array.shape[:2]
     x, y = ((w - 1) / 2.0, (h - 1) / 2.0) if center is None else center
@@ -203,10 +214,10 @@ def rotate(
         matrix[1, 2] += box[1] / 2.0 - h / 2.0
         size = (int(round(float(box[0]))), int(round(float(box[1]))))
     out = c.warpAffine(
-        as_cv(array),
+        to_opencv(array),
         matrix,
         size,
-        flags=flag(interpolation),
+        flags=opencv_interpolation(interpolation),
         borderMode=c.BORDER_CONSTANT,
         borderValue=tuple(map(float, fill)),
     )
@@ -222,15 +233,15 @@ def affine(
     interpolation: Inter = Inter.NEAREST,
     fill: Sequence[int] = (0, 0, 0),
 ) -> np.ndarray:
-    """The image rotated, scaled and sheared around its centre, then moved."""
-    image(array, "Affine")
+    """Rotate, scale and shear the image around its center, then translate it."""
+    check_image(array, "Affine")
     f = np.float32
     h, w = array.shape[:2]
     angle = f(f(degrees) * f(math.pi) / f(180.0))
-    sx = f(f(shear[0]) * f(math.pi) / f(180.0))
-    sy = f(f(-shear[1]) * f(math.pi) / f(180.0))
-    cx, cy = f((w - 1) / 2.0), f((h - 1) / 2.0)
-    a, x, y = float(angle), float(sx), float(sy)
+    shear_x = f(f(shear[0]) * f(math.pi) / f(180.0))
+    shear_y = f(f(-shear[1]) * f(math.pi) / f(180.0))
+    center_x, center_y = f((w - 1) / 2.0), f((h - 1) / 2.0)
+    a, x, y = float(angle), float(shear_x), float(shear_y)
     scale = float(f(scale))
     m = [
         f(scale * math.cos(a + y) / math.cos(y)),
@@ -240,14 +251,14 @@ def affine(
         f(scale * (-math.sin(a + y) * math.tan(x) / math.cos(y) + math.cos(a))),
         f(0),
     ]
-    m[2] = (f(1) - m[0]) * cx - m[1] * cy + f(translation[0])
-    m[5] = (f(1) - m[4]) * cy - m[3] * cx + f(translation[1])
+    m[2] = (f(1) - m[0]) * center_x - m[1] * center_y + f(translation[0])
+    m[5] = (f(1) - m[4]) * center_y - m[3] * center_x + f(translation[1])
     c = cv2()
     out = c.warpAffine(
-        as_cv(array),
+        to_opencv(array),
         np.array(m, np.float32).reshape(2, 3),
         (w, h),
-        flags=flag(interpolation),
+        flags=opencv_interpolation(interpolation),
         borderMode=c.BORDER_CONSTANT,
         borderValue=tuple(map(float, fill)),
     )
@@ -257,32 +268,34 @@ def affine(
 def perspective(
     array: np.ndarray, start_points: Sequence[Any], end_points: Sequence[Any], interpolation: Inter = Inter.BILINEAR
 ) -> np.ndarray:
-    """The image with `start_points` (x, y) moved to `end_points`."""
-    image(array, "Perspective")
+    """Warp the image so that `start_points` (x, y) move to `end_points`."""
+    check_image(array, "Perspective")
     c = cv2()
     matrix = c.getPerspectiveTransform(np.array(start_points, np.float32), np.array(end_points, np.float32))
-    out = c.warpPerspective(as_cv(array), matrix, (array.shape[1], array.shape[0]), flags=flag(interpolation))
+    out = c.warpPerspective(
+        to_opencv(array), matrix, (array.shape[1], array.shape[0]), flags=opencv_interpolation(interpolation)
+    )
     return out.reshape(array.shape)
 
 
 def rescale(array: np.ndarray, factor: float, shift: float) -> np.ndarray:
-    """``array * factor + shift`` in float32, computed in float64 as OpenCV does."""
+    """Return ``array * factor + shift`` in float32, computed in float64 as in OpenCV."""
     return (array.astype(np.float64) * np.float64(np.float32(factor)) + np.float64(np.float32(shift))).astype(
         np.float32
     )
 
 
 def normalize(array: np.ndarray, mean: Any, std: Any) -> np.ndarray:
-    """``(array - mean) / std`` per channel (the last axis) in float32."""
+    """Return ``(array - mean) / std`` per channel (the last axis) in float32."""
     return (array.astype(np.float32) - mean) / std
 
 
-def scaled(array: np.ndarray, factor: float) -> np.ndarray:
-    """``saturate(array * factor)``."""
-    return _saturate(array.astype(np.float64) * factor, array.dtype)
+def scale_values(array: np.ndarray, factor: float) -> np.ndarray:
+    """Return ``array * factor``, rounded and clipped to the range of the dtype."""
+    return _saturate_cast(array.astype(np.float64) * factor, array.dtype)
 
 
-def _saturate(values, dtype):
+def _saturate_cast(values, dtype):
     if dtype.kind in "ui":
         info = np.iinfo(dtype)
         return np.clip(np.rint(values), info.min, info.max).astype(dtype)
@@ -290,50 +303,50 @@ def _saturate(values, dtype):
 
 
 def blend(first: np.ndarray, second: np.ndarray, alpha: float) -> np.ndarray:
-    """``first * alpha + second * (1 - alpha)``, rounded and saturated as OpenCV's addWeighted does.
+    """Return ``first * alpha + second * (1 - alpha)``, rounded and clipped as OpenCV's addWeighted does.
 
-    The order of the two and single precision decide where a sum falls that lies halfway between two numbers.
+    The order of the two terms and single precision decide how a sum halfway between two integers is rounded.
     """
     alpha = float(np.float32(alpha))
     return cv2().addWeighted(np.ascontiguousarray(first), alpha, np.ascontiguousarray(second), 1.0 - alpha, 0.0)
 
 
-def gray(array: np.ndarray) -> np.ndarray:
-    """(H, W) luma of an RGB image."""
+def to_gray(array: np.ndarray) -> np.ndarray:
+    """Return the (H, W) luma of an RGB image."""
     c = cv2()
     return c.cvtColor(np.ascontiguousarray(array), c.COLOR_RGB2GRAY)
 
 
-def gray_rgb(array: np.ndarray) -> np.ndarray:
-    """The luma of an RGB image as an RGB image."""
-    return np.repeat(gray(array)[..., None], 3, axis=2)
+def to_gray_rgb(array: np.ndarray) -> np.ndarray:
+    """Return the luma of an RGB image as an RGB image."""
+    return np.repeat(to_gray(array)[..., None], 3, axis=2)
 
 
 def brightness(array: np.ndarray, alpha: float) -> np.ndarray:
-    """The image times `alpha`."""
-    image(array, "AdjustBrightness", (3,))
+    """Multiply the image by `alpha`."""
+    check_image(array, "AdjustBrightness", (3,))
     if array.dtype == np.uint8:
         return cv2().convertScaleAbs(np.ascontiguousarray(array), alpha=alpha)
-    return scaled(array, alpha)
+    return scale_values(array, alpha)
 
 
 def contrast(array: np.ndarray, alpha: float) -> np.ndarray:
-    """Between the mean gray (0) and the image (1)."""
-    image(array, "AdjustContrast", (3,))
-    mean = int(cv2().mean(gray(array))[0] + 0.5)
+    """Interpolate between the mean gray value (`alpha` 0) and the image (1)."""
+    check_image(array, "AdjustContrast", (3,))
+    mean = int(cv2().mean(to_gray(array))[0] + 0.5)
     return blend(array, np.full_like(array, mean), alpha)
 
 
 def saturation(array: np.ndarray, alpha: float) -> np.ndarray:
-    """Between the gray image (0) and the image (1)."""
-    image(array, "AdjustSaturation", (3,))
-    alpha = float(np.float32(alpha))  # the order is another one than that of `blend`
-    return cv2().addWeighted(gray_rgb(array), 1.0 - alpha, np.ascontiguousarray(array), alpha, 0.0)
+    """Interpolate between the gray image (`alpha` 0) and the image (1)."""
+    check_image(array, "AdjustSaturation", (3,))
+    alpha = float(np.float32(alpha))  # the terms are in another order than in `blend`
+    return cv2().addWeighted(to_gray_rgb(array), 1.0 - alpha, np.ascontiguousarray(array), alpha, 0.0)
 
 
 def hue(array: np.ndarray, delta: float) -> np.ndarray:
-    """Hue turned by `delta` (-0.5 to 0.5 of the circle)."""
-    image(array, "AdjustHue", (3,))
+    """Shift the hue by `delta` (-0.5 to 0.5 of the colour circle)."""
+    check_image(array, "AdjustHue", (3,))
     c = cv2()
     hsv = c.cvtColor(np.ascontiguousarray(array), c.COLOR_RGB2HSV_FULL)
     hsv[..., 0] += np.array(int(delta * 255) % 256, np.uint8)
@@ -341,8 +354,8 @@ def hue(array: np.ndarray, delta: float) -> np.ndarray:
 
 
 def sharpness(array: np.ndarray, alpha: float) -> np.ndarray:
-    """Between a smoothed image (0) and the image (1), and beyond."""
-    image(array, "Sharpness")
+    """Interpolate between a smoothed image (`alpha` 0) and the image (1), or extrapolate beyond it."""
+    check_image(array, "Sharpness")
     kernel = np.full((3, 3), 1.0 / 13.0, np.float32)
     kernel[1, 1] = 5.0 / 13.0
     source = np.ascontiguousarray(array)
@@ -351,30 +364,30 @@ def sharpness(array: np.ndarray, alpha: float) -> np.ndarray:
     return blend(source, smooth, alpha).reshape(array.shape)
 
 
-def _by_channel(array, what, function):
-    """`function` of each (H, W) plane of a uint8 image."""
-    image(array, what)
+def _map_channels(array, operation, function):
+    """Apply `function` to each (H, W) plane of a uint8 image."""
+    check_image(array, operation)
     if array.ndim == 3 and array.shape[2] not in (1, 3):
-        raise RuntimeError(f"{what}: Number of channels is not 1 or 3, but got shape {array.shape}.")
+        raise RuntimeError(f"{operation}: Number of channels is not 1 or 3, but got shape {array.shape}.")
     if array.dtype != np.uint8:
-        raise RuntimeError(f"{what}: the image should be uint8, but is {array.dtype}.")
+        raise RuntimeError(f"{operation}: the image should be uint8, but is {array.dtype}.")
     if array.ndim == 2:
         return function(np.ascontiguousarray(array))
     return np.stack([function(np.ascontiguousarray(array[..., i])) for i in range(array.shape[2])], axis=2)
 
 
 def equalize(array: np.ndarray) -> np.ndarray:
-    """Each channel with its histogram equalised."""
-    return _by_channel(array, "Equalize", cv2().equalizeHist)
+    """Equalize the histogram of each channel."""
+    return _map_channels(array, "Equalize", cv2().equalizeHist)
 
 
 def autocontrast(array: np.ndarray, cutoff: float = 0.0, ignore: Sequence[int] = ()) -> np.ndarray:
-    """Each channel stretched to the full range, `cutoff` percent cut off at both ends."""
+    """Stretch each channel to the full range, after clipping `cutoff` percent at both ends."""
 
     def stretch(plane):
         histogram = np.bincount(plane.ravel(), minlength=256)
         histogram[list(ignore)] = 0
-        low, high = _percentiles(histogram, cutoff)
+        low, high = _cutoff_range(histogram, cutoff)
         if high <= low:
             return plane
         scale = np.float32(255.0 / (high - low))
@@ -382,21 +395,21 @@ def autocontrast(array: np.ndarray, cutoff: float = 0.0, ignore: Sequence[int] =
         table = np.clip((np.arange(256, dtype=np.float32) * scale + offset).astype(np.int32), 0, 255).astype(np.uint8)
         return table[plane]
 
-    return _by_channel(array, "AutoContrast", stretch)
+    return _map_channels(array, "AutoContrast", stretch)
 
 
-def _percentiles(histogram, cutoff):
-    """The lowest and highest value left after cutting `cutoff` percent off either end."""
+def _cutoff_range(histogram, cutoff):
+    """Return the lowest and highest value that remain after removing `cutoff` percent at both ends."""
     histogram = histogram.copy()
     if cutoff:
-        cut = int(int(cutoff) / 100.0 * histogram.sum())  # whole percents only, as in MindSpore
+        cut = int(int(cutoff) / 100.0 * histogram.sum())  # integer percents only, as in MindSpore
         for order in (range(256), range(255, -1, -1)):
-            left = cut
+            remaining = cut
             for value in order:
-                taken = min(left, histogram[value])
-                histogram[value] -= taken
-                left -= taken
-                if not left:
+                removed = min(remaining, histogram[value])
+                histogram[value] -= removed
+                remaining -= removed
+                if not remaining:
                     break
     present = np.flatnonzero(histogram)
     if not len(present):
@@ -405,28 +418,28 @@ def _percentiles(histogram, cutoff):
 
 
 def invert(array: np.ndarray) -> np.ndarray:
-    """255 minus the image."""
-    image(array, "Invert")
+    """Return 255 minus the image."""
+    check_image(array, "Invert")
     return 255 - array if array.dtype == np.uint8 else (255 - array.astype(np.float64)).astype(array.dtype)
 
 
 def posterize(array: np.ndarray, bits: int) -> np.ndarray:
-    """Only the `bits` highest bits of each value."""
-    image(array, "Posterize")
+    """Keep the highest `bits` bits of each value."""
+    check_image(array, "Posterize")
     if array.dtype not in (np.uint8, np.int8):
         raise RuntimeError(f"Posterize: Input image data type can not be float, but got {array.dtype}.")
     return array & np.uint8(0xFF & ~((1 << (8 - bits)) - 1))
 
 
 def solarize(array: np.ndarray, low: int, high: int) -> np.ndarray:
-    """Values from `low` to `high` inverted; from `low` on when both are the same."""
-    image(array, "Solarize")
-    chosen = array >= low if low == high else (array >= low) & (array <= high)
-    return np.where(chosen, invert(array), array)
+    """Invert values from `low` to `high`, or all values from `low` on if both are equal."""
+    check_image(array, "Solarize")
+    mask = array >= low if low == high else (array >= low) & (array <= high)
+    return np.where(mask, invert(array), array)
 
 
 def hwc_to_chw(array: np.ndarray) -> np.ndarray:
-    """Channels first; a (H, W) image stays as it is."""
+    """Move the channels to the first axis. A (H, W) image is returned unchanged."""
     if array.ndim == 2:
         return array
     if array.ndim != 3:

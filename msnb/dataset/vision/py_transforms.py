@@ -1,4 +1,4 @@
-"""``mindspore.dataset.vision.py_transforms``: a face for transforms of PIL images, and of numpy images in (C, H, W)."""
+"""Re-export module of ``mindspore.dataset.vision.py_transforms``: transforms of PIL and numpy images."""
 
 from msnb.dataset.vision._py_geometry import (  # noqa: F401
     DE_PY_BORDER_TYPE,

@@ -34,20 +34,20 @@ from msnb.dataset.vision.utils import Inter
 
 
 def is_pil(img: Any) -> bool:
-    """Whether `img` is a PIL image."""
+    """Return True if `img` is a PIL image."""
     return isinstance(img, pil().Image)
 
 
-def need_pil(img: Any) -> None:
-    """TypeError unless `img` is a PIL image."""
+def require_pil(img: Any) -> None:
+    """Raise TypeError unless `img` is a PIL image."""
     if not is_pil(img):
         raise TypeError(
             f"img should be PIL image. Got {type(img)}. Use Decode() for encoded data or ToPIL() for decoded data."
         )
 
 
-def method(interpolation: Any) -> Any:
-    """Pillow's number of an interpolation."""
+def pillow_resampling(interpolation: Any) -> Any:
+    """Return Pillow's number of an interpolation."""
     resampling = pil().Resampling
     return {
         Inter.NEAREST: resampling.NEAREST,
@@ -60,10 +60,10 @@ def method(interpolation: Any) -> Any:
 
 
 def decode(img: Any) -> Any:
-    """The PIL image in encoded bytes."""
+    """Decode bytes to a PIL image."""
     try:
-        _headers.check(img, ValueError)
-        image = pil().open(io.BytesIO(img))  # reads the header only, and knows more formats
+        _headers.check_encoded(img, ValueError)
+        image = pil().open(io.BytesIO(img))  # reads only the header, of more formats than OpenCV
         _headers.check_pixels(image.height, image.width, ValueError)
         return image.convert("RGB")
     except pil().DecompressionBombError as error:
@@ -75,7 +75,7 @@ def decode(img: Any) -> Any:
 
 
 def to_tensor(img: Any, output_type: Any) -> np.ndarray:
-    """(C, H, W) in [0, 1]."""
+    """Return a (C, H, W) array in [0, 1]."""
     if not (is_pil(img) or is_numpy(img)):
         raise TypeError(f"img should be PIL image or NumPy array. Got {type(img)}.")
     img = np.asarray(img)
@@ -87,7 +87,7 @@ def to_tensor(img: Any, output_type: Any) -> np.ndarray:
 
 
 def to_pil(img: Any) -> Any:
-    """The PIL image of an array."""
+    """Return the PIL image of an array."""
     if is_pil(img):
         return img
     try:
@@ -99,38 +99,38 @@ def to_pil(img: Any) -> Any:
 
 
 def horizontal_flip(img: Any) -> Any:
-    """Left and right exchanged."""
-    need_pil(img)
+    """Flip the image horizontally."""
+    require_pil(img)
     return img.transpose(pil().Transpose.FLIP_LEFT_RIGHT)
 
 
 def vertical_flip(img: Any) -> Any:
-    """Top and bottom exchanged."""
-    need_pil(img)
+    """Flip the image vertically."""
+    require_pil(img)
     return img.transpose(pil().Transpose.FLIP_TOP_BOTTOM)
 
 
 def random_horizontal_flip(img: Any, prob: float) -> Any:
-    """:func:`horizontal_flip` with probability `prob`."""
-    need_pil(img)
+    """Run :func:`horizontal_flip` with probability `prob`."""
+    require_pil(img)
     return horizontal_flip(img) if prob > random.random() else img
 
 
 def random_vertical_flip(img: Any, prob: float) -> Any:
-    """:func:`vertical_flip` with probability `prob`."""
-    need_pil(img)
+    """Run :func:`vertical_flip` with probability `prob`."""
+    require_pil(img)
     return vertical_flip(img) if prob > random.random() else img
 
 
 def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
-    """A part of the image."""
-    need_pil(img)
+    """Crop a box of the image."""
+    require_pil(img)
     return img.crop((left, top, left + width, top + height))
 
 
 def resize(img: Any, size: int | Sequence[int], interpolation: Any = 2) -> Any:
-    """Another size; an int is the length of the shorter side."""
-    need_pil(img)
+    """Resize the image. An int is the length of the shorter side."""
+    require_pil(img)
     if not (isinstance(size, int) or isinstance(size, list | tuple) and len(size) == 2):
         raise TypeError(f"Size should be a single number or a list/tuple (h, w) of length 2. Got {size}.")
     if not isinstance(size, int):
@@ -139,23 +139,23 @@ def resize(img: Any, size: int | Sequence[int], interpolation: Any = 2) -> Any:
     if min(width, height) == size:
         return img
     ratio = width / height
-    wanted = (size, int(size / ratio)) if width < height else (int(size * ratio), size)
-    return img.resize(wanted, interpolation)
+    new_size = (size, int(size / ratio)) if width < height else (int(size * ratio), size)
+    return img.resize(new_size, interpolation)
 
 
-def _centred(img, height, width):
-    """(top, left) of the box of this size in the middle of the image."""
+def _center_corner(img, height, width):
+    """Return (top, left) of a box of this size at the center of the image."""
     return round((img.height - height) / 2), round((img.width - width) / 2)
 
 
 def center_crop(img: Any, size: int | Sequence[int]) -> Any:
-    """The middle of the image."""
-    need_pil(img)
+    """Crop the center of the image."""
+    require_pil(img)
     height, width = (size, size) if isinstance(size, int) else size
-    return crop(img, *_centred(img, height, width), height, width)
+    return crop(img, *_center_corner(img, height, width), height, width)
 
 
-def _pair(size):
+def _height_width(size):
     if isinstance(size, int):
         return size, size
     if isinstance(size, tuple | list) and len(size) == 2:
@@ -163,9 +163,9 @@ def _pair(size):
     raise TypeError("Size should be a single integer or a list/tuple (h, w) of length 2.")
 
 
-def _fitting(img, size):
-    """(height, width) of a part of the image."""
-    height, width = _pair(size)
+def _check_crop_size(img, size):
+    """Return (height, width) of a crop. Raise ValueError if it is larger than the image."""
+    height, width = _height_width(size)
     if height > img.height or width > img.width:
         raise ValueError(f"Crop size {(height, width)} is larger than input image size {(img.height, img.width)}.")
     return height, width
@@ -179,86 +179,89 @@ def random_resize_crop(
     interpolation: Any = 2,
     max_attempts: int = 10,
 ) -> Any:
-    """A random part of the image (random area and ratio), resized."""
-    need_pil(img)
-    size = _pair(size)
+    """Crop a random box (random area and aspect ratio), then resize it."""
+    require_pil(img)
+    size = _height_width(size)
     if any(least > greatest for least, greatest in (scale, ratio)):
         raise ValueError("Range should be in the order of (min, max).")
-    return resize(crop(img, *_part(img, scale, ratio, max_attempts)), size, interpolation)
+    return resize(crop(img, *_draw_crop_box(img, scale, ratio, max_attempts)), size, interpolation)
 
 
-def _part(img, scale, ratio, max_attempts):
-    """(top, left, height, width) of a random part; when none fits, of the largest with a ratio in range, centred."""
+def _draw_crop_box(img, scale, ratio, max_attempts):
+    """Return (top, left, height, width) of a random box.
+
+    If no attempt fits, it is the largest centered box whose aspect ratio is in range.
+    """
     for _ in range(max_attempts):
         area = random.uniform(*scale) * (img.width * img.height)
         height, width = box_sides(area, math.exp(random.uniform(*map(math.log, ratio))))
         if height in range(1, img.height + 1) and width in range(1, img.width + 1):
             return *random_corner(img.height - height, img.width - width), height, width
     height, width = min(img.height, round(img.width / ratio[0])), min(img.width, round(img.height * ratio[1]))
-    return *_centred(img, height, width), height, width
+    return *_center_corner(img, height, width), height, width
 
 
 def random_crop(
     img: Any, size: int | Sequence[int], padding: Any, pad_if_needed: bool, fill_value: Any, padding_mode: Any
 ) -> Any:
-    """A part of the (padded) image at a random place."""
-    need_pil(img)
-    height, width = _pair(size)
+    """Crop the (padded) image at a random position."""
+    require_pil(img)
+    height, width = _height_width(size)
     if padding is not None:
         img = pad(img, padding, fill_value, padding_mode)
-    lacking = max(width - img.width, 0), max(height - img.height, 0)
-    if pad_if_needed and any(lacking):
-        img = pad(img, lacking, fill_value, padding_mode)
-    _fitting(img, size)
-    place = (0, 0) if img.size == (width, height) else random_corner(img.height - height, img.width - width)
-    return crop(img, *place, height, width)
+    missing = max(width - img.width, 0), max(height - img.height, 0)
+    if pad_if_needed and any(missing):
+        img = pad(img, missing, fill_value, padding_mode)
+    _check_crop_size(img, size)
+    corner = (0, 0) if img.size == (width, height) else random_corner(img.height - height, img.width - width)
+    return crop(img, *corner, height, width)
 
 
-def _enhanced(img, quality, factor):
-    """The image with a quality that Pillow names changed by a factor."""
-    need_pil(img)
+def _enhance(img, quality, factor):
+    """Multiply one of Pillow's image qualities by `factor`."""
+    require_pil(img)
     return getattr(pil_module("ImageEnhance"), quality)(img).enhance(factor)
 
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:
-    """Brightness times a factor."""
-    return _enhanced(img, "Brightness", brightness_factor)
+    """Multiply the brightness by a factor."""
+    return _enhance(img, "Brightness", brightness_factor)
 
 
 def adjust_contrast(img: Any, contrast_factor: float) -> Any:
-    """Contrast times a factor."""
-    return _enhanced(img, "Contrast", contrast_factor)
+    """Multiply the contrast by a factor."""
+    return _enhance(img, "Contrast", contrast_factor)
 
 
 def adjust_saturation(img: Any, saturation_factor: float) -> Any:
-    """Saturation times a factor."""
-    return _enhanced(img, "Color", saturation_factor)
+    """Multiply the saturation by a factor."""
+    return _enhance(img, "Color", saturation_factor)
 
 
 def adjust_hue(img: Any, hue_factor: float) -> Any:
-    """Hue turned by a share of the circle, -0.5 to 0.5."""
+    """Shift the hue by a fraction of the colour circle, -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"image_hue_factor {hue_factor} is not in [-0.5, 0.5].")
-    need_pil(img)
+    require_pil(img)
     if img.mode in ("L", "1", "I", "F"):
         return img
-    turn = int(hue_factor * 255)
+    shift = int(hue_factor * 255)
     bands = img.convert("HSV").split()
-    turned = bands[0].point([(place + turn) % 256 for place in range(256)])
-    return pil().merge("HSV", (turned, *bands[1:])).convert(img.mode)
+    shifted = bands[0].point([(hue + shift) % 256 for hue in range(256)])
+    return pil().merge("HSV", (shifted, *bands[1:])).convert(img.mode)
 
 
 def rotate(img: Any, angle: float, resample: Any, expand: bool, center: tuple[int, int] | None, fill_value: Any) -> Any:
-    """The image turned."""
-    need_pil(img)
+    """Rotate the image."""
+    require_pil(img)
     if isinstance(fill_value, int) and len(img.getbands()) == 3:
         fill_value = (fill_value,) * 3
     return img.rotate(angle, resample, expand, center, fillcolor=fill_value)
 
 
 def random_color_adjust(img: Any, brightness: Any, contrast: Any, saturation: Any, hue: Any) -> Any:
-    """Brightness, contrast, saturation and hue changed at random, in random order."""
-    need_pil(img)
+    """Change brightness, contrast, saturation and hue randomly, in random order."""
+    require_pil(img)
     ranges = {
         adjust_brightness: factor_range(brightness, "brightness"),
         adjust_contrast: factor_range(contrast, "contrast"),
@@ -275,28 +278,28 @@ def random_color_adjust(img: Any, brightness: Any, contrast: Any, saturation: An
 def random_rotation(
     img: Any, degrees: Any, resample: Any, expand: bool, center: tuple[int, int] | None, fill_value: Any
 ) -> Any:
-    """The image turned by a random angle."""
-    need_pil(img)
+    """Rotate the image by a random angle."""
+    require_pil(img)
     return rotate(img, random.uniform(*degrees_range(degrees)), resample, expand, center, fill_value)
 
 
 def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, ...]:
-    """The four corners and the middle."""
-    need_pil(img)
-    height, width = _fitting(img, size)
+    """Return crops of the four corners and the center."""
+    require_pil(img)
+    height, width = _check_crop_size(img, size)
     corners = [(top, left) for top in (0, img.height - height) for left in (0, img.width - width)]
-    return tuple(crop(img, *corner, height, width) for corner in (*corners, _centred(img, height, width)))
+    return tuple(crop(img, *corner, height, width) for corner in (*corners, _center_corner(img, height, width)))
 
 
 def ten_crop(img: Any, size: int | Sequence[int], use_vertical_flip: bool = False) -> tuple[Any, ...]:
-    """:func:`five_crop` of the image and of its mirror image."""
-    need_pil(img)
+    """Return :func:`five_crop` of the image and of the flipped image."""
+    require_pil(img)
     return five_crop(img, size) + five_crop(vertical_flip(img) if use_vertical_flip else horizontal_flip(img), size)
 
 
 def grayscale(img: Any, num_output_channels: int) -> Any:
-    """Gray, in one channel or three."""
-    need_pil(img)
+    """Convert the image to gray, in one channel or three."""
+    require_pil(img)
     if num_output_channels not in (1, 3):
         raise ValueError(f"num_output_channels should be either 1 or 3. Got {num_output_channels}.")
     gray = img.convert("L")
@@ -304,8 +307,8 @@ def grayscale(img: Any, num_output_channels: int) -> Any:
 
 
 def pad(img: Any, padding: Any, fill_value: Any, padding_mode: Any) -> Any:
-    """More pixels around the image."""
-    need_pil(img)
+    """Pad the image."""
+    require_pil(img)
     if not isinstance(padding, numbers.Number | tuple | list):
         raise TypeError("Padding can be any of: a number, a tuple or list of size 2 or 4.")
     sides = parse_padding(padding)
@@ -320,35 +323,35 @@ def pad(img: Any, padding: Any, fill_value: Any, padding_mode: Any) -> Any:
     else:
         left, top, right, bottom = sides
         array = np.asarray(img)
-        around = ((top, bottom), (left, right), (0, 0))[: array.ndim]
-        padded = pil().fromarray(np.pad(array, around, str(getattr(padding_mode, "value", padding_mode))))
+        pad_width = ((top, bottom), (left, right), (0, 0))[: array.ndim]
+        padded = pil().fromarray(np.pad(array, pad_width, str(getattr(padding_mode, "value", padding_mode))))
     if img.mode == "P":
         padded.putpalette(img.getpalette())
     return padded
 
 
 def get_perspective_params(img: Any, distortion_scale: float) -> tuple[Any, Any]:
-    """The corners of the image, and where they are moved to at random."""
+    """Return the corners of the image and their random new positions."""
     right, bottom = img.width - 1, img.height - 1
     corners = [(0, 0), (right, 0), (right, bottom), (0, bottom)]
     x, y = int(img.width / 2 * distortion_scale), int(img.height / 2 * distortion_scale)
 
-    def moved(place, reach, last):
-        """`place`, the first or the last, moved inwards."""
-        return random.randint(0, reach) if place == 0 else random.randint(last - reach, last)
+    def moved(coordinate, reach, last):
+        """Return `coordinate`, which is 0 or `last`, moved inwards by up to `reach`."""
+        return random.randint(0, reach) if coordinate == 0 else random.randint(last - reach, last)
 
     return corners, [(moved(column, x, right), moved(row, y, bottom)) for column, row in corners]
 
 
 def perspective(img: Any, start_points: Sequence[Any], end_points: Sequence[Any], interpolation: Any = 3) -> Any:
-    """The image with `start_points` moved to `end_points`."""
-    need_pil(img)
+    """Warp the image so that `start_points` move to `end_points`."""
+    require_pil(img)
     rows = []
     for (u, v), (x, y) in zip(end_points, start_points, strict=True):
         rows.append([u, v, 1, 0, 0, 0, -x * u, -x * v])
         rows.append([0, 0, 0, u, v, 1, -y * u, -y * v])
-    wanted = np.array(start_points, dtype=np.float64).reshape(8)
-    coefficients = np.linalg.lstsq(np.array(rows, dtype=np.float64), wanted, rcond=None)[0].tolist()
+    targets = np.array(start_points, dtype=np.float64).reshape(8)
+    coefficients = np.linalg.lstsq(np.array(rows, dtype=np.float64), targets, rcond=None)[0].tolist()
     return img.transform(img.size, pil().Transform.PERSPECTIVE, coefficients, interpolation)
 
 
@@ -361,7 +364,7 @@ def random_affine(
     resample: Any,
     fill_value: Any = 0,
 ) -> Any:
-    """The image turned, moved, scaled and sheared at random around its centre."""
+    """Rotate, translate, scale and shear the image randomly around its center."""
     if not is_pil(img):
         raise ValueError("Input image should be a Pillow image.")
     degrees = random.uniform(*angle)
@@ -370,65 +373,66 @@ def random_affine(
         moves = [round(random.uniform(-t * side, t * side)) for t, side in zip(translations, img.size, strict=False)]
     factor = 1.0 if scale is None else random.uniform(*scale)
     ranges = () if shear is None else (shear[:2], shear[2:])
-    shears = [random.uniform(*limits) for limits in ranges if limits]  # (x, X) is one draw, (x, X, y, Y) are two
+    shears = [random.uniform(*limits) for limits in ranges if limits]  # (x, X) needs one draw, (x, X, y, Y) needs two
     coefficients = _inverse_affine(img.size, degrees, moves, factor, (*shears, 0.0, 0.0)[:2])
     return img.transform(img.size, pil().Transform.AFFINE, coefficients, resample, fillcolor=fill_value)
 
 
 def _inverse_affine(size, degrees, moves, factor, shears):
-    """Two rows (a, b, c): a pixel at (x, y) of the result comes from a x + b y + c, per coordinate.
+    """Return two rows (a, b, c). A pixel at (x, y) of the result comes from a x + b y + c, per coordinate.
 
-    It undoes a move, then a turn, a shear along each axis and a scaling around the centre.
+    The map inverts a translation, then a rotation, a shear along each axis and a scaling around the center.
     """
     along_x, along_y = (math.radians(degrees) + math.radians(shear) for shear in shears)
     cos_x, sin_x, cos_y, sin_y = math.cos(along_x), math.sin(along_x), math.cos(along_y), math.sin(along_y)
     unit = 1.0 / factor / (cos_x * cos_y + sin_x * sin_y)
-    middle = [side * 0.5 + 0.5 for side in size]
-    x, y = (-at - move for at, move in zip(middle, moves, strict=True))  # the origin, seen from the moved centre
+    center = [side * 0.5 + 0.5 for side in size]
+    # The origin, relative to the moved center.
+    x, y = (-offset - move for offset, move in zip(center, moves, strict=True))
     coefficients = []
-    for a, b, at in ((unit * cos_x, unit * sin_x, middle[0]), (unit * -sin_y, unit * cos_y, middle[1])):
-        coefficients += [a, b, a * x + b * y + at]
+    for a, b, offset in ((unit * cos_x, unit * sin_x, center[0]), (unit * -sin_y, unit * cos_y, center[1])):
+        coefficients += [a, b, a * x + b * y + offset]
     return coefficients
 
 
-def _strength(degrees):
+def _draw_factor(degrees):
     return (degrees[1] - degrees[0]) * random.random() + degrees[0]
 
 
 def random_color(img: Any, degrees: Any) -> Any:
-    """Saturation times a random factor."""
-    need_pil(img)
-    return _enhanced(img, "Color", _strength(degrees))
+    """Multiply the saturation by a random factor."""
+    require_pil(img)
+    return _enhance(img, "Color", _draw_factor(degrees))
 
 
 def random_sharpness(img: Any, degrees: Any) -> Any:
-    """Sharpness times a random factor."""
-    need_pil(img)
-    return _enhanced(img, "Sharpness", _strength(degrees))
+    """Multiply the sharpness by a random factor."""
+    require_pil(img)
+    return _enhance(img, "Sharpness", _draw_factor(degrees))
 
 
 def auto_contrast(img: Any, cutoff: float, ignore: Any) -> Any:
-    """Each channel stretched to the full range."""
-    need_pil(img)
+    """Stretch each channel to the full range."""
+    require_pil(img)
     return pil_module("ImageOps").autocontrast(img, cutoff, ignore)
 
 
 def invert_color(img: Any) -> Any:
-    """The negative."""
-    need_pil(img)
+    """Invert the image."""
+    require_pil(img)
     return pil_module("ImageOps").invert(img)
 
 
 def equalize(img: Any) -> Any:
-    """Each channel with its histogram equalised."""
-    need_pil(img)
+    """Equalize the histogram of each channel."""
+    require_pil(img)
     return pil_module("ImageOps").equalize(img)
 
 
 def uniform_augment(img: Any, transforms: Sequence[Callable[..., Any]], num_ops: int) -> Any:
-    """`num_ops` of the transforms, each with a probability that is itself random."""
-    for number in np.random.choice(len(transforms), size=num_ops, replace=False):
+    """Apply `num_ops` of the transforms, each with a random probability."""
+    for index in np.random.choice(len(transforms), size=num_ops, replace=False):
         probability = random.random()
         if random.random() < probability:
-            img = transforms[number](img.copy())
+            img = transforms[index](img.copy())
     return img

@@ -1,5 +1,6 @@
-"""2.x's ``mindspore.dataset.vision.transforms``: one class for what r1.1 has twice. Arrays go through OpenCV, PIL
-images through Pillow.
+"""``mindspore.dataset.vision.transforms`` of MindSpore 2: one class for each pair of classes in r1.1.
+
+Arrays are processed with OpenCV, PIL images with Pillow.
 """
 
 import inspect
@@ -70,8 +71,8 @@ from msnb.dataset.vision.utils import (
 _T = TypeVar("_T")
 
 
-def _unified(base: type[_T], python: Any) -> type[_T]:
-    """`base`, which takes PIL images too: they go through `python`, made with the same arguments."""
+def _accept_pil_images(base: type[_T], pil_class: Any) -> type[_T]:
+    """Return a subclass of `base` that passes PIL images to `pil_class`, created with the same arguments."""
 
     class Unified(base):
         def __init__(self, *args, **kwargs):
@@ -79,15 +80,15 @@ def _unified(base: type[_T], python: Any) -> type[_T]:
             self._arguments = args, kwargs
             self._python = None
 
-        def _pil(self, image):
+        def _transform_pil(self, image):
             if self._python is None:
-                self._python = python(*self._arguments[0], **self._arguments[1])
+                self._python = pil_class(*self._arguments[0], **self._arguments[1])
             return self._python(image)
 
         def __call__(self, *images):
-            """Apply the transform to an image: a numpy array gives an array, a PIL image a PIL image."""
+            """Apply the transform to a numpy or PIL image. The result has the same type."""
             if len(images) == 1 and util.is_pil(images[0]):
-                return self._pil(images[0])
+                return self._transform_pil(images[0])
             return super().__call__(*images)
 
     Unified.__name__ = Unified.__qualname__ = base.__name__
@@ -96,46 +97,48 @@ def _unified(base: type[_T], python: Any) -> type[_T]:
     return Unified
 
 
-AutoContrast: type[_pixels.AutoContrast] = _unified(_pixels.AutoContrast, py.AutoContrast)
-CenterCrop: type[_crops.CenterCrop] = _unified(_crops.CenterCrop, py.CenterCrop)
-Equalize: type[_pixels.Equalize] = _unified(_pixels.Equalize, py.Equalize)
-Invert: type[_pixels.Invert] = _unified(_pixels.Invert, py.Invert)
-Pad: type[_geometry.Pad] = _unified(_geometry.Pad, py.Pad)
-RandomAffine: type[_geometry.RandomAffine] = _unified(_geometry.RandomAffine, py.RandomAffine)
-RandomColor: type[_pixels.RandomColor] = _unified(_pixels.RandomColor, py.RandomColor)
-RandomColorAdjust: type[_pixels.RandomColorAdjust] = _unified(_pixels.RandomColorAdjust, py.RandomColorAdjust)
-RandomCrop: type[_crops.RandomCrop] = _unified(_crops.RandomCrop, py.RandomCrop)
-RandomHorizontalFlip: type[_geometry.RandomHorizontalFlip] = _unified(
+AutoContrast: type[_pixels.AutoContrast] = _accept_pil_images(_pixels.AutoContrast, py.AutoContrast)
+CenterCrop: type[_crops.CenterCrop] = _accept_pil_images(_crops.CenterCrop, py.CenterCrop)
+Equalize: type[_pixels.Equalize] = _accept_pil_images(_pixels.Equalize, py.Equalize)
+Invert: type[_pixels.Invert] = _accept_pil_images(_pixels.Invert, py.Invert)
+Pad: type[_geometry.Pad] = _accept_pil_images(_geometry.Pad, py.Pad)
+RandomAffine: type[_geometry.RandomAffine] = _accept_pil_images(_geometry.RandomAffine, py.RandomAffine)
+RandomColor: type[_pixels.RandomColor] = _accept_pil_images(_pixels.RandomColor, py.RandomColor)
+RandomColorAdjust: type[_pixels.RandomColorAdjust] = _accept_pil_images(_pixels.RandomColorAdjust, py.RandomColorAdjust)
+RandomCrop: type[_crops.RandomCrop] = _accept_pil_images(_crops.RandomCrop, py.RandomCrop)
+RandomHorizontalFlip: type[_geometry.RandomHorizontalFlip] = _accept_pil_images(
     _geometry.RandomHorizontalFlip, py.RandomHorizontalFlip
 )
-RandomResizedCrop: type[_crops.RandomResizedCrop] = _unified(_crops.RandomResizedCrop, py.RandomResizedCrop)
-RandomRotation: type[_geometry.RandomRotation] = _unified(_geometry.RandomRotation, py.RandomRotation)
-RandomSharpness: type[_pixels.RandomSharpness] = _unified(_pixels.RandomSharpness, py.RandomSharpness)
-RandomVerticalFlip: type[_geometry.RandomVerticalFlip] = _unified(_geometry.RandomVerticalFlip, py.RandomVerticalFlip)
-Resize: type[_geometry.Resize] = _unified(_geometry.Resize, py.Resize)
+RandomResizedCrop: type[_crops.RandomResizedCrop] = _accept_pil_images(_crops.RandomResizedCrop, py.RandomResizedCrop)
+RandomRotation: type[_geometry.RandomRotation] = _accept_pil_images(_geometry.RandomRotation, py.RandomRotation)
+RandomSharpness: type[_pixels.RandomSharpness] = _accept_pil_images(_pixels.RandomSharpness, py.RandomSharpness)
+RandomVerticalFlip: type[_geometry.RandomVerticalFlip] = _accept_pil_images(
+    _geometry.RandomVerticalFlip, py.RandomVerticalFlip
+)
+Resize: type[_geometry.Resize] = _accept_pil_images(_geometry.Resize, py.Resize)
 UniformAugment = _augment.UniformAugment
 
 
 class Decode(_geometry.Decode):
-    """The image in encoded bytes.
+    """Decode an image.
 
     Args:
-        to_pil (bool, optional): Whether it is a PIL image. Default: False, an RGB array.
+        to_pil (bool, optional): True for a PIL image. Default: False, an RGB array.
     """
 
     def __init__(self, to_pil: bool = False) -> None:
         super().__init__(True, to_pil)
 
     def __call__(self, img: Any) -> Any:
-        """Decode bytes, given as a 1-D array."""
+        """Decode a 1-D array of bytes."""
         return py.Decode()(img) if self.to_pil else super().__call__(img)
 
-    def _pil(self, data):
+    def _transform_pil(self, data):
         return py.Decode()(data)
 
 
 class ToTensor(TensorOp):
-    """A PIL or numpy image as (C, H, W) in [0, 1].
+    """Convert a PIL or numpy image to a (C, H, W) array in [0, 1].
 
     Args:
         output_type (Union[mindspore.dtype, numpy dtype], optional): Type of the result. Default: np.float32.
@@ -144,7 +147,7 @@ class ToTensor(TensorOp):
     def __init__(self, output_type: Any = np.float32) -> None:
         self.output_type: np.dtype = numpy_type(output_type)
 
-    def _row(self, image):
+    def _transform_row(self, image):
         if image.dtype.kind in "SU" or image.ndim not in (2, 3):
             raise TypeError(
                 f"Input type is not supported: an image of 2 or 3 dimensions is needed, but got shape {image.shape} "
@@ -154,15 +157,15 @@ class ToTensor(TensorOp):
         scaled = image.transpose(2, 0, 1).astype(np.float32) * np.float32(1 / 255)
         return np.ascontiguousarray(scaled).astype(self.output_type)
 
-    def _pil(self, image):
-        return self._row(np.asarray(image))
+    def _transform_pil(self, image):
+        return self._transform_row(np.asarray(image))
 
     def __call__(self, image: Any) -> np.ndarray:
-        """The image as an array."""
-        return self._row(as_array(image))
+        """Return the image as an array."""
+        return self._transform_row(as_array(image))
 
 
-# Classes that exist for PIL images or for arrays only.
+# Classes that exist only for PIL images or only for arrays.
 ToPIL, FiveCrop, TenCrop, Grayscale, RandomGrayscale = (
     py.ToPIL,
     py.FiveCrop,
@@ -175,10 +178,10 @@ MixUp, RgbToHsv, HsvToRgb, ToType = py.MixUp, py.RgbToHsv, py.HsvToRgb, py.ToTyp
 
 
 class ToNumpy(Described):
-    """A PIL image as an array."""
+    """Convert a PIL image to an array."""
 
     def __call__(self, img: Any) -> np.ndarray:
-        """The array."""
+        """Return the array."""
         return np.array(img)
 
 
@@ -196,7 +199,7 @@ class DecodeVideo:
 
 
 def get_image_num_channels(image: Any) -> int:
-    """Number of channels of a numpy or PIL image."""
+    """Return the number of channels of a numpy or PIL image."""
     if util.is_pil(image):
         return len(image.getbands())
     if not isinstance(image, np.ndarray):
@@ -207,7 +210,7 @@ def get_image_num_channels(image: Any) -> int:
 
 
 def get_image_size(image: Any) -> list[int]:
-    """[height, width] of a numpy or PIL image."""
+    """Return [height, width] of a numpy or PIL image."""
     if util.is_pil(image):
         return list(image.size[::-1])
     if not isinstance(image, np.ndarray):
@@ -218,16 +221,16 @@ def get_image_size(image: Any) -> list[int]:
 
 
 def read_file(filename: str) -> np.ndarray:
-    """The bytes of a file as a uint8 array."""
+    """Read the bytes of a file as a uint8 array."""
     return np.array(bytes_of(filename))
 
 
 def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> np.ndarray:
-    """The image in a file: (H, W, C), colours in RGB.
+    """Read an image file as an (H, W, C) array, colours in RGB.
 
     Args:
         filename (str): The file.
-        mode (ImageReadMode, optional): What it is read as. Default: ImageReadMode.UNCHANGED.
+        mode (ImageReadMode, optional): Colour mode of the result. Default: ImageReadMode.UNCHANGED.
     """
     c = cv2()
     flags = {
@@ -237,7 +240,7 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
     }
     data = read_file(filename)
     try:
-        _headers.check(data)
+        _headers.check_encoded(data)
         image = c.imdecode(data, flags[mode])
     except (RuntimeError, c.error) as error:
         raise RuntimeError(f"read_image: failed to read file {filename}: {error}") from None
@@ -253,7 +256,7 @@ def write_file(filename: str, data: np.ndarray) -> None:
     as_array(data).astype(np.uint8).tofile(filename)
 
 
-def _encoded(image, extension, parameters):
+def _encode_image(image, extension, parameters):
     array = as_array(image)
     if array.dtype != np.uint8:
         raise RuntimeError(f"encode: the image should be uint8, but is {array.dtype}.")
@@ -263,13 +266,13 @@ def _encoded(image, extension, parameters):
 
 
 def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
-    """The bytes of an RGB or gray image as a JPEG, a uint8 array."""
-    return _encoded(image, ".jpg", [cv2().IMWRITE_JPEG_QUALITY, quality])
+    """Encode an RGB or gray image as a JPEG and return its bytes as a uint8 array."""
+    return _encode_image(image, ".jpg", [cv2().IMWRITE_JPEG_QUALITY, quality])
 
 
 def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
-    """The bytes of an RGB or gray image as a PNG, a uint8 array."""
-    return _encoded(image, ".png", [cv2().IMWRITE_PNG_COMPRESSION, compression_level])
+    """Encode an RGB or gray image as a PNG and return its bytes as a uint8 array."""
+    return _encode_image(image, ".png", [cv2().IMWRITE_PNG_COMPRESSION, compression_level])
 
 
 def write_jpeg(filename: str, image: Any, quality: int = 75) -> None:

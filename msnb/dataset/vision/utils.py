@@ -1,4 +1,4 @@
-"""The choices that vision transforms take."""
+"""Enumerations for arguments of vision transforms."""
 
 from enum import Enum, IntEnum
 
@@ -6,7 +6,7 @@ __all__ = ["Inter", "Border", "ImageBatchFormat", "ConvertMode", "SliceMode", "A
 
 
 class Inter(IntEnum):
-    """How pixels between pixels are computed."""
+    """Interpolation modes."""
 
     NEAREST = 0
     ANTIALIAS = 1
@@ -17,7 +17,7 @@ class Inter(IntEnum):
 
 
 class Border(str, Enum):
-    """What is put around an image: one value, the edge's pixels, or the mirrored image without or with its edge."""
+    """Padding modes: a constant, the edge pixels, or the mirrored image without or with its edge."""
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -26,7 +26,7 @@ class Border(str, Enum):
 
 
 class ImageBatchFormat(IntEnum):
-    """Where a batch of images has its channels."""
+    """Axis order of a batch of images."""
 
     NHWC = 0
     NCHW = 1
@@ -58,14 +58,14 @@ class ConvertMode(IntEnum):
 
 
 class SliceMode(IntEnum):
-    """Whether a slice that does not divide evenly is padded or dropped."""
+    """Treatment of an image that does not divide evenly: padded or cut."""
 
     PAD = 0
     DROP = 1
 
 
 class AutoAugmentPolicy(str, Enum):
-    """The data sets whose learned policies ``AutoAugment`` knows."""
+    """Data sets on which the policies of ``AutoAugment`` were learned."""
 
     IMAGENET = "imagenet"
     CIFAR10 = "cifar10"
@@ -73,7 +73,7 @@ class AutoAugmentPolicy(str, Enum):
 
 
 class ImageReadMode(IntEnum):
-    """What an image file is read as."""
+    """Modes in which an image file is read."""
 
     UNCHANGED = 0
     GRAYSCALE = 1

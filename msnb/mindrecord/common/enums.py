@@ -6,7 +6,7 @@ class BaseEnum:
 
 
 class LogRuntime(BaseEnum):
-    """Where an error arose."""
+    """Location of an error."""
 
     RT_HOST = 0b01
     RT_DEVICE = 0b10
@@ -20,7 +20,7 @@ class ErrorCodeType(BaseEnum):
 
 
 class ErrorLevel(BaseEnum):
-    """How grave it is."""
+    """Severity of an error."""
 
     COMMON_LEVEL = 0b000
     SUGGESTION_LEVEL = 0b001

@@ -1,4 +1,4 @@
-"""The errors that MindRecord raises; each has MindSpore's number."""
+"""MindRecord's errors, with MindSpore's numbers."""
 
 from typing import Any
 
@@ -22,8 +22,8 @@ class MindRecordException(Exception):
 
     @staticmethod
     def transform_error_code(exception_no: int) -> int:
-        """The code of an error number: where, kind, level, system, module and number in one integer."""
-        parts = (
+        """Return the code of an error number: host, kind, level, system, module and number in one integer."""
+        bit_fields = (
             (30, LogRuntime.RT_HOST),
             (28, ErrorCodeType.ERROR_CODE),
             (25, ErrorLevel.COMMON_LEVEL),
@@ -31,7 +31,7 @@ class MindRecordException(Exception):
             (12, exception_no // 100 + 1),
             (0, exception_no),
         )
-        return sum(value << place for place, value in parts)
+        return sum(value << shift for shift, value in bit_fields)
 
 
 class UnknownError(MindRecordException):

@@ -12,21 +12,22 @@ from msnb.mindrecord.shardutils import SUCCESS, check_filename
 
 
 def write(path, rows, schema, description, index=None, shards=1, total=None):
-    """Write `total` rows, if that is known, to a MindRecord file, 256 at a time."""
+    """Write rows to a MindRecord file, 256 at a time. `total` is their number, or None."""
     writer = FileWriter(path, shards)
     writer.set_page_size(1 << 26)
     writer.add_schema(schema, description)
     if index:
         writer.add_index(index)
     rows = follow(rows, f"writing {os.path.basename(path)}", total)
-    while part := list(islice(rows, 256)):
-        writer.write_raw_data(part)
+    while chunk := list(islice(rows, 256)):
+        writer.write_raw_data(chunk)
     return writer.commit()
 
 
-class TwoParts:
-    """Base of the converters of a folder with a train and a test part, which become `destination` and `destination` +
-    ``_test``.
+class TrainTestConverter:
+    """Base of converters of a folder with a train and a test set.
+
+    They are written to `destination` and `destination` + ``_test``.
     """
 
     needed: tuple[()] = ()  # (pattern of a file's name, how it is called in messages)
@@ -41,9 +42,8 @@ class TwoParts:
                 raise PathNotExistsError(label)
         self.source, self.destination = source, destination
 
-    def _parts(self):
-        """Yield the train part and the test part: the number of rows, and an iterable of them as dicts without
-        ``id``."""
+    def _iterate_subsets(self):
+        """Yield (number of rows, rows) of the train set and of the test set. Rows are dicts without ``id``."""
         raise NotImplementedError
 
     def run(self, fields: list[str] | None = None) -> int:
@@ -57,8 +57,8 @@ class TwoParts:
         """
         if fields and not isinstance(fields, list):
             raise ValueError("The parameter fields should be None or list")
-        parts = zip(("", "_test"), ("img_train", "img_test"), self._parts(), strict=True)
-        for suffix, name, (total, rows) in parts:
+        subsets = zip(("", "_test"), ("img_train", "img_test"), self._iterate_subsets(), strict=True)
+        for suffix, name, (total, rows) in subsets:
             numbered = ({"id": i, **row} for i, row in enumerate(rows))
             write(self.destination + suffix, numbered, self.schema, name, fields, total=total)
         return SUCCESS

@@ -26,9 +26,9 @@ def read_batch(path: str, **classes: int) -> list[np.ndarray]:
         BadFileError: If the file is not such a batch.
     """
 
-    def need(fits, what):
-        if not fits:
-            raise BadFileError(f"Invalid file, {path!r} is no batch of CIFAR: {what}.")
+    def need(condition, message):
+        if not condition:
+            raise BadFileError(f"Invalid file, {path!r} is no batch of CIFAR: {message}.")
 
     content = load(path)
     need(isinstance(content, dict), "it holds no dict")

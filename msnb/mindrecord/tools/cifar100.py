@@ -29,14 +29,14 @@ class Cifar100:
         self.one_hot = one_hot
         self.images = self.fine_labels = self.coarse_labels = None
 
-    def _part(self, name):
+    def _load_subset(self, name):
         path = os.path.join(self.path, name)
         images, fine, coarse = read_batch(path, fine_labels=100, coarse_labels=20)
         return (images, one_hot(fine, 100), one_hot(coarse, 20)) if self.one_hot else (images, fine, coarse)
 
     def load_data(self) -> list[np.ndarray]:
         """Read the files: images, fine and coarse labels of the train part, then of the test part."""
-        train, test = self._part("train"), self._part("test")
+        train, test = self._load_subset("train"), self._load_subset("test")
         self.images, self.fine_labels, self.coarse_labels = train
         self.Test.images, self.Test.fine_labels, self.Test.coarse_labels = test
         return [*train, *test]

@@ -1,15 +1,15 @@
 """CIFAR-100 to MindRecord."""
 
-from msnb.mindrecord.tools._convert import TwoParts, encode_jpeg
+from msnb.mindrecord.tools._convert import TrainTestConverter, encode_jpeg
 from msnb.mindrecord.tools.cifar100 import Cifar100
 
 __all__ = ["Cifar100ToMR"]
 
 
-class Cifar100ToMR(TwoParts):
-    """CIFAR-100 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``; fields id,
-    fine_label,
-    coarse_label, data (JPEG).
+class Cifar100ToMR(TrainTestConverter):
+    """Converts CIFAR-100 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``.
+
+    The fields are id, fine_label, coarse_label and data (JPEG).
 
     Args:
         source (str): Folder with ``train`` and ``test``.
@@ -25,11 +25,11 @@ class Cifar100ToMR(TwoParts):
         "data": {"type": "bytes"}
     }
 
-    def _parts(self):
+    def _iterate_subsets(self):
         columns = Cifar100(self.source, False).load_data()
-        for part in (columns[:3], columns[3:]):
+        for subset in (columns[:3], columns[3:]):
             rows = (
                 {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": encode_jpeg(image[..., ::-1])}
-                for image, fine, coarse in zip(*part, strict=True)
+                for image, fine, coarse in zip(*subset, strict=True)
             )
-            yield len(part[0]), rows
+            yield len(subset[0]), rows

@@ -1,14 +1,15 @@
 """CIFAR-10 to MindRecord."""
 
-from msnb.mindrecord.tools._convert import TwoParts, encode_jpeg
+from msnb.mindrecord.tools._convert import TrainTestConverter, encode_jpeg
 from msnb.mindrecord.tools.cifar10 import Cifar10
 
 __all__ = ["Cifar10ToMR"]
 
 
-class Cifar10ToMR(TwoParts):
-    """CIFAR-10 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``; fields id,
-    label, data (JPEG).
+class Cifar10ToMR(TrainTestConverter):
+    """Converts CIFAR-10 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``.
+
+    The fields are id, label and data (JPEG).
 
     Args:
         source (str): Folder with ``data_batch_1`` to ``data_batch_5`` and ``test_batch``.
@@ -24,11 +25,11 @@ class Cifar10ToMR(TwoParts):
         "data": {"type": "bytes"}
     }
 
-    def _parts(self):
+    def _iterate_subsets(self):
         train, labels, test, test_labels = Cifar10(self.source, False).load_data()
-        for part in ((train, labels), (test, test_labels)):
-            pairs = zip(*part, strict=True)
+        for subset in ((train, labels), (test, test_labels)):
+            pairs = zip(*subset, strict=True)
             yield (
-                len(part[0]),
+                len(subset[0]),
                 ({"label": int(label[0]), "data": encode_jpeg(image[..., ::-1])} for image, label in pairs),
             )

@@ -13,7 +13,7 @@ _TYPES = {"int64": "int64", "float64": "float64", "bool": "int32"}
 
 
 class CsvToMR:
-    """A CSV file to MindRecord; a field per column, int64, float64, int32 (for bool) or string.
+    """Converts a CSV file to MindRecord. Each column is a field of int64, float64, int32 (for bool) or string.
 
     Args:
         source (str): The CSV file, with column names in the first line.
@@ -62,7 +62,7 @@ class CsvToMR:
         """
         if not os.path.exists(self.source):
             raise OSError(f"Csv file {self.source} do not exist.")
-        table = self._table()
+        table = self._read_table()
         columns = self.columns_list or list(table.columns)
         for column in columns:
             if column not in table.columns:
@@ -79,11 +79,11 @@ class CsvToMR:
 
     transform = run
 
-    def _table(self):
+    def _read_table(self):
         try:
             return self.pd.read_csv(self.source, encoding=self.encoding)
         except UnicodeError:
-            text_files.text(self.source, self.encoding, choosable=True)  # says where
+            text_files.text(self.source, self.encoding, choosable=True)  # raises an error with the position
             raise
         except (self.pd.errors.ParserError, self.pd.errors.EmptyDataError) as error:
             raise text_files.BadFileError(f"Invalid file, {self.source!r} is no CSV file: {error}.") from None

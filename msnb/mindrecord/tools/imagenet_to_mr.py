@@ -12,10 +12,10 @@ __all__ = ["ImageNetToMR"]
 
 
 class ImageNetToMR:
-    """ImageNet's folders to MindRecord; fields label (int32), image (the file's bytes), file_name.
+    """Converts ImageNet folders to MindRecord, with the fields label (int32), image (file bytes) and file_name.
 
     Args:
-        map_file (str): Text file, a line 'folder number' (and more) for each class.
+        map_file (str): Text file, with a line 'folder number' for each class.
         image_dir (str): Folder of the classes' folders.
         destination (str): Path of the MindRecord file.
         partition_number (int, optional): Number of files. Default: 1.
@@ -36,7 +36,7 @@ class ImageNetToMR:
         self.destination = destination
         self.partition_number = partition_number
 
-    def _files(self):
+    def _list_images(self):
         """Yield the label and the path of each image."""
         if not os.path.exists(self.map_file):
             raise OSError(f"map file {self.map_file} not exists")
@@ -57,7 +57,7 @@ class ImageNetToMR:
                     log.warning(f"{path} file is not suffix with JPEG/jpg, skip it.")
 
     @staticmethod
-    def _rows(files):
+    def _iterate_rows(files):
         for label, path in files:
             with open(path, "rb") as file:
                 data = file.read()
@@ -75,8 +75,8 @@ class ImageNetToMR:
         kinds = {"label": "int32", "image": "bytes", "file_name": "string"}
         schema = {name: {"type": kind} for name, kind in kinds.items()}
         index = ["label", "file_name"]
-        files = list(self._files())
-        rows = self._rows(files)
+        files = list(self._list_images())
+        rows = self._iterate_rows(files)
         return write(self.destination, rows, schema, "imagenet_schema", index, self.partition_number, len(files))
 
     transform = run

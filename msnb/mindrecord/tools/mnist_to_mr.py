@@ -15,14 +15,15 @@ __all__ = ["MnistToMR"]
 
 
 class MnistToMR:
-    """MNIST (its gzip files) to two sets of MindRecord files, ``<destination>_train.mindrecord`` and
-    ``<destination>_test.mindrecord``;
-    fields label, data (JPEG).
+    """Converts the gzip files of MNIST to two sets of MindRecord files.
+
+    They are ``<destination>_train.mindrecord`` and ``<destination>_test.mindrecord``, with the fields label and data
+    (JPEG).
 
     Args:
         source (str): Folder with ``train-images-idx3-ubyte.gz``, ``train-labels-idx1-ubyte.gz`` and the two ``t10k``
             files.
-        destination (str): Beginning of the paths.
+        destination (str): Prefix of the paths.
         partition_number (int, optional): Number of files of each set. Default: 1.
 
     Raises:
@@ -37,8 +38,8 @@ class MnistToMR:
         self.destination = destination
         self.partition_number = partition_number
 
-    def _read(self, name, axes):
-        """Return the array in a file: all complete entries, whatever number the header has."""
+    def _read_array(self, name, axes):
+        """Return all complete entries of a file as an array, regardless of the number in the header."""
         path = os.path.join(self.source, name)
         data, start = gunzip(path), 4 + 4 * axes
         if len(data) < start:
@@ -47,16 +48,16 @@ class MnistToMR:
         count = (len(data) - start) // size if size else 0
         return np.frombuffer(data, np.uint8, count * size, start).reshape(count, *shape)
 
-    def _rows(self, part):
-        """Return the number of rows of a part, and an iterator over them."""
-        images = self._read(f"{part}-images-idx3-ubyte.gz", 3)
-        labels = self._read(f"{part}-labels-idx1-ubyte.gz", 1)
+    def _iterate_rows(self, prefix):
+        """Return the number of rows of the train or the test set, and an iterator over them."""
+        images = self._read_array(f"{prefix}-images-idx3-ubyte.gz", 3)
+        labels = self._read_array(f"{prefix}-labels-idx1-ubyte.gz", 1)
         if len(images) != len(labels):
             log.warning(
                 "%s has %d %s images, but %d labels: only pairs are converted.",
                 self.source,
                 len(images),
-                part,
+                prefix,
                 len(labels),
             )
         pairs = zip(images, labels, strict=False)
@@ -71,8 +72,8 @@ class MnistToMR:
             int, 0.
         """
         schema = {"label": {"type": "int64"}, "data": {"type": "bytes"}}
-        for part, name in (("train", "train"), ("t10k", "test")):
-            total, rows = self._rows(part)
+        for prefix, name in (("train", "train"), ("t10k", "test")):
+            total, rows = self._iterate_rows(prefix)
             path = f"{self.destination}_{name}.mindrecord"
             write(path, rows, schema, "mnist_schema", ["label"], self.partition_number, total)
         return SUCCESS

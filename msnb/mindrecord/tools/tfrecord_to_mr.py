@@ -1,5 +1,6 @@
-"""TFRecord to MindRecord. Reading needs no TensorFlow; the features may be described with its ``FixedLenFeature`` or
-anything like it.
+"""TFRecord to MindRecord.
+
+Reading needs no TensorFlow. Features are described with its ``FixedLenFeature`` or a similar object.
 """
 
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ _TYPES = {
 
 
 def _cast_name(key):
-    """`key` with every character that a field may not have replaced by an underscore."""
+    """Return `key` with characters that a field name may not have replaced by underscores."""
     if not isinstance(key, str):
         raise ValueError(f"The key {key!r} should be a str.")
     return "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in key)
@@ -47,7 +48,7 @@ def _type_name(dtype):
 
 
 class TFRecordToMR:
-    """TFRecord to MindRecord.
+    """Converts a TFRecord file to MindRecord.
 
     Args:
         source (str): The TFRecord file.
@@ -75,7 +76,7 @@ class TFRecordToMR:
         self.destination = destination
         self.feature_dict = feature_dict
         self.bytes_fields_list = self._bytes_fields(bytes_fields)
-        self.mindrecord_schema = {_cast_name(k): self._kind(k, v) for k, v in feature_dict.items()}
+        self.mindrecord_schema = {_cast_name(k): self._field_schema(k, v) for k, v in feature_dict.items()}
 
     def _bytes_fields(self, bytes_fields):
         if bytes_fields is None:
@@ -93,7 +94,7 @@ class TFRecordToMR:
                 raise ValueError(f"Parameter bytes_field: {item} should be tf.string in feature_dict.")
         return [_cast_name(item) for item in bytes_fields]
 
-    def _kind(self, key, feature):
+    def _field_schema(self, key, feature):
         name = _type_name(feature.dtype)
         if not feature.shape:
             return {"type": "bytes" if _cast_name(key) in self.bytes_fields_list else _TYPES[name]}
@@ -135,7 +136,7 @@ class TFRecordToMR:
                     raise ValueError(f"The response key: {key}, value: {values} from TFRecord should be a scalar.")
                 value = values[0]
                 if kind["type"] == "string":
-                    value = self._text(value, key, number)
+                    value = self._decode_text(value, key, number)
                 elif kind["type"].startswith("int"):
                     value = int(value)
                 elif kind["type"].startswith("float"):
@@ -143,7 +144,7 @@ class TFRecordToMR:
                 row[name] = value
             yield row
 
-    def _text(self, value, key, number):
+    def _decode_text(self, value, key, number):
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -205,7 +205,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
     Args:
         input (Tensor): Floating point numbers.
-        p (float): How many become 0, in [0, 1]. Default: 0.5.
+        p (float): Fraction of zeros, in [0, 1]. Default: 0.5.
         training (bool): Whether any become 0 at all. Default: True.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
@@ -220,7 +220,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
     Args:
         input (Tensor): (N, C, H, W) or (C, H, W).
-        p (float): How many become 0, in [0, 1]. Default: 0.5.
+        p (float): Fraction of zeros, in [0, 1]. Default: 0.5.
         training (bool): Whether any become 0 at all. Default: True.
         inplace (bool): Whether the result is written into `input`. Default: False.
 
@@ -250,7 +250,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
 
     Args:
         tensor (Tensor): Whole numbers from 0 on.
-        num_classes (int): How many places there are. Default: -1, one more than the largest element.
+        num_classes (int): Number of classes. Default: -1, one more than the largest element.
 
     Returns:
         Tensor of int64, with a further dimension.

@@ -37,7 +37,7 @@ def batch_norm(
         weight (Tensor): The scale of each channel. Default: None, 1.
         bias (Tensor): Its shift. Default: None, 0.
         training (bool): Whether mean and variance are those of the batch. Default: False.
-        momentum (float): By how much the kept ones move towards those of the batch. Default: 0.1.
+        momentum (float): Weight of the batch in the running statistics. Default: 0.1.
         eps (float): Added to the variance under the root. Default: 1e-5.
 
     Returns:
@@ -82,12 +82,14 @@ def binary_cross_entropy_with_logits(
         target (Tensor): The shares, of the same shape.
         weight (Tensor): The weight of each element; takes no gradient. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        pos_weight (Tensor): The weight of what is 1; takes no gradient. Default: None.
+        pos_weight (Tensor): The weight of positive labels, without gradient. Default: None.
 
     Returns:
         Tensor.
     """
-    return F.binary_cross_entropy_with_logits(input, target, _constant(weight), _constant(pos_weight), reduction)
+    return F.binary_cross_entropy_with_logits(
+        input, target, _stop_gradient(weight), _stop_gradient(pos_weight), reduction
+    )
 
 
 def kl_div(input: Tensor, target: Tensor, reduction: Any = "mean", log_target: bool = False) -> Tensor:
@@ -120,7 +122,7 @@ def nll_loss(
     Returns:
         Tensor.
     """
-    return F.nll_loss(input, target, _constant(weight), ignore_index, reduction)
+    return F.nll_loss(input, target, _stop_gradient(weight), ignore_index, reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean", beta: float = 1.0) -> Tensor:
@@ -138,5 +140,5 @@ def smooth_l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean",
     return F.smooth_l1_loss(input, target, float(beta), reduction)
 
 
-def _constant(weight: Tensor | None) -> Tensor | None:
+def _stop_gradient(weight: Tensor | None) -> Tensor | None:
     return None if weight is None else F.stop_gradient(weight)

@@ -27,25 +27,34 @@ __all__ = [
 Sizes = int | tuple[int, ...] | list[int]
 
 
-def _tuple(value: Any) -> Any:
+def _list_to_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _convolved(name, fn, dims, input, weight, bias, stride, padding, dilation, groups):
+def _convolve_batch(name, fn, dims, input, weight, bias, stride, padding, dilation, groups):
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
             raise ValueError(f"For '{name}', 'padding' should be a number, 'same' or 'valid', but got {padding!r}.")
-        how = padding, 0
+        padding_mode = padding, 0
     else:
-        how = "pad", _tuple(padding)
+        padding_mode = "pad", _list_to_tuple(padding)
     batch = input if input.ndim == dims + 2 else F.expand_dims(input, 0)
-    result = fn(batch, weight, bias, _one(stride, dims), how[0], _one(how[1], dims), _one(dilation, dims), groups)
+    result = fn(
+        batch,
+        weight,
+        bias,
+        _unwrap_single(stride, dims),
+        padding_mode[0],
+        _unwrap_single(padding_mode[1], dims),
+        _unwrap_single(dilation, dims),
+        groups,
+    )
     return result if batch is input else F.squeeze(result, 0)
 
 
-def _one(value, dims):
+def _unwrap_single(value, dims):
     """Convert a tuple of one number to the number, which a one-dimensional convolution needs."""
-    value = _tuple(value)
+    value = _list_to_tuple(value)
     return value[0] if isinstance(value, tuple) and (dims == 1 or len(value) == 1) else value
 
 
@@ -72,7 +81,7 @@ def conv1d(
     Returns:
         Tensor of as many dimensions as `input`.
     """
-    return _convolved("conv1d", F.conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve_batch("conv1d", F.conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
@@ -98,7 +107,7 @@ def conv2d(
     Returns:
         Tensor of as many dimensions as `input`.
     """
-    return _convolved("conv2d", F.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve_batch("conv2d", F.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d(
@@ -124,7 +133,7 @@ def conv3d(
     Returns:
         Tensor of as many dimensions as `input`.
     """
-    return _convolved("conv3d", F.conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve_batch("conv3d", F.conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
 
 
 def avg_pool1d(
@@ -151,7 +160,9 @@ def avg_pool1d(
     batch = input if input.ndim == 3 else F.expand_dims(input, 0)
     step = kernel_size if stride is None else stride
     how = ceil_mode, count_include_pad
-    result = F.avg_pool1d(batch, _one(kernel_size, 1), _one(step, 1), _one(padding, 1), *how)
+    result = F.avg_pool1d(
+        batch, _unwrap_single(kernel_size, 1), _unwrap_single(step, 1), _unwrap_single(padding, 1), *how
+    )
     return result if batch is input else F.squeeze(result, 0)
 
 
@@ -179,7 +190,7 @@ def avg_pool2d(
         Tensor of as many dimensions as `input`.
     """
     sizes = kernel_size, kernel_size if stride is None else stride, padding
-    return _averaged(F.avg_pool2d, 2, input, sizes, ceil_mode, count_include_pad, divisor_override)
+    return _average_windows(F.avg_pool2d, 2, input, sizes, ceil_mode, count_include_pad, divisor_override)
 
 
 def avg_pool3d(
@@ -206,12 +217,12 @@ def avg_pool3d(
         Tensor of as many dimensions as `input`.
     """
     sizes = kernel_size, kernel_size if stride is None else stride, padding
-    return _averaged(F.avg_pool3d, 3, input, sizes, ceil_mode, count_include_pad, divisor_override)
+    return _average_windows(F.avg_pool3d, 3, input, sizes, ceil_mode, count_include_pad, divisor_override)
 
 
-def _averaged(fn, dims, input, sizes, ceil_mode, count_include_pad, divisor_override):
+def _average_windows(fn, dims, input, sizes, ceil_mode, count_include_pad, divisor_override):
     batch = input if input.ndim == dims + 2 else F.expand_dims(input, 0)
-    result = fn(batch, *(_one(n, dims) for n in sizes), ceil_mode, count_include_pad, divisor_override or 0)
+    result = fn(batch, *(_unwrap_single(n, dims) for n in sizes), ceil_mode, count_include_pad, divisor_override or 0)
     return result if batch is input else F.squeeze(result, 0)
 
 
@@ -233,12 +244,12 @@ def max_pool2d(
         padding (Union[int, tuple[int]]): Padding on each side. Default: 0.
         dilation (Union[int, tuple[int]]): Spacing of the elements of a window. Default: 1.
         ceil_mode (bool): Whether a last incomplete window counts. Default: False.
-        return_indices (bool): Whether the places of the values come as well. Default: False.
+        return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor of as many dimensions, or a tuple of it and the places, int64.
+        Tensor of as many dimensions, or a tuple of it and the indices, int64.
     """
-    window = _tuple(kernel_size), _tuple(stride), _tuple(padding), _tuple(dilation)
+    window = _list_to_tuple(kernel_size), _list_to_tuple(stride), _list_to_tuple(padding), _list_to_tuple(dilation)
     return F.max_pool2d(input, *window, return_indices, ceil_mode)
 
 
@@ -254,7 +265,7 @@ def max_unpool2d(
 
     Args:
         input (Tensor): The values, (N, C, H, W) or (C, H, W).
-        indices (Tensor): Their places.
+        indices (Tensor): Their indices.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding on each side of the pool. Default: 0.
@@ -263,7 +274,7 @@ def max_unpool2d(
     Returns:
         Tensor of as many dimensions.
     """
-    return F.max_unpool2d(input, indices, *map(_tuple, (kernel_size, stride, padding, output_size)))
+    return F.max_unpool2d(input, indices, *map(_list_to_tuple, (kernel_size, stride, padding, output_size)))
 
 
 def adaptive_max_pool1d(
@@ -273,11 +284,11 @@ def adaptive_max_pool1d(
 
     Args:
         input (Tensor): (N, C, L) or (C, L).
-        output_size (int): How many parts.
-        return_indices (bool): Whether the places of the values come as well. Default: False.
+        output_size (int): Number of windows.
+        return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Returns:
-        Tensor of as many dimensions, or a tuple of it and the places, int64.
+        Tensor of as many dimensions, or a tuple of it and the indices, int64.
     """
     size = output_size[0] if isinstance(output_size, (tuple, list)) else output_size
     result = adaptive_max_pool2d(F.expand_dims(input, -2), (1, size), return_indices)
@@ -314,7 +325,7 @@ def upsample(
     Args:
         input (Tensor): (N, C, ...).
         size (Union[int, tuple[int]]): The sizes of its last dimensions. Default: None.
-        scale_factor (Union[float, tuple[float]]): By how much they grow. Default: None.
+        scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
         mode (str): How. Default: "nearest".
         align_corners (bool): Whether the corners keep their values. Default: None.
 
@@ -337,10 +348,10 @@ def interpolate(
     Args:
         input (Tensor): (N, C, ...), with one to three further dimensions.
         size (Union[int, tuple[int]]): Their new lengths. Default: None.
-        scale_factor (Union[float, tuple[float]]): By how much they grow. Default: None.
+        scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
         mode (str): "nearest", "linear", "bilinear", "bicubic", "trilinear" or "area". Default: "nearest".
         align_corners (bool): Whether the corners keep their values, for the linear modes and "bicubic". Default: None.
-        recompute_scale_factor (bool): Whether places follow from the lengths rather than from `scale_factor`.
+        recompute_scale_factor (bool): Whether positions follow from the lengths instead of `scale_factor`.
             Default: None.
 
     Returns:
@@ -363,7 +374,7 @@ def interpolate(
                 "For 'interpolate', mode 'bicubic' takes a 'scale_factor' that gives whole lengths, or 'size'."
             )
     corners = bool(align_corners)
-    return ResizeBicubic(align_corners=corners, half_pixel_centers=not corners)(input, _pair(size))
+    return ResizeBicubic(align_corners=corners, half_pixel_centers=not corners)(input, _as_pair(size))
 
 
 def fold(
@@ -382,13 +393,13 @@ def fold(
     Returns:
         Tensor, (N, C, H, W), or the same without N.
     """
-    height, width = _pair(kernel_size)
+    height, width = _as_pair(kernel_size)
     batch = input if input.ndim == 3 else F.expand_dims(input, 0)
     windows = batch.reshape(batch.shape[0], -1, height * width, batch.shape[-1])
-    sizes = map(_pair, (output_size, kernel_size, dilation, padding, stride))
+    sizes = map(_as_pair, (output_size, kernel_size, dilation, padding, stride))
     images = F.fold(windows, *sizes)
     return images if batch is input else F.squeeze(images, 0)
 
 
-def _pair(value):
+def _as_pair(value):
     return (value, value) if isinstance(value, int) else tuple(value)

@@ -12,7 +12,7 @@ class Adam(optim.Adam):
     Adam (Kingma and Ba, 2014), with :math:`\epsilon` inside the correction of the means, as AdamW has it.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, one list or groups.
+        params (Union[list[Parameter], list[dict]]): Parameters to train, one list or groups.
         lr (Union[int, float, Tensor]): Learning rate. Default: 1e-3.
         betas (tuple[float]): Decay rates of the means, in [0, 1). Default: (0.9, 0.999).
         eps (float): Keeps the denominator from zero. Default: 1e-8.

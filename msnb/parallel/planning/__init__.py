@@ -1,7 +1,7 @@
 """Plans for clusters that are not available: shardings, communication, computation, memory and step time of a program.
 
 `hardware` is a table of machines, `strategies` contains the named strategies, `estimate` predicts their costs,
-`verifying` compiles them in another process, and `plan` compares them.
+`verify` compiles them in another process, and `plan` compares them.
 """
 
 from msnb.parallel.planning.compare_plans import Plans, plan

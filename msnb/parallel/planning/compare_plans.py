@@ -1,4 +1,4 @@
-"""`plan`: a program spread over devices that are not there, in several ways that are compared."""
+"""`plan`: compare several ways to shard a program over devices that are not available."""
 
 import functools
 import math
@@ -27,34 +27,34 @@ _GIB = 2.0**30
 
 
 class Plans(Sequence[Plan]):
-    """What `plan` found, the best first: those that fit into the memory, by the time of a step.
+    """The result of `plan`, the best plan first: plans that fit into the memory, ordered by the time of a step.
 
     Attributes:
         mesh (dict[str, int]): The axes of the mesh; the last one is inside a host, if any is.
-        hardware (Hardware): What it was planned for.
+        hardware (Hardware): The hardware.
         memory (float): Bytes of a device.
-        tensors (list): (name, kind, value) of each input of the program; the kinds are "parameter", "state" (what an
-            optimizer keeps), "constant" (a Parameter that is only read) and "argument".
-        problem (Problem): What was searched.
-        refused (list[Refused]): The ways that there are not, each with its reason.
-        notes (list[str]): What a reader has to know of all of them, such as a batch that the devices do not divide.
-        rows (int), items (int), unit (str): Rows of a batch, and what is counted in it: "tokens" where the first
-            argument is a matrix of whole numbers, else "samples", which are its rows; 0 where there is none.
-        ideal (float): Seconds that the products of a step take on one device that reaches its peak.
+        tensors (list): (name, kind, value) of each input of the program; the kinds are "parameter", "state" (of an
+            optimizer), "constant" (a Parameter that is only read) and "argument".
+        problem (Problem): The search problem.
+        refused (list[Refused]): The strategies that are not possible, with their reasons.
+        notes (list[str]): Notes about all plans, such as a batch that the devices do not divide.
+        rows (int), items (int), unit (str): Examples of a batch, and the number of its items: "tokens" if the first
+            argument is a matrix of integers, else "samples", which are the examples; 0 without a batch.
+        ideal (float): Seconds of a step's products on one device that reaches its peak.
     """
 
-    def __init__(self, program: Any, mesh: dict[str, int], hardware: Hardware, memory: float, told: dict[str, Any]):
+    def __init__(self, program: Any, mesh: dict[str, int], hardware: Hardware, memory: float, settings: dict[str, Any]):
         self.mesh, self.hardware, self.memory = mesh, hardware, memory
-        self.efficiency: float = told["efficiency"]
-        self.seconds: float = told["seconds"]
+        self.efficiency: float = settings["efficiency"]
+        self.seconds: float = settings["seconds"]
         self.title: str = program.title
-        self.operation: float = hardware.inside / (self.efficiency * hardware.operations("float32"))
-        self.written: float = hardware.inside / hardware.memory_bandwidth
-        machines = MeshCostModel(mesh, weights_of(mesh, hardware))
+        self.operation_price: float = hardware.inside / (self.efficiency * hardware.operations("float32"))
+        self.write_price: float = hardware.inside / hardware.memory_bandwidth
+        cost_model = MeshCostModel(mesh, weights_of(mesh, hardware))
         self.returned: dict[int, int] = written_outputs(program)
-        self.problem: Problem = Problem(flatten_jaxpr(program.jaxpr), machines, self.returned)
+        self.problem: Problem = Problem(flatten_jaxpr(program.jaxpr), cost_model, self.returned)
         self.tensors: list[tuple[str, str, Any]] = list(tensors_of(program, self.problem))
-        self.rows, self.items, self.unit = rows_of(self.tensors)
+        self.rows, self.items, self.unit = batch_size_of(self.tensors)
         self.notes: list[str] = notes_on(self.tensors, mesh)
         self.ideal: float = estimate.least_time(self.problem, hardware)
         self._plans: list[Plan] = []
@@ -63,52 +63,55 @@ class Plans(Sequence[Plan]):
     def search(
         self, problem: Problem, memory: float | None, seconds: float | None = None, work: float = 1.0
     ) -> list[int]:
-        """The choices of least cost, where sending, arithmetic and writing cost what they take on the hardware; the
-        last two so many times that."""
-        prices = work * self.operation, work * self.written
+        """Return the choices of least cost.
+
+        Sending, arithmetic and writing cost their time on the hardware. The time of arithmetic and writing is
+        multiplied by `work`.
+        """
+        prices = work * self.operation_price, work * self.write_price
         return dynamic_programming(problem, memory, seconds or self.seconds, *prices)
 
-    def duration(self, problem: Problem, chosen: list[int], known: Any = None) -> estimate.Time:
-        """How long a step takes; see `estimate.step_time`."""
-        return estimate.step_time(problem, chosen, self.hardware, self.efficiency, known)
+    def duration(self, problem: Problem, chosen: list[int], loop_times: Any = None) -> estimate.Time:
+        """Return the predicted times of a step, see `estimate.step_time`."""
+        return estimate.step_time(problem, chosen, self.hardware, self.efficiency, loop_times)
 
     def add(self, name: str, strategy: tuple[Problem, list[int]], pipeline: Pipeline | None = None) -> Plan:
-        """One more way."""
-        new = Plan(name, self, *strategy, pipeline)
-        self._plans.append(new)
-        self._plans.sort(key=lambda one: (not one.fits, one.time.step if one.fits else one.memory))
-        return new
+        """Add a plan."""
+        added = Plan(name, self, *strategy, pipeline)
+        self._plans.append(added)
+        self._plans.sort(key=lambda plan: (not plan.fits, plan.time.step if plan.fits else plan.memory))
+        return added
 
-    def check(self, one: Plan) -> Compiled:
-        """What XLA makes of a plan, in another process; it is in the tables from then on."""
-        one.compiled = compile_strategy(
-            one._problem, one._chosen, self.returned if one.pipeline is None else one.pipeline.returned
+    def check(self, plan: Plan) -> Compiled:
+        """Compile a plan with XLA in another process. The tables show the figures from then on."""
+        plan.compiled = compile_strategy(
+            plan._problem, plan._chosen, self.returned if plan.pipeline is None else plan.pipeline.returned
         )
-        return one.compiled
+        return plan.compiled
 
-    def __getitem__(self, which: Any) -> Any:
-        if not isinstance(which, str):
-            return self._plans[which]
-        for one in self._plans:
-            if one.name == which:
-                return one
-        raise KeyError(f"There is no plan {which!r}; there are {', '.join(one.name for one in self._plans)}.")
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, str):
+            return self._plans[key]
+        for plan in self._plans:
+            if plan.name == key:
+                return plan
+        raise KeyError(f"There is no plan {key!r}; there are {', '.join(plan.name for plan in self._plans)}.")
 
     def __len__(self) -> int:
         return len(self._plans)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as numbers, texts, lists and dicts, as JSON has them."""
+        """Return the plans as numbers, strings, lists and dicts, for JSON."""
         return {
             "title": self.title,
             "devices": math.prod(self.mesh.values()),
             "mesh": dict(self.mesh),
             "hardware": self.hardware._asdict() | {"peak": dict(self.hardware.peak)},
             "memory": self.memory,
-            "plans": [one.as_dict() for one in self._plans],
+            "plans": [entry.as_dict() for entry in self._plans],
             "notes": list(self.notes),
             "unit": self.unit,
-            "refused": [dict(one._asdict()) for one in self.refused],
+            "refused": [dict(entry._asdict()) for entry in self.refused],
         }
 
     def __repr__(self) -> str:
@@ -118,8 +121,8 @@ class Plans(Sequence[Plan]):
         return html_table(self._plans, self, self.refused)
 
 
-def rows_of(tensors: list[tuple[str, str, Any]]) -> tuple[int, int, str]:
-    """(rows, items, unit) of a batch, see `Plans`."""
+def batch_size_of(tensors: list[tuple[str, str, Any]]) -> tuple[int, int, str]:
+    """Return (rows, items, unit) of a batch, see `Plans`."""
     first = next((value for _, kind, value in tensors if kind == "argument" and value.shape), None)
     if first is None:
         return 0, 0, "samples"
@@ -128,16 +131,18 @@ def rows_of(tensors: list[tuple[str, str, Any]]) -> tuple[int, int, str]:
 
 
 def notes_on(tensors: list[tuple[str, str, Any]], mesh: dict[str, int]) -> list[str]:
-    """Sentences about a batch whose rows cannot be shared out evenly."""
-    rows, devices = rows_of(tensors)[0], math.prod(mesh.values())
+    """Return notes about a batch whose examples cannot be distributed evenly."""
+    rows, devices = batch_size_of(tensors)[0], math.prod(mesh.values())
     if not rows or rows % devices == 0:
         return []
-    most = math.gcd(rows, devices)
-    fewer, below = max(n for n in range(1, devices) if rows % n == 0), rows // devices * devices
-    ways = f"a batch of {below} or {below + devices}" if below else f"a batch of {devices}"
-    ways += f", or {fewer} devices" if fewer > 1 else ""
-    share = "each device computes all of it" if most == 1 else f"at most {most} devices get rows of their own"
-    return [f"The batch has {rows:,} rows, which {devices} devices do not divide: {share}. Take {ways}."]
+    max_shards = math.gcd(rows, devices)
+    fewer_devices, smaller_batch = max(n for n in range(1, devices) if rows % n == 0), rows // devices * devices
+    advice = f"a batch of {smaller_batch} or {smaller_batch + devices}" if smaller_batch else f"a batch of {devices}"
+    advice += f", or {fewer_devices} devices" if fewer_devices > 1 else ""
+    consequence = (
+        "each device computes all of it" if max_shards == 1 else f"at most {max_shards} devices get rows of their own"
+    )
+    return [f"The batch has {rows:,} rows, which {devices} devices do not divide: {consequence}. Take {advice}."]
 
 
 @checked
@@ -154,67 +159,72 @@ def plan(
     seconds: PositiveFloat = 60.0,
     progress: Bool = True,
 ) -> Plans:
-    """Ways to spread a program over devices that need not be there, and what each of them means.
+    """Compare ways to shard a program over devices that need not be available.
 
-    The program is traced, as GRAPH mode does, and each way is a layout for every value in it: data parallel (each
-    device has its rows, and all Parameters), where Parameters are written data parallel with what the optimizer keeps
-    cut (ZeRO-1), and all that is kept cut (full sharding), and the fastest within the memory of what the search finds
-    and these, "searched", which sends no more than data parallel where that fits. The first ones are compiled by XLA on
-    virtual devices in another process, and what they send is counted. A way that there is not has a row with the
-    reason.
+    The program is traced as in GRAPH mode. Each plan is a layout of every value in it:
 
-    Where the network that a step trains has equal blocks, there are pipelines as well, see `nn.PipelineCell`: of as
-    many stages as divide blocks and devices, and of at most four parts for each stage, or of as many as a step says.
-    The devices of a stage have rows of each part, and rounds in which a stage idles are in the time of a step.
+    - "data parallel": each device has a shard of the batch and all Parameters.
+    - "optimizer sharded": data parallel with sharded optimizer states (ZeRO-1).
+    - "fully sharded": all Parameters and states are sharded.
+    - "searched": the fastest plan within the memory, of the search's solutions and the plans above. It sends at most as
+      much as data parallel if that fits.
+
+    The best plans are compiled by XLA on virtual devices in another process, and their communication is counted. A
+    strategy that is not possible has a row with the reason.
+
+    If the network that a step trains has equal blocks, there are pipelines as well, see `nn.PipelineCell`. The number
+    of stages divides the blocks and the devices. There are up to four micro-batches per stage, or the number that a
+    step requires. The devices of a stage share the examples of each micro-batch. The time of a step includes rounds
+    in which a stage idles.
 
     Args:
-        root (Union[Cell, Callable]): What is called: a train step, such as `nn.TrainOneStepCell`, to plan a training.
-        batch (Union[Tensor, tuple]): Its arguments, of all devices together; only shapes and types are looked at.
-        devices (int): Over how many, at least two. Default: 64.
+        root (Union[Cell, Callable]): The program, such as `nn.TrainOneStepCell` to plan a training.
+        batch (Union[Tensor, tuple]): Its arguments for all devices together; only shapes and dtypes matter.
+        devices (int): Number of devices, at least two. Default: 64.
         mesh (Union[Sequence, Mapping]): Devices along each axis, with names or without, the innermost last.
             Default: None, hosts, and the devices inside each.
-        hardware (Union[str, Mapping, Hardware]): A name of `hardware.PRESETS`, or a dict of what `Hardware` has.
+        hardware (Union[str, Mapping, Hardware]): A name of `hardware.PRESETS`, or a dict of `Hardware`'s attributes.
             Default: "a100".
-        memory (float): GiB of a device. Default: None, what the hardware has.
-        check (int): How many of the best XLA is asked about. Default: 3.
-        efficiency (float): Share of the peak that products reach. Default: 0.5.
-        seconds (float): About how long one search may take. Default: 60.
-        progress (bool): Whether a line shows the progress. Default: True.
+        memory (float): GiB of a device. Default: None, that of the hardware.
+        check (int): Number of the best plans that XLA compiles. Default: 3.
+        efficiency (float): Fraction of the peak that products reach. Default: 0.5.
+        seconds (float): Approximate time limit of one search. Default: 60.
+        progress (bool): True for a line that shows the progress. Default: True.
 
     Returns:
         Plans, the best first.
 
     Raises:
         TypeError: If an argument has another type.
-        ValueError: If an argument has a value that cannot be: no hardware that is known, a mesh of other devices.
-        RuntimeError: If XLA cannot compile what was found.
+        ValueError: If the hardware is unknown, or the mesh has another number of devices.
+        RuntimeError: If XLA cannot compile a plan.
     """
-    chosen = hardware_of(hardware)
-    sizes = mesh_of(devices, mesh, chosen)
+    machine = hardware_of(hardware)
+    sizes = mesh_of(devices, mesh, machine)
     arguments = tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
     with on_one_device():
         program = program_of(root, *arguments, anew=True)
-    limit = chosen.memory if memory is None else memory * _GIB
-    plans = Plans(program, sizes, chosen, limit, {"efficiency": efficiency, "seconds": seconds})
+    limit = machine.memory if memory is None else memory * _GIB
+    plans = Plans(program, sizes, machine, limit, {"efficiency": efficiency, "seconds": seconds})
     with Wait("plan", quiet=not progress) as wait:
 
-        def show(text):
+        def show_progress(text):
             wait.what = f"plan, {text}"
 
-        for way in named_strategies(plans, show):
-            show(f"planned: {way[0]}")
-            plans.refused.append(way) if isinstance(way, Refused) else plans.add(*way)
-        weights = functools.partial(weights_of, hardware=chosen)
-        show("stages of a pipeline, one search for each number")
-        for way in pipelines(root, arguments, devices, weights):
-            if isinstance(way, Refused):
-                plans.refused.append(way)
+        for strategy in named_strategies(plans, show_progress):
+            show_progress(f"planned: {strategy[0]}")
+            plans.refused.append(strategy) if isinstance(strategy, Refused) else plans.add(*strategy)
+        weights = functools.partial(weights_of, hardware=machine)
+        show_progress("stages of a pipeline, one search for each number")
+        for pipeline in pipelines(root, arguments, devices, weights):
+            if isinstance(pipeline, Refused):
+                plans.refused.append(pipeline)
                 continue
-            name = f"{way.stages} stages, {way.parts} parts"
-            show(f"planned: {name}")
-            plans.add(name, way.strategy, way)
-        asked = [one for one in plans if one.fits][:check]
-        for number, one in enumerate(asked, 1):
-            show(f"XLA check {number} of {len(asked)}: {one.name}")
-            plans.check(one)
+            name = f"{pipeline.stages} stages, {pipeline.parts} parts"
+            show_progress(f"planned: {name}")
+            plans.add(name, pipeline.strategy, pipeline)
+        candidates = [candidate for candidate in plans if candidate.fits][:check]
+        for number, candidate in enumerate(candidates, 1):
+            show_progress(f"XLA check {number} of {len(candidates)}: {candidate.name}")
+            plans.check(candidate)
     return plans

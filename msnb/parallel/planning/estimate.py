@@ -87,7 +87,7 @@ def operations(problem: Problem, chosen: list[int]) -> float:
 
 
 def least_time(problem: Problem, hardware: Hardware) -> float:
-    """Seconds that the products of a program take on one device at its peak: what it has to compute, undivided."""
+    """Return the seconds of a program's products on one device at its peak."""
     first, seconds = len(problem.graph.inputs), 0.0
     for node, equation in zip(problem.nodes[first:], problem.graph.equations, strict=False):
         if is_product(equation) or holds_graph(equation):

@@ -72,7 +72,7 @@ class Pipeline(NamedTuple):
 
 
 class _PipelinePartitioner:
-    """Partitioner for tracing the step, see `core.spreading.Spread`. As in other plans, strategies are ignored."""
+    """Partitioner for tracing the step, see `core.sharding.partitioner`. As in other plans, strategies are ignored."""
 
     axes: list[tuple[str, int]] = []
 

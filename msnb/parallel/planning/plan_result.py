@@ -1,4 +1,4 @@
-"""`Plan`: one way to spread a program over devices, with what it means."""
+"""`Plan`: one way to shard a program over devices, and its predicted costs."""
 
 import math
 from collections import defaultdict
@@ -19,131 +19,135 @@ from msnb.parallel.search.solver import cost_of
 
 
 class Plan:
-    """One way to spread a program over devices, and what it means.
+    """One way to shard a program over devices, and its predicted costs.
 
     Attributes:
-        name (str): What it is called.
-        collectives (list[Sent]): What devices send.
+        name (str): Name of the strategy.
+        collectives (list[Sent]): Predicted communication.
         operations (float): Arithmetic of each device.
-        memory (float): Bytes that each device keeps: Parameters, what the optimizer keeps, arguments, and what else is
-            there at the moment when most is; see `living.peak_bytes`.
-        fits (bool): Whether that is no more than there is.
-        time (Time): Of a step.
-        compiled (Compiled): What XLA made of it; None where it was not asked.
+        memory (float): Peak bytes of each device: Parameters, optimizer states, arguments and intermediate values, see
+            `liveness.peak_bytes`.
+        fits (bool): True if that fits into the memory of a device.
+        time (Time): Predicted times of a step.
+        compiled (Compiled): Figures of XLA's compilation; None if XLA was not asked.
         mesh (dict[str, int]): The axes of the mesh; those of a pipeline are "stages" and "rows".
-        tensors (list): As those of `Plans`.
-        pipeline (Pipeline): In stages; None where there are none.
+        tensors (list): As in `Plans`.
+        pipeline (Pipeline): The stages; None without a pipeline.
     """
 
     def __init__(
-        self, name: str, around: Any, problem: Problem, chosen: list[int], pipeline: Pipeline | None = None
+        self, name: str, owner: Any, problem: Problem, chosen: list[int], pipeline: Pipeline | None = None
     ) -> None:
-        self.name, self._around, self.pipeline = name, around, pipeline
+        self.name, self._owner, self.pipeline = name, owner, pipeline
         self._problem, self._chosen = problem, chosen
         self.mesh: dict[str, int] = problem.cost_model.sizes
-        self.tensors: list[tuple[str, str, Any]] = around.tensors
+        self.tensors: list[tuple[str, str, Any]] = owner.tensors
         self.collectives: list[estimate.Sent] = estimate.communication(problem, chosen)
-        known = None
+        loop_times = None
         if pipeline is not None:
             self.tensors = list(tensors_of(pipeline.program, problem))
-            self.collectives += [one for sent in pipeline.inside.values() for one in sent]
-            known = pipeline.loop_times(around.hardware, around.efficiency)
+            self.collectives += [transfer for transfers in pipeline.inside.values() for transfer in transfers]
+            loop_times = pipeline.loop_times(owner.hardware, owner.efficiency)
         self.operations: float = estimate.operations(problem, chosen)
         self.memory: float = peak_bytes(problem, chosen)
-        self.fits: bool = self.memory <= around.memory
-        self.time: estimate.Time = around.duration(problem, chosen, known)
+        self.fits: bool = self.memory <= owner.memory
+        self.time: estimate.Time = owner.duration(problem, chosen, loop_times)
         self.compiled: Compiled | None = None
 
     @property
     def bytes(self) -> float:
         """Bytes that each device sends in a step."""
-        return sum(one.bytes for one in self.collectives)
+        return sum(transfer.bytes for transfer in self.collectives)
 
     @property
     def rate(self) -> float:
-        """Tokens or samples a second, by `Plans.unit`; 0 where the step has no batch."""
-        return self._around.items / self.time.step if self.time.step else 0.0
+        """Tokens or samples per second, by `Plans.unit`; 0 if the step has no batch."""
+        return self._owner.items / self.time.step if self.time.step else 0.0
 
     @property
     def utilisation(self) -> float:
-        """The model's arithmetic as a share of what all devices could do in the time of a step (MFU)."""
+        """Model FLOPs utilisation (MFU): the model's arithmetic as a fraction of the peak of all devices."""
         devices = math.prod(self.mesh.values())
-        return self._around.ideal / (devices * self.time.step) if self.time.step else 0.0
+        return self._owner.ideal / (devices * self.time.step) if self.time.step else 0.0
 
     @property
     def device_hours(self) -> float:
-        """Hours of devices that 1,000 steps take."""
+        """Device hours of 1,000 steps."""
         return 1000 * math.prod(self.mesh.values()) * self.time.step / 3600
 
     def by_kind(self) -> dict[tuple[str, tuple[str, ...]], tuple[int, float]]:
-        """(how often, bytes of each device) of each kind of communication along the same axes of the mesh."""
-        found: dict[Any, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-        for one in self.collectives:
-            times, size = found[one.kind, one.axes]
-            found[one.kind, one.axes] = times + 1, size + one.bytes
-        return dict(found)
+        """Return {(kind of communication, mesh axes): (count, bytes of each device)}."""
+        totals: dict[Any, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
+        for transfer in self.collectives:
+            count, size = totals[transfer.kind, transfer.axes]
+            totals[transfer.kind, transfer.axes] = count + 1, size + transfer.bytes
+        return dict(totals)
 
     def layout(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """The axes of the mesh that cut each axis of a Parameter or an argument.
+        """Return the mesh axes that shard each axis of a Parameter or an argument.
 
         Args:
             name (str): Its name; arguments are called "argument 0", "argument 1" ...
 
         Raises:
-            ValueError: If there is none.
+            ValueError: If there is no such tensor.
         """
-        return self._lies(self._number(name))
+        return self._layout_of(self._find_tensor(name))
 
-    def _lies(self, number) -> Layout:
+    def _layout_of(self, number) -> Layout:
         return self._problem.nodes[number][self._chosen[number]].outputs[0]
 
-    def _number(self, name):
-        for number, (known, *_) in enumerate(self.tensors):
-            if known == name:
+    def _find_tensor(self, name):
+        for number, (tensor_name, *_) in enumerate(self.tensors):
+            if tensor_name == name:
                 return number
         raise ValueError(
-            f"The plan has no tensor {name!r}; there are {', '.join(known for known, *_ in self.tensors)}."
+            f"The plan has no tensor {name!r}; there are {', '.join(tensor_name for tensor_name, *_ in self.tensors)}."
         )
 
     def why_not(self, name: str, search: bool = False) -> list[dict[str, Any]]:
-        """What each layout of a Parameter or an argument would cost.
+        """Return the cost of each layout of a Parameter or an argument.
 
         Args:
             name (str): Its name.
-            search (bool): Whether all the rest is searched anew around each layout. Default: False, it is held as it
-                is, so that the value is moved to where it is wanted and back.
+            search (bool): True to search all other layouts again for each layout. Default: False, the other layouts are
+                fixed, and the value is resharded for its readers.
 
         Returns:
-            list[dict], for each layout, the cheapest first: "layout", the axes of the mesh for each axis; "chosen",
-            whether it is this plan's; "more", the weighted bytes that a device sends beyond this plan's; "held", the
-            bytes of the value on each device.
+            list[dict], one for each layout, the cheapest first: "layout", the mesh axes of each axis; "chosen", True
+            for the layout of this plan; "more", the weighted bytes that a device sends in addition to those of this
+            plan; "held", the bytes of the value on each device.
         """
-        number, problem = self._number(name), self._problem
-        every = self._around.problem if self.pipeline is None else self.pipeline.problem
-        now, found = cost_of(problem, self._chosen), []
-        for place, choice in enumerate(every.nodes[number]):
+        number, problem = self._find_tensor(name), self._problem
+        alternatives = self._owner.problem if self.pipeline is None else self.pipeline.problem
+        current_cost, rows = cost_of(problem, self._chosen), []
+        for index, choice in enumerate(alternatives.nodes[number]):
             layout = choice.outputs[0]
             if search:
-                fixed = every.fix_inputs({number: layout})
-                around = self._around
-                then = around.search(fixed, around.memory, work=0.01)  # the bytes are asked for
-                cost = cost_of(fixed, then)
+                fixed = alternatives.fix_inputs({number: layout})
+                owner = self._owner
+                # The result is a number of bytes, so computation has a low weight.
+                solution = owner.search(fixed, owner.memory, work=0.01)
+                cost = cost_of(fixed, solution)
             else:
-                numbers = every.choice_indices((problem, self._chosen))
-                numbers[number] = place
-                cost = cost_of(every, numbers)
-            own = layout == self._lies(number)
-            found.append({"layout": layout, "chosen": own, "more": cost - now, "held": choice.stored_bytes})
-        return sorted(found, key=lambda row: (row["more"], not row["chosen"]))
+                numbers = alternatives.choice_indices((problem, self._chosen))
+                numbers[number] = index
+                cost = cost_of(alternatives, numbers)
+            is_chosen = layout == self._layout_of(number)
+            rows.append(
+                {"layout": layout, "chosen": is_chosen, "more": cost - current_cost, "held": choice.stored_bytes}
+            )
+        return sorted(rows, key=lambda row: (row["more"], not row["chosen"]))
 
     def apply(self) -> None:
-        """Spread programs of the same graph this way from now on: sets ``device_num`` and AUTO_PARALLEL, which takes
-        the plan instead of searching, until the mode is another one. For a pipeline, ``pipeline_stages`` and
-        SEMI_AUTO_PARALLEL, which has stages.
+        """Use this plan for programs of the same graph.
+
+        Sets ``device_num`` and AUTO_PARALLEL, which uses the plan instead of a search until the mode changes. For a
+        pipeline, sets ``pipeline_stages`` and SEMI_AUTO_PARALLEL, which supports stages.
 
         Raises:
-            RuntimeError: If the step has no `nn.PipelineCell` that divides a batch as the pipeline does; when such a
-                program is called, and this machine does not have the devices.
+            RuntimeError: If the step has no `nn.PipelineCell` that divides a batch as the pipeline does. A call of such
+                a program raises it if this machine does not have the devices.
         """
         devices = self._problem.cost_model.devices
         if self.pipeline is not None:
@@ -166,14 +170,14 @@ class Plan:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as numbers, texts, lists and dicts, as JSON has them."""
-        made, piped = self.compiled, self.pipeline
+        """Return the plan as numbers, strings, lists and dicts, for JSON."""
+        compiled, pipeline = self.compiled, self.pipeline
         return {
             "name": self.name,
             "mesh": dict(self.mesh),
-            "stages": 1 if piped is None else piped.stages,
-            "parts": 1 if piped is None else piped.parts,
-            "bubble": 0.0 if piped is None else piped.bubble,
+            "stages": 1 if pipeline is None else pipeline.stages,
+            "parts": 1 if pipeline is None else pipeline.parts,
+            "bubble": 0.0 if pipeline is None else pipeline.bubble,
             "fits": self.fits,
             "seconds": self.time.step,
             "computing": self.time.computing,
@@ -195,40 +199,40 @@ class Plan:
                     "kind": kind,
                     "shape": list(value.shape),
                     "dtype": str(value.aval.dtype),
-                    "layout": [list(axes) for axes in self._lies(number)],
-                    "bytes": value.bytes / self._problem.cost_model.count_shards(self._lies(number)),
+                    "layout": [list(axes) for axes in self._layout_of(number)],
+                    "bytes": value.bytes / self._problem.cost_model.count_shards(self._layout_of(number)),
                 }
                 for number, (name, kind, value) in enumerate(self.tensors)
             ],
             "compiled": None
-            if made is None
+            if compiled is None
             else {
-                "bytes": made.bytes,
-                "memory": made.memory,
-                "operations": made.operations,
-                "seconds": made.seconds,
-                "collectives": [dict(one._asdict()) for one in made.collectives],
+                "bytes": compiled.bytes,
+                "memory": compiled.memory,
+                "operations": compiled.operations,
+                "seconds": compiled.seconds,
+                "collectives": [dict(one._asdict()) for one in compiled.collectives],
             },
         }
 
     def _memory_by_kind(self):
         sizes: dict[str, float] = defaultdict(float)
         for number, (_, kind, value) in enumerate(self.tensors):
-            sizes[kind] += value.bytes / self._problem.cost_model.count_shards(self._lies(number))
+            sizes[kind] += value.bytes / self._problem.cost_model.count_shards(self._layout_of(number))
         sizes["results"] = self.memory - sum(sizes.values())
         return dict(sizes)
 
     def __repr__(self) -> str:
-        around = self._around
-        return text_table([self], around) + "\n" + "\n".join(self._lines())
+        owner = self._owner
+        return text_table([self], owner) + "\n" + "\n".join(self._format_collectives())
 
-    def _lines(self):
+    def _format_collectives(self):
         for (kind, axes), (times, size) in sorted(self.by_kind().items(), key=lambda item: -item[1][1]):
             yield f"{times:6} x {kind:<18} along {', '.join(axes):<16} {size / 1e6:12,.2f} MB"
 
 
 def tensors_of(program: Any, problem: Problem) -> Iterator[tuple[str, str, Any]]:
-    """(name, kind, value) of each input of a program, see `Plans.tensors`."""
+    """Yield (name, kind, value) of each input of a program, see `Plans.tensors`."""
     written = {id(p): p for p in program.written}
     states = optimizer_states(program)
     count = 0

@@ -1,11 +1,11 @@
-"""Plans side by side, as text and as a small table of HTML."""
+"""Comparison tables of plans, as text and as HTML."""
 
 import html
 import math
 from collections.abc import Sequence
 from typing import Any
 
-_HEAD = (
+_COLUMN_TITLES = (
     "strategy",
     "bubble",
     "step, ms",
@@ -23,56 +23,62 @@ _HEAD = (
 )
 
 
-def _row(one: Any) -> tuple[str, ...]:
-    made, gib = one.compiled, 2.0**30
+def _format_plan(plan: Any) -> tuple[str, ...]:
+    compiled, gib = plan.compiled, 2.0**30
     return (
-        one.name,
-        "" if one.pipeline is None else f"{one.pipeline.bubble:.0%}",
-        f"{1e3 * one.time.step:,.2f}",
-        f"{one.rate:,.0f}",
-        f"{one.utilisation:.1%}",
-        f"{one.device_hours:,.3g}",
-        *(f"{1e3 * seconds:,.2f}" for seconds in one.time[1:]),
-        f"{one.bytes / 1e6:,.2f}",
-        "" if made is None else f"{made.bytes / 1e6:,.2f}",
-        f"{one.operations / 1e9:,.1f}",
-        f"{one.memory / gib:,.3f}",
-        "" if made is None else f"{made.memory / gib:,.3f}",
-        "yes" if one.fits else "no",
+        plan.name,
+        "" if plan.pipeline is None else f"{plan.pipeline.bubble:.0%}",
+        f"{1e3 * plan.time.step:,.2f}",
+        f"{plan.rate:,.0f}",
+        f"{plan.utilisation:.1%}",
+        f"{plan.device_hours:,.3g}",
+        *(f"{1e3 * seconds:,.2f}" for seconds in plan.time[1:]),
+        f"{plan.bytes / 1e6:,.2f}",
+        "" if compiled is None else f"{compiled.bytes / 1e6:,.2f}",
+        f"{plan.operations / 1e9:,.1f}",
+        f"{plan.memory / gib:,.3f}",
+        "" if compiled is None else f"{compiled.memory / gib:,.3f}",
+        "yes" if plan.fits else "no",
     )
 
 
-def _rows(plans: list[Any], unit: str) -> list[tuple[str, ...]]:
-    """The head and a row for each plan; how long a stage idles is told where there are stages."""
-    rows = [tuple(head.format(unit=unit) for head in _HEAD), *map(_row, plans)]
+def _format_plans(plans: list[Any], unit: str) -> list[tuple[str, ...]]:
+    """Return the titles and one row for each plan. The bubble column is omitted if no plan is a pipeline."""
+    rows = [tuple(head.format(unit=unit) for head in _COLUMN_TITLES), *map(_format_plan, plans)]
     if any(one.pipeline is not None for one in plans):
         return rows
     return [(row[0], *row[2:]) for row in rows]
 
 
-def _title(around: Any) -> str:
-    mesh = " x ".join(f"{size} {axis}" for axis, size in around.mesh.items())
-    of = f"{math.prod(around.mesh.values())} {around.hardware.name} ({mesh})"
-    return f"{around.title} on {of}, {around.memory / 2**30:,.1f} GiB each; all figures are those of one device"
+def _format_title(owner: Any) -> str:
+    mesh = " x ".join(f"{size} {axis}" for axis, size in owner.mesh.items())
+    machine = f"{math.prod(owner.mesh.values())} {owner.hardware.name} ({mesh})"
+    return f"{owner.title} on {machine}, {owner.memory / 2**30:,.1f} GiB each; all figures are those of one device"
 
 
-def text_table(plans: list[Any], around: Any, refused: Sequence[Any] = ()) -> str:
-    """Plans as lines; below them the ways that there are not, each with its reason."""
-    rows = _rows(plans, around.unit)
-    wide = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["  ".join([row[0].ljust(wide[0]), *(c.rjust(w) for c, w in zip(row[1:], wide[1:]))]) for row in rows]
-    lines += [f"{one.name.ljust(wide[0])}  none: {one.reason}" for one in refused]
-    return "\n".join([_title(around), *around.notes, *lines])
+def text_table(plans: list[Any], owner: Any, refused: Sequence[Any] = ()) -> str:
+    """Return plans as lines of text, followed by the refused strategies with their reasons.
+
+    Args:
+        plans (list[Plan]): The plans.
+        owner (Plans): The comparison that they belong to.
+        refused (Sequence[Refused]): The strategies that are not possible.
+    """
+    rows = _format_plans(plans, owner.unit)
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ["  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]) for row in rows]
+    lines += [f"{one.name.ljust(widths[0])}  none: {one.reason}" for one in refused]
+    return "\n".join([_format_title(owner), *owner.notes, *lines])
 
 
-def html_table(plans: list[Any], around: Any, refused: Sequence[Any] = ()) -> str:
-    """The same as HTML, without script."""
-    names, *rows = _rows(plans, around.unit)
+def html_table(plans: list[Any], owner: Any, refused: Sequence[Any] = ()) -> str:
+    """Return the table of `text_table` as HTML, without script."""
+    names, *rows = _format_plans(plans, owner.unit)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
     for one in refused:
         reason = f'<td colspan="{len(names) - 1}" style="text-align:left">none: {html.escape(one.reason)}</td>'
         body += f"<tr><td>{html.escape(one.name)}</td>{reason}</tr>"
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    notes = "".join(f"<p><b>{html.escape(note)}</b></p>" for note in around.notes)
-    return f"<div><p>{html.escape(_title(around))}</p>{notes}{table}</div>"
+    notes = "".join(f"<p><b>{html.escape(note)}</b></p>" for note in owner.notes)
+    return f"<div><p>{html.escape(_format_title(owner))}</p>{notes}{table}</div>"

@@ -1,4 +1,4 @@
-"""A face: r1.0's path of `mindspore.dataset.vision`."""
+"""Re-export module of `mindspore.dataset.vision` under its path in r1.0."""
 
 from msnb.dataset.vision import Border, Inter, c_transforms, py_transforms, utils
 

@@ -1,3 +1,3 @@
-"""A face: r1.0's path of `mindspore.dataset.vision.utils`."""
+"""Re-export module of `mindspore.dataset.vision.utils` under its path in r1.0."""
 
 from msnb.dataset.vision.utils import *  # noqa: F403

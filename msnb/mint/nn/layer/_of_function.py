@@ -20,22 +20,25 @@ class OfFunction(Cell):
         if function is not None:
             cls._function = staticmethod(function)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, **arguments: Any) -> None:
         super().__init__()
-        self._given = tuple(given)
-        for name, value in given.items():
+        self._given = tuple(arguments)
+        # `_given` keeps its name because old pickles have it.
+        for name, value in arguments.items():
             setattr(self, name, value)
 
-    def _named(self) -> dict[str, Any]:
+    def _named_arguments(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._given}
 
     def construct(self, input: Tensor) -> Any:
         """Return the result of the function for `input`."""
-        return self._function(input, **self._named())
+        return self._function(input, **self._named_arguments())
 
     def extend_repr(self) -> str:
         """Return the constructor arguments shown by `repr`."""
-        return ", ".join(f"{name}={value}" for name, value in self._named().items() if not isinstance(value, Tensor))
+        return ", ".join(
+            f"{name}={value}" for name, value in self._named_arguments().items() if not isinstance(value, Tensor)
+        )
 
 
 class OfTarget(OfFunction):
@@ -43,4 +46,4 @@ class OfTarget(OfFunction):
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the loss."""
-        return self._function(input, target, **self._named())
+        return self._function(input, target, **self._named_arguments())

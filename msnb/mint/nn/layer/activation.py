@@ -208,7 +208,7 @@ class Softshrink(OfFunction, function=F.softshrink):
     Moves elements towards 0, and sets those near it to 0.
 
     Args:
-        lambd (Union[int, float]): By how much, not negative. Default: 0.5.
+        lambd (Union[int, float]): Threshold, not negative. Default: 0.5.
 
     Inputs:
         - **input** (Tensor) - floating point numbers.

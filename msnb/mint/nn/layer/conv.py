@@ -16,7 +16,7 @@ from msnb.nn.cell import Cell
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"]
 
 
-def _ints(least):
+def _int_tuple_kind(least):
     def accept(value):
         sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
         if not sizes or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
@@ -29,7 +29,7 @@ def _ints(least):
     return Kind(f"a {kind} int or a tuple of them", accept)
 
 
-def _padding(value):
+def _accept_padding(value):
     if isinstance(value, str):
         if value not in ("same", "valid"):
             raise ValueError
@@ -37,31 +37,32 @@ def _padding(value):
     return _OFFSETS.accept(value)
 
 
-_OFFSETS = _ints(0)
-Sizes = Annotated[int | tuple[int, ...] | list[int], _ints(1)]
+_OFFSETS = _int_tuple_kind(0)
+Sizes = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(1)]
 Offsets = Annotated[int | tuple[int, ...] | list[int], _OFFSETS]
 Padding = Annotated[
-    int | str | tuple[int, ...] | list[int], Kind("'same', 'valid', a non-negative int or a tuple of them", _padding)
+    int | str | tuple[int, ...] | list[int],
+    Kind("'same', 'valid', a non-negative int or a tuple of them", _accept_padding),
 ]
 PaddingMode = Annotated[str, OneOf("zeros", "reflect", "replicate", "circular")]
 
 
-class _Filtered(Cell):
+class _ConvBase(Cell):
     """Base of convolutions of one, two and three dimensions: sizes, and the Parameters `weight` and `bias`."""
 
     _dims: ClassVar[int] = 0
 
     def _expand_sizes(self, **sizes: Any) -> None:
         """Set attributes with one number for each dimension."""
-        for name, given in sizes.items():
-            given = (given,) if isinstance(given, int) else given  # a default
-            if len(given) not in (1, self._dims):
+        for name, size in sizes.items():
+            size = (size,) if isinstance(size, int) else size  # a default
+            if len(size) not in (1, self._dims):
                 raise ValueError(
-                    f"For '{self.cls_name}', '{name}' should be one number or {self._dims}, but got {given}."
+                    f"For '{self.cls_name}', '{name}' should be one number or {self._dims}, but got {size}."
                 )
-            setattr(self, name, given * self._dims if len(given) == 1 else given)
+            setattr(self, name, size * self._dims if len(size) == 1 else size)
 
-    def _begin(self, in_channels, out_channels, groups, shape, bias, dtype):
+    def _create_parameters(self, in_channels, out_channels, groups, shape, bias, dtype):
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups:
                 raise ValueError(
@@ -79,12 +80,12 @@ class _Filtered(Cell):
     def extend_repr(self) -> str:
         """Return the sizes shown by `repr`."""
         names = ("kernel_size", "stride", "padding", "dilation", "groups")
-        shown = ", ".join(f"{name}={getattr(self, name)}" for name in names)
+        sizes = ", ".join(f"{name}={getattr(self, name)}" for name in names)
         channels = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
-        return f"{channels}, {shown}, bias={self.bias is not None}"
+        return f"{channels}, {sizes}, bias={self.bias is not None}"
 
 
-class _Conv(_Filtered):
+class _Conv(_ConvBase):
     @checked
     def __init__(
         self,
@@ -109,12 +110,12 @@ class _Conv(_Filtered):
         if padding == "same" and any(step != 1 for step in self.stride):
             raise ValueError(f"For '{self.cls_name}', 'stride' should be 1 with 'same' padding, but got {self.stride}.")
         self.padding_mode: str = padding_mode
-        self._begin(
+        self._create_parameters(
             in_channels, out_channels, groups, (out_channels, in_channels // groups, *self.kernel_size), bias, dtype
         )
 
     @property
-    def _border(self):
+    def _pad_widths(self):
         """Return the padding before and after each dimension, the last one first, as for `pad`."""
         if self.padding == "valid":
             return (0,) * (2 * self._dims)
@@ -126,11 +127,11 @@ class _Conv(_Filtered):
     def construct(self, input: Tensor) -> Tensor:
         """Return the response of each filter at each position."""
         convolve = getattr(F, f"conv{self._dims}d")
-        how = self.stride, self.padding, self.dilation, self.groups
+        options = self.stride, self.padding, self.dilation, self.groups
         if self.padding_mode != "zeros":
-            input = F.pad(input, self._border, mode=self.padding_mode)
-            how = self.stride, 0, self.dilation, self.groups
-        return convolve(input, self.weight, self.bias, *how)
+            input = F.pad(input, self._pad_widths, mode=self.padding_mode)
+            options = self.stride, 0, self.dilation, self.groups
+        return convolve(input, self.weight, self.bias, *options)
 
 
 class Conv1d(_Conv):
@@ -138,8 +139,8 @@ class Conv1d(_Conv):
     Cross-correlates sequences with a bank of learned filters.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Length of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Padding at each end, "same" or "valid". Default: 0.
@@ -172,8 +173,8 @@ class Conv2d(_Conv):
     Cross-correlates images with a bank of learned filters.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Height and width of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Padding on each side, "same" or "valid". Default: 0.
@@ -206,8 +207,8 @@ class Conv3d(_Conv):
     Cross-correlates volumes with a bank of learned filters.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Depth, height and width of a filter.
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int], str]): Padding on each side, "same" or "valid". Default: 0.
@@ -231,15 +232,15 @@ class Conv3d(_Conv):
     _dims = 3
 
 
-class ConvTranspose2d(_Filtered):
+class ConvTranspose2d(_ConvBase):
     """
     Transposed convolution of images: each element adds a scaled filter to the result.
 
     Args:
-        in_channels (int): How many channels come in.
-        out_channels (int): How many go out.
+        in_channels (int): Number of input channels.
+        out_channels (int): Number of output channels.
         kernel_size (Union[int, tuple[int]]): Height and width of a filter.
-        stride (Union[int, tuple[int]]): By how much the filter moves for each element. Default: 1.
+        stride (Union[int, tuple[int]]): Step of the filter for each element. Default: 1.
         padding (Union[int, tuple[int]]): Border removed on each side. Default: 0.
         output_padding (Union[int, tuple[int]]): Additional length of the result on one side. Default: 0.
         groups (int): Number of groups of channels. Default: 1.
@@ -281,20 +282,22 @@ class ConvTranspose2d(_Filtered):
         self._expand_sizes(kernel_size=kernel_size, stride=stride, padding=padding, output_padding=output_padding)
         self._expand_sizes(dilation=dilation)
         self.padding_mode: str = padding_mode
-        self._begin(
+        self._create_parameters(
             in_channels, out_channels, groups, (in_channels, out_channels // groups, *self.kernel_size), bias, dtype
         )
 
     def construct(self, input: Tensor, output_size: tuple[int, ...] | list[int] | None = None) -> Tensor:
         """Return the sum of the scaled filters."""
-        further = self.output_padding
+        output_padding = self.output_padding
         if output_size is not None:
-            least = [
+            minimum_sizes = [
                 (length - 1) * step - 2 * cut + space * (size - 1) + 1
                 for length, step, cut, space, size in zip(
                     input.shape[-2:], self.stride, self.padding, self.dilation, self.kernel_size, strict=True
                 )
             ]
-            further = tuple(wanted - size for wanted, size in zip(output_size[-2:], least, strict=True))
-        how = self.stride, self.padding, further, self.groups, self.dilation
-        return F.conv_transpose2d(input, self.weight, self.bias, *how)
+            output_padding = tuple(
+                requested - size for requested, size in zip(output_size[-2:], minimum_sizes, strict=True)
+            )
+        options = self.stride, self.padding, output_padding, self.groups, self.dilation
+        return F.conv_transpose2d(input, self.weight, self.bias, *options)

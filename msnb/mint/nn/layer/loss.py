@@ -115,7 +115,7 @@ class BCEWithLogitsLoss(OfTarget, function=F.binary_cross_entropy_with_logits):
     Args:
         weight (Tensor): The weight of each element. Default: None.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        pos_weight (Tensor): The weight of what is 1. Default: None.
+        pos_weight (Tensor): The weight of positive labels. Default: None.
 
     Inputs:
         - **input** (Tensor) - logits.
@@ -162,7 +162,7 @@ class CrossEntropyLoss(OfTarget, function=F.cross_entropy):
         weight (Tensor): The weight of each class. Default: None.
         ignore_index (int): A class that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        label_smoothing (float): How much of the target is spread over all classes, in [0, 1]. Default: 0.0.
+        label_smoothing (float): Fraction of the target spread over all classes, in [0, 1]. Default: 0.0.
 
     Inputs:
         - **input** (Tensor) - logits, (N, C, ...).

@@ -39,13 +39,13 @@ class _BatchNorm(Cell):
         self.track_running_stats: bool = track_running_stats
         kind = dtype or mstype.float32
 
-        def kept(name: str, start: str, learned: bool) -> Parameter:
+        def create_parameter(name: str, start: str, learned: bool) -> Parameter:
             return Parameter(initializer(start, (num_features,), kind), name, requires_grad=learned)
 
-        self.weight: Any = kept("weight", "ones", True) if affine else None
-        self.bias: Any = kept("bias", "zeros", True) if affine else None
-        self.running_mean: Any = kept("running_mean", "zeros", False) if track_running_stats else None
-        self.running_var: Any = kept("running_var", "ones", False) if track_running_stats else None
+        self.weight: Any = create_parameter("weight", "ones", True) if affine else None
+        self.bias: Any = create_parameter("bias", "zeros", True) if affine else None
+        self.running_mean: Any = create_parameter("running_mean", "zeros", False) if track_running_stats else None
+        self.running_var: Any = create_parameter("running_var", "ones", False) if track_running_stats else None
         self.num_batches_tracked: Any = None
         if track_running_stats:
             self.num_batches_tracked = Parameter(Tensor(0, mstype.int64), "num_batches_tracked", requires_grad=False)
@@ -53,15 +53,20 @@ class _BatchNorm(Cell):
     def construct(self, input: Tensor) -> Tensor:
         """Return the normalised input."""
         check_dims(self.cls_name, input, *self._ranks)
-        by_batch, kept = self.training or not self.track_running_stats, (self.running_mean, self.running_var)
+        by_batch, running_statistics = (
+            self.training or not self.track_running_stats,
+            (self.running_mean, self.running_var),
+        )
         if self.training and self.track_running_stats:
             ops.assign(self.num_batches_tracked, self.num_batches_tracked + 1)
             if self.momentum is None:
-                self._take_in(input)
-                kept = None, None
-        return F.batch_norm(input, *kept, self.weight, self.bias, by_batch, self.momentum or 0.0, self.eps)
+                self._update_running_statistics(input)
+                running_statistics = None, None
+        return F.batch_norm(
+            input, *running_statistics, self.weight, self.bias, by_batch, self.momentum or 0.0, self.eps
+        )
 
-    def _take_in(self, input):
+    def _update_running_statistics(self, input):
         """Update the running statistics to the mean over all batches so far."""
         share = 1.0 / ops.cast(self.num_batches_tracked, self.running_mean.dtype)
         others = (0, *range(2, input.ndim))
@@ -80,9 +85,9 @@ class BatchNorm1d(_BatchNorm):
     Batch normalisation of vectors and sequences (Ioffe and Szegedy, 2015).
 
     Args:
-        num_features (int): How many channels there are.
+        num_features (int): Number of channels.
         eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
+        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether there are running statistics, which are used outside training.
@@ -112,9 +117,9 @@ class BatchNorm2d(_BatchNorm):
     Batch normalisation of images (Ioffe and Szegedy, 2015).
 
     Args:
-        num_features (int): How many channels there are.
+        num_features (int): Number of channels.
         eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
+        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether there are running statistics, which are used outside training.
@@ -140,9 +145,9 @@ class BatchNorm3d(_BatchNorm):
     Batch normalisation of volumes (Ioffe and Szegedy, 2015).
 
     Args:
-        num_features (int): How many channels there are.
+        num_features (int): Number of channels.
         eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
+        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether there are running statistics, which are used outside training.
@@ -170,9 +175,9 @@ class SyncBatchNorm(_BatchNorm):
     Several devices are those of DATA_PARALLEL and HYBRID_PARALLEL, or several processes; each has as many rows.
 
     Args:
-        num_features (int): How many channels there are.
+        num_features (int): Number of channels.
         eps (float): Added to the variance under the root. Default: 1e-5.
-        momentum (Union[float, None]): By how much the running statistics move towards those of a batch; with None they
+        momentum (Union[float, None]): Weight of a batch in the running statistics. With None they
             are the mean of those of all batches. Default: 0.1.
         affine (bool): Whether scale and shift are learned. Default: True.
         track_running_stats (bool): Whether there are running statistics, which are used outside training.
@@ -221,8 +226,8 @@ class GroupNorm(Cell):
     Normalisation of each sample over groups of its channels (Wu and He, 2018).
 
     Args:
-        num_groups (int): How many groups there are.
-        num_channels (int): How many channels there are, a multiple of it.
+        num_groups (int): Number of groups.
+        num_channels (int): Number of channels, a multiple of `num_groups`.
         eps (float): Added to the variance under the root. Default: 1e-5.
         affine (bool): Whether scale and shift are learned. Default: True.
         dtype (mindspore.dtype): Element type of the Parameters. Default: None, float32.

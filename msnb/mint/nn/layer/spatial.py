@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-def _sides(count):
+def _int_tuple_kind(count):
     def accept(value):
         sides = (value,) * count if isinstance(value, int) else tuple(value)
         if not all(isinstance(side, int) and not isinstance(side, bool) for side in sides):
@@ -37,9 +37,9 @@ def _sides(count):
     return Kind(f"an int or a tuple of {count} ints", accept)
 
 
-TwoSides = Annotated[int | tuple[int, ...] | list[int], _sides(2)]
-FourSides = Annotated[int | tuple[int, ...] | list[int], _sides(4)]
-SixSides = Annotated[int | tuple[int, ...] | list[int], _sides(6)]
+TwoSides = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(2)]
+FourSides = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(4)]
+SixSides = Annotated[int | tuple[int, ...] | list[int], _int_tuple_kind(6)]
 
 
 class Identity(Cell):
@@ -47,8 +47,8 @@ class Identity(Cell):
     Returns its input.
 
     Args:
-        args (Any): Nothing is done with it.
-        kwargs (Any): Nor with this.
+        args (Any): Ignored.
+        kwargs (Any): Ignored.
 
     Inputs:
         - **input** (Any) - anything.
@@ -78,7 +78,7 @@ class ZeroPad1d(_ZeroPad):
     Pads both ends with zeros.
 
     Args:
-        padding (Union[int, tuple[int]]): How many, or how many on the left and on the right; negative numbers cut.
+        padding (Union[int, tuple[int]]): Padding of both sides, or of the left and the right. Negative numbers crop.
 
     Inputs:
         - **input** (Tensor) - (N, C, L) or (C, L).
@@ -97,8 +97,8 @@ class ZeroPad2d(_ZeroPad):
     Pads an image with zeros.
 
     Args:
-        padding (Union[int, tuple[int]]): How many, or how many on the left, right, at the top and at the bottom;
-            negative numbers cut.
+        padding (Union[int, tuple[int]]): Padding of all sides, or of the left, right, top and bottom;
+            negative numbers crop.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W) or (C, H, W).
@@ -117,8 +117,8 @@ class ZeroPad3d(_ZeroPad):
     Pads a volume with zeros.
 
     Args:
-        padding (Union[int, tuple[int]]): How many, or how many on the left, right, at the top, at the bottom, in front
-            and behind; negative numbers cut.
+        padding (Union[int, tuple[int]]): Padding of all sides, or of the left, right, top, bottom, front
+            and back; negative numbers crop.
 
     Inputs:
         - **input** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
@@ -193,7 +193,7 @@ class PixelShuffle(OfFunction, function=F.pixel_shuffle):
     Distributes channels over a finer grid.
 
     Args:
-        upscale_factor (int): How many times finer.
+        upscale_factor (int): Factor of height and width.
 
     Inputs:
         - **input** (Tensor) - (..., C * factor * factor, H, W).
@@ -212,14 +212,14 @@ class AdaptiveMaxPool1d(OfFunction, function=F.adaptive_max_pool1d):
     Returns the largest value of each part of a sequence, for a given number of parts.
 
     Args:
-        output_size (int): How many parts.
-        return_indices (bool): Whether the places of the values come as well. Default: False.
+        output_size (int): Number of windows.
+        return_indices (bool): Whether to return the indices of the values too. Default: False.
 
     Inputs:
         - **input** (Tensor) - (N, C, L) or (C, L).
 
     Outputs:
-        Tensor of as many dimensions, or a tuple of it and the places.
+        Tensor of as many dimensions, or a tuple of it and the indices.
     """
 
     @checked
@@ -238,7 +238,7 @@ class MaxUnpool2d(OfFunction, function=F.max_unpool2d):
 
     Inputs:
         - **input** (Tensor) - the values, (N, C, H, W) or (C, H, W).
-        - **indices** (Tensor) - their places.
+        - **indices** (Tensor) - their indices.
         - **output_size** (tuple[int]) - the shape of the result. Default: None, the smallest that gives such a pool.
 
     Outputs:
@@ -281,7 +281,7 @@ class UpsamplingNearest2d(_Upsampling):
 
     Args:
         size (Union[int, tuple[int]]): Height and width. Default: None.
-        scale_factor (Union[float, tuple[float]]): By how much they grow. Default: None.
+        scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W).
@@ -299,7 +299,7 @@ class UpsamplingBilinear2d(_Upsampling):
 
     Args:
         size (Union[int, tuple[int]]): Height and width. Default: None.
-        scale_factor (Union[float, tuple[float]]): By how much they grow. Default: None.
+        scale_factor (Union[float, tuple[float]]): Scale factor of the dimensions. Default: None.
 
     Inputs:
         - **input** (Tensor) - (N, C, H, W).
