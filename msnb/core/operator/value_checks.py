@@ -1,4 +1,4 @@
-"""Checks of input values: indices within an axis, labels within the classes.
+"""Checks of values: indices within an axis, labels within the classes, results without a solution.
 
 A declaration names them: ``@operator(checks=[index("indices", "params", "axis")])``.
 
@@ -63,9 +63,11 @@ class Check:
         what (str): Noun for the values in the message. Default: "indices".
         sentence (str): What the input should be, for the message, with {value} for the first wrong value. Default:
             None, the bounds.
+        of_result (bool): The operator's only result tells that the input was wrong. `ranges` then takes the result,
+            too, as "result", and the check follows the kernel. Default: False.
     """
 
-    __slots__ = ("name", "ranges", "error", "always", "what", "sentence")
+    __slots__ = ("name", "ranges", "error", "always", "what", "sentence", "of_result")
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class Check:
         always: bool = False,
         what: str = "indices",
         sentence: str | None = None,
+        of_result: bool = False,
     ) -> None:
         self.name: str = name
         self.ranges: Callable[..., Any] = ranges
@@ -82,6 +85,7 @@ class Check:
         self.always: bool = always
         self.what: str = what
         self.sentence: str | None = sentence
+        self.of_result: bool = of_result
 
 
 def index(
@@ -298,18 +302,26 @@ class CheckMixin:
         return kernel
 
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
-        """Check, then run `kernel`; see `Operator.run`."""
+        """Check, run `kernel`, then check what its result tells; see `Operator.run`."""
         statics_by_name, positions = kernel.checked
         args = {**statics_by_name, **{name: arrays[spot] for name, spot in positions}}
+        self._check_values(args, arrays, of_result=False)
+        result = super().run(kernel, boxes, arrays, targets)
+        if self.checks[-1].of_result:
+            self._check_values({**args, "result": result._array}, arrays, of_result=True)
+        return result
+
+    def _check_values(self, args, arrays, of_result):
         try:
             for check in self.checks:
+                if check.of_result is not of_result:
+                    continue
                 for bounds in check.ranges(args):
                     if getattr(bounds.values, "dtype", _INT_DTYPE).kind in "iu":  # the kernel reports other dtypes
                         check_range(self.name, check, bounds)
         except TypeError:
             if not any(isinstance(array, UnknownShape) for array in arrays):  # an unknown shape raises TypeError, too
                 raise
-        return super().run(kernel, boxes, arrays, targets)
 
 
 class CheckedOperator(CheckMixin, Operator):

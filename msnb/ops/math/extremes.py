@@ -188,7 +188,7 @@ def _max_of(
     x = self if where is True else _Where.functional(where, self, initial)
     keepdims = bool(keepdims if keepdim is None else keepdim)
     if return_indices:
-        return max_(x, axis, keepdims)
+        return max_(x, axis, keepdims, initial=initial)
     largest = ReduceMax.functional(x, axis, keepdims)
     return largest if initial is None else Maximum.functional(largest, initial)
 
@@ -218,9 +218,10 @@ def _max_api2(
         return_indices (bool): Whether to return indices, too. Default: False.
 
     Returns:
-        A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
+        A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor
+        `where` is given; else a Tensor.
     """
-    if isinstance(dim, int):
+    if isinstance(dim, int) and initial is None and where is True:
         return max_(self, dim, keepdim)
     axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
     return _max_of(self, axis, keepdims, initial=initial, where=where, return_indices=return_indices)
@@ -308,7 +309,7 @@ def _min_of(
     x = self if where is True else _Where.functional(where, self, initial)
     keepdims = bool(keepdims if keepdim is None else keepdim)
     if return_indices:
-        return min_(x, axis, keepdims)
+        return min_(x, axis, keepdims, initial=initial)
     smallest = ReduceMin.functional(x, axis, keepdims)
     return smallest if initial is None else Minimum.functional(smallest, initial)
 
@@ -338,9 +339,10 @@ def _min_api2(
         return_indices (bool): Whether to return indices, too. Default: False.
 
     Returns:
-        A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
+        A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor
+        `where` is given; else a Tensor.
     """
-    if isinstance(dim, int):
+    if isinstance(dim, int) and initial is None and where is True:
         return min_(self, dim, keepdim)
     axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
     return _min_of(self, axis, keepdims, initial=initial, where=where, return_indices=return_indices)

@@ -97,7 +97,7 @@ def SGD(
     a = jnp.where(stat > 0, g, momentum * accum + (1 - dampening) * g)
     step = g + momentum * a if nesterov else a
     a, step = jnp.where(momentum != 0, a, accum), jnp.where(momentum != 0, step, g)
-    return (*cast_like(parameters, parameters - lr * step, a), jnp.zeros_like(stat))
+    return (*cast_like(parameters, parameters - lr * step, a), jnp.minimum(stat, 0))
 
 
 @operator(writes=("var",))
