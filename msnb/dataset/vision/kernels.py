@@ -289,12 +289,15 @@ def _saturate(values, dtype):
     return values.astype(dtype)
 
 
-def blend(first: np.ndarray, second: np.ndarray, alpha: float) -> np.ndarray:
+def blend(first: np.ndarray, second: np.ndarray, alpha: float, of_second: bool = False) -> np.ndarray:
     """``first * alpha + second * (1 - alpha)``, rounded and saturated as OpenCV's addWeighted does.
 
-    The order of the two and single precision decide where a sum falls that lies halfway between two numbers.
+    The order of the two and single precision decide where a sum falls that lies halfway between two numbers. With
+    `of_second`, `alpha` is the weight of the second.
     """
     alpha = float(np.float32(alpha))
+    if of_second:
+        return cv2().addWeighted(np.ascontiguousarray(first), 1.0 - alpha, np.ascontiguousarray(second), alpha, 0.0)
     return cv2().addWeighted(np.ascontiguousarray(first), alpha, np.ascontiguousarray(second), 1.0 - alpha, 0.0)
 
 
@@ -321,14 +324,13 @@ def contrast(array: np.ndarray, alpha: float) -> np.ndarray:
     """Between the mean gray (0) and the image (1)."""
     image(array, "AdjustContrast", (3,))
     mean = int(cv2().mean(gray(array))[0] + 0.5)
-    return blend(array, np.full_like(array, mean), alpha)
+    return blend(np.full_like(array, mean), array, alpha, of_second=True)
 
 
 def saturation(array: np.ndarray, alpha: float) -> np.ndarray:
     """Between the gray image (0) and the image (1)."""
     image(array, "AdjustSaturation", (3,))
-    alpha = float(np.float32(alpha))  # the order is another one than that of `blend`
-    return cv2().addWeighted(gray_rgb(array), 1.0 - alpha, np.ascontiguousarray(array), alpha, 0.0)
+    return blend(gray_rgb(array), array, alpha, of_second=True)
 
 
 def hue(array: np.ndarray, delta: float) -> np.ndarray:
