@@ -32,6 +32,9 @@ def test_sgd_keeps_a_negative_state():
     accum = Parameter(Tensor([0.1, 0.3]), name="accum")
     P.SGD()(Parameter(Tensor([2.0, -0.5]), name="p"), Tensor([1.0, -1.0]), Tensor(0.01), accum, Tensor(0.1), stat)
     assert stat.asnumpy().tolist() == [0, -0.25]
+    stat.set_data(Tensor([1.5, -0.25]))  # without momentum nothing has begun
+    P.SGD()(Parameter(Tensor([2.0, -0.5]), name="q"), Tensor([1.0, -1.0]), Tensor(0.01), accum, Tensor(0.0), stat)
+    assert stat.asnumpy().tolist() == [1.5, -0.25]
 
 
 def test_a_factor_has_its_gradient():
