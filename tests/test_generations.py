@@ -179,6 +179,17 @@ TAKEN = {  # calls that r1.1 refuses: what MindSpore 2.7.1 gives
     "P.Select()(x[0, 1] > 0, x, x + 1)": X.tolist(),
     "P.Select()(x[:, :1] > 0, x, x + 1)": [[1, 2, 3], [3, 4, 5]],
     "mint.allclose(x, x)": True,
+    "P.Select()(x > 2, x, x.astype(ms.float16) + 1)": [[1, 2, 3], [3, 4, 5]],
+    "ops.select(x > 2, x.astype(ms.int8), x + 0.5)": [[0.5, 1.5, 2.5], [3, 4, 5]],
+    "ops.select(x > 2, x.astype(ms.int32), 1.5)": [[1.5, 1.5, 1.5], [3, 4, 5]],
+    "ops.clip_by_value(x[0], 5, -2)": [-2, -2, -2],
+    "x.flatten(0, 1)": [0, 1, 2, 3, 4, 5],
+    "x.max(1, initial=3.0)": [3, 5],
+    "x.min(0, True, initial=1.5)": [[0, 1, 1.5]],
+    "x.min(axis=0, initial=1.5, return_indices=True)": [[0, 1, 1.5], [0, 0, 0]],
+    "ops.chunk(x[:, :0], 3, 1)": [[[], []]],
+    "ops.auto_generate.select_ext_view(x, 1, -1)": [2, 5],
+    "ops.auto_generate.transpose_ext_view(x, 0, 1)": X.T.tolist(),
 }
 
 

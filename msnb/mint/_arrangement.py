@@ -9,6 +9,7 @@ from msnb.core.tensor.tensor import Tensor, is_traced
 from msnb.mint._rows import cast_to_int64
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+from msnb.ops._check import axis_in
 from msnb.ops.array.index_along import _IndexAdded
 from msnb.ops.array.triangle import _DiagAt
 from msnb.ops.math.decompositions_grad import _SolveTriangular
@@ -106,7 +107,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     Returns:
         Tensor.
     """
-    length = input.shape[dim]
+    length = input.shape[axis_in("select", dim, input.ndim, "dim")]
     if not -length <= index < length:
         raise ValueError(f"For 'select', 'index' should be in [{-length}, {length}), but got {index}.")
     return F.squeeze(F.narrow(input, dim, index % length, 1), dim)

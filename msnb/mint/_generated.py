@@ -39,6 +39,7 @@ _ROWS = """
 _CLASSES: dict[str, str] = {
     name: function for name, function in map(str.split, _ROWS.strip().replace("\n", ";").split(";"))
 }
+_VIEWS = {"select_ext_view": mint.select, "transpose_ext_view": mint.transpose}
 _SPECIAL_FUNCTIONS = {"SliceExt": _slice_dimension, "UpsampleNearest2D": _upsample_nearest}
 
 
@@ -78,6 +79,8 @@ def _find_function(name):
 @functools.cache
 def generated(name: str) -> Any:
     """Return MindSpore 2's generated object of that name: an operator class, or a function; None if msnb has none."""
+    if name in _VIEWS:
+        return _VIEWS[name]
     if name.endswith("_ext"):
         return _find_function(name[: -len("_ext")])
     function, settings = _SPECIAL_FUNCTIONS.get(name), ()

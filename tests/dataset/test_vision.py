@@ -38,3 +38,9 @@ def test_dtype_and_shape_equal_mindspore(name):
 def test_longer_side_is_rounded_half_up_in_r1_1(shape, size, expected):
     image = np.zeros(shape, np.uint8)
     assert c_vision.Resize(size)(image).shape[:2] == expected
+
+
+def test_contrast_rounds_a_half_as_mindspore_does():
+    image = np.full((16, 16, 3), 136, np.uint8)
+    image[0, 0] = 11
+    assert vision.AdjustContrast(0.7)(image)[0, 0].tolist() == [48, 48, 48]  # 0.7 * 11 + 0.3 * 136 is 48.5

@@ -9,12 +9,22 @@ import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, context, nn, ops
+from msnb import Parameter, Tensor, context, nn, ops
 from msnb import dataset as ds
 from msnb.core.eager.kernel import Kernel
 from msnb.core.program.program import Program
 from msnb.core.state import events
-from msnb.insight.profile import Profile, Recorder, attribute, kernel_end_times, machine, profile, wall_time, xplane
+from msnb.insight.profile import (
+    Profile,
+    Recorder,
+    attribute,
+    kernel_end_times,
+    machine,
+    profile,
+    replay,
+    wall_time,
+    xplane,
+)
 from msnb.insight.profile.advice import advice
 from msnb.insight.profile.machine import _best_ever
 from msnb.insight.profile.replay import _wall_time_fraction
@@ -550,3 +560,10 @@ def test_without_a_program_there_is_nothing_to_replay():
     found = profile(nn.ReLU(), Tensor(np.ones(3, np.float32)), steps=2)
     with pytest.raises(RuntimeError, match="Nothing can be replayed"):
         found.replay()
+
+
+def test_a_replay_has_copies_of_parameters_that_a_step_may_donate():
+    parameter = Parameter(Tensor([1.0, 2.0]), name="p")
+    (copy,) = replay._copy_parameters([parameter])
+    parameter._array.delete()  # as a training step of another thread does
+    assert copy.tolist() == [1, 2]

@@ -1,11 +1,13 @@
 """Triangular factors of matrices that have none, and other arguments that no kernel can take."""
 
+import jax
 import numpy as np
 import pytest
 
 import msnb as ms
-from msnb import Tensor, nn, ops
+from msnb import Parameter, Tensor, nn, ops
 from msnb.ops import operations as P
+from msnb.ops.math import linalg
 from msnb.ops.operations import _quant_ops as Q
 
 INDEFINITE = np.array([[1, 2], [2, 1]], np.float32)
@@ -19,6 +21,20 @@ def test_a_matrix_that_is_not_positive_definite_has_no_factor(mode, dtype):
     for matrices in (INDEFINITE, np.stack([np.eye(2), INDEFINITE])):
         with pytest.raises(RuntimeError, match="positive definite matrices, but 1 of them"):
             factor(Tensor(matrices.astype(dtype))).asnumpy()
+
+
+def test_the_check_of_a_factor_computes_no_second_one():
+    assert "cholesky" not in str(jax.make_jaxpr(linalg._indefinite_matrices)(np.eye(2)))
+
+
+def test_sgd_keeps_a_negative_state():
+    stat = Parameter(Tensor([1.5, -0.25]), name="stat")
+    accum = Parameter(Tensor([0.1, 0.3]), name="accum")
+    P.SGD()(Parameter(Tensor([2.0, -0.5]), name="p"), Tensor([1.0, -1.0]), Tensor(0.01), accum, Tensor(0.1), stat)
+    assert stat.asnumpy().tolist() == [0, -0.25]
+    stat.set_data(Tensor([1.5, -0.25]))  # without momentum nothing has begun
+    P.SGD()(Parameter(Tensor([2.0, -0.5]), name="q"), Tensor([1.0, -1.0]), Tensor(0.01), accum, Tensor(0.0), stat)
+    assert stat.asnumpy().tolist() == [1.5, -0.25]
 
 
 def test_a_factor_has_its_gradient():

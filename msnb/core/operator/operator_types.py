@@ -363,6 +363,8 @@ class Operator:
             out = kernel.run(*arrays) if _thread.spread is None else _thread.spread.run(kernel, arrays)
         except BaseException as error:
             return self.handle_error(error, kernel, boxes, arrays, targets)
+        if self.checks and self.checks[-1].of_result:
+            value_checks.check_result(self, kernel, arrays, out)
         return self.finish(out, kernel, boxes, arrays, targets)
 
     def finish(

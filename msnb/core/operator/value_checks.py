@@ -1,4 +1,4 @@
-"""Checks of input values: indices within an axis, labels within the classes.
+"""Checks of values: indices within an axis, labels within the classes, results without a solution.
 
 A declaration names them: ``@operator(checks=[index("indices", "params", "axis")])``.
 
@@ -65,9 +65,11 @@ class Check:
         what (str): Noun for the values in the message. Default: "indices".
         sentence (str): What the input should be, for the message, with {value} for the first wrong value. Default:
             None, the bounds.
+        of_result (bool): The operator's only result tells that the input was wrong. `ranges` then takes the result,
+            too, as "result", and the check follows the kernel. Default: False.
     """
 
-    __slots__ = ("name", "ranges", "error", "always", "what", "sentence")
+    __slots__ = ("name", "ranges", "error", "always", "what", "sentence", "of_result")
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class Check:
         always: bool = False,
         what: str = "indices",
         sentence: str | None = None,
+        of_result: bool = False,
     ) -> None:
         self.name: str = name
         self.ranges: Callable[..., Any] = ranges
@@ -84,6 +87,7 @@ class Check:
         self.always: bool = always
         self.what: str = what
         self.sentence: str | None = sentence
+        self.of_result: bool = of_result
 
 
 def index(
@@ -298,10 +302,21 @@ def locate_inputs(
 
 def check_inputs(op: "Operator", kernel: Kernel, arrays: Sequence[Any]) -> None:
     """Do the checks of `op` on the inputs of `kernel`; see `check_range` for the errors."""
+    _check_values(op, kernel, arrays, {}, of_result=False)
+
+
+def check_result(op: "Operator", kernel: Kernel, arrays: Sequence[Any], result: Any) -> None:
+    """Do the checks of `op` on the array that `kernel` has returned; see `check_range` for the errors."""
+    _check_values(op, kernel, arrays, {"result": result}, of_result=True)
+
+
+def _check_values(op, kernel, arrays, more, of_result):
     statics_by_name, positions = kernel.checked
-    args = {**statics_by_name, **{name: arrays[spot] for name, spot in positions}}
+    args = {**statics_by_name, **{name: arrays[spot] for name, spot in positions}, **more}
     try:
         for check in op.checks:
+            if check.of_result is not of_result:
+                continue
             for bounds in check.ranges(args):
                 if getattr(bounds.values, "dtype", _INT_DTYPE).kind in "iu":  # the kernel reports other dtypes
                     check_range(op.name, check, bounds)

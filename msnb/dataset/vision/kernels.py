@@ -302,12 +302,15 @@ def _saturate_cast(values, dtype):
     return values.astype(dtype)
 
 
-def blend(first: np.ndarray, second: np.ndarray, alpha: float) -> np.ndarray:
+def blend(first: np.ndarray, second: np.ndarray, alpha: float, of_second: bool = False) -> np.ndarray:
     """Return ``first * alpha + second * (1 - alpha)``, rounded and clipped as OpenCV's addWeighted does.
 
-    The order of the two terms and single precision decide how a sum halfway between two integers is rounded.
+    The order of the two terms and single precision decide how a sum halfway between two integers is rounded. With
+    `of_second`, `alpha` is the weight of the second.
     """
     alpha = float(np.float32(alpha))
+    if of_second:
+        return cv2().addWeighted(np.ascontiguousarray(first), 1.0 - alpha, np.ascontiguousarray(second), alpha, 0.0)
     return cv2().addWeighted(np.ascontiguousarray(first), alpha, np.ascontiguousarray(second), 1.0 - alpha, 0.0)
 
 
@@ -334,14 +337,13 @@ def contrast(array: np.ndarray, alpha: float) -> np.ndarray:
     """Interpolate between the mean gray value (`alpha` 0) and the image (1)."""
     check_image(array, "AdjustContrast", (3,))
     mean = int(cv2().mean(to_gray(array))[0] + 0.5)
-    return blend(array, np.full_like(array, mean), alpha)
+    return blend(np.full_like(array, mean), array, alpha, of_second=True)
 
 
 def saturation(array: np.ndarray, alpha: float) -> np.ndarray:
     """Interpolate between the gray image (`alpha` 0) and the image (1)."""
     check_image(array, "AdjustSaturation", (3,))
-    alpha = float(np.float32(alpha))  # the terms are in another order than in `blend`
-    return cv2().addWeighted(to_gray_rgb(array), 1.0 - alpha, np.ascontiguousarray(array), alpha, 0.0)
+    return blend(to_gray_rgb(array), array, alpha, of_second=True)
 
 
 def hue(array: np.ndarray, delta: float) -> np.ndarray:

@@ -160,15 +160,17 @@ class Tape:
         """End the step: record the changes of Parameters that no observed program has updated."""
         old_arrays, self.old_arrays = self.old_arrays, {}
         moved, values = {}, {}
-        for weight, before in old_arrays.items():
-            after = weight._array
-            if after is not before and not before.is_deleted() and after.shape == before.shape:
-                moved[weight.name] = before, after
-            row = Row("weight", weight.name, tuple(after.shape), naming.dtype_name(after.dtype))
-            if naming.chosen(self.monitor.tensors, [row]):
-                values[row.key] = np.array(after)  # a copy, because the next step may overwrite the array
-        if moved or values:
-            self.monitor.recording.add(_Changes(moved, values))
+        with trace_state.donation_lock.lock:  # a step of another thread may donate the arrays that are read here
+            for weight, before in old_arrays.items():
+                after = weight._array
+                if after is not before and not before.is_deleted() and after.shape == before.shape:
+                    moved[weight.name] = before, after
+                row = Row("weight", weight.name, tuple(after.shape), naming.dtype_name(after.dtype))
+                if naming.chosen(self.monitor.tensors, [row]):
+                    values[row.key] = np.array(after)  # a copy, because the next step may overwrite the array
+            changes = _Changes(moved, values) if moved or values else None
+        if changes is not None:
+            self.monitor.recording.add(changes)
 
     def _includes_any(self, weights):
         net = self.monitor.net

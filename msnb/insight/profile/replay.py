@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from msnb.core.compat.jax_private import Literal, eval_jaxpr
+from msnb.core.state import trace_state
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.ir.read import read
 from msnb.ir.scope import parse
@@ -312,17 +313,23 @@ def _as_type(value, aval):
 
 
 # ---------------------------------------------------------------------- running
+def _copy_parameters(parameters):
+    """Return copies of the arrays of Parameters, because a training step of another thread may donate theirs."""
+    with trace_state.donation_lock.lock:
+        return [jax.numpy.array(p._array, copy=True) for p in parameters]
+
+
 def _program_arguments(program, arrays):
     """Return arrays for the inputs of the program's jaxpr, with current Parameter values."""
     number = [0] if program.random else []
-    return [p._array for p in program.params] + number + list(arrays)
+    return _copy_parameters(program.params) + number + list(arrays)
 
 
 def _step_function(program, arrays):
     """Return a function that runs the compiled program once, on copies of donated arrays."""
     rest = arrays[len(program.params) :]
-    read_arrays = [p._array for p in program.read]
-    state = [[jax.numpy.array(p._array, copy=True) for p in program.written]]
+    read_arrays = _copy_parameters(program.read)
+    state = [_copy_parameters(program.written)]
 
     def run():
         outs = program.run(state[0], read_arrays, *rest)

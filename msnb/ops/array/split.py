@@ -147,6 +147,8 @@ def split(
         size = split_size_or_sections
         if size < 1:
             raise ValueError(f"For 'split', the length of a piece should be positive, but got {size}.")
+        if length == 0:
+            return (tensor,)
         if length % size == 0:
             return Split.functional(tensor, axis, length // size)
         sections = [size] * (length // size) + [length % size]

@@ -3,13 +3,14 @@
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.common import dtype as mstype
 from msnb.common.kinds import OneOf, Tensors
-from msnb.core.operator.api_generations import called_as
+from msnb.core.operator.api_generations import called_as, differs_in_api2
 from msnb.core.operator.cases import F, Flags, Values, case, refused
 from msnb.core.operator.declare import keyword_aliases, operator, spelling
 from msnb.core.support.type_promotion import promote
 from msnb.core.tensor.tensor import Tensor
-from msnb.ops._check import ANY, INT, axis_in, dtype_in, same_dtype
+from msnb.ops._check import ANY, INT, axis_in, dtype_in, same_dtype, tensor_argument
 from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 from msnb.ops._shapes import shapes
 from msnb.ops.array.nonzero import nonzero
@@ -74,7 +75,7 @@ def _BroadcastSelect(condition, x, y):
     return Select.kernel(jnp.broadcast_to(condition, shape), *operands)
 
 
-@spelling(_BroadcastSelect)
+@spelling(_BroadcastSelect, generation=1)
 def select(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
     """Elements of `input` where a condition holds, of `other` elsewhere; their shapes broadcast.
 
@@ -91,9 +92,6 @@ def select(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
         ValueError: If the shapes do not broadcast.
     """
     return _BroadcastSelect.functional(condition, input, other)
-
-
-called_as(Select, select, "the shapes of its inputs broadcast")
 
 
 @operator
@@ -134,6 +132,34 @@ def where(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
         [1. 0.]
     """
     return _Where.functional(condition, input, other)
+
+
+_PROMOTES = "the inputs broadcast, and may have several element types, which are promoted"
+
+
+@differs_in_api2(_PROMOTES)
+@spelling(_Where, function="select")
+def _select_api2(condition: Tensor, input: Tensor | float, other: Tensor | float) -> Tensor:
+    """Elements of `input` where a condition holds, of `other` elsewhere; shapes broadcast and types are promoted.
+
+    Args:
+        condition (Tensor): Of bool.
+        input (Union[Tensor, Number]): Elements.
+        other (Union[Tensor, Number]): Elements.
+
+    Returns:
+        Tensor of the broadcast shape and the common element type.
+
+    Raises:
+        TypeError: If `condition` is not a Tensor of bool.
+        ValueError: If the shapes do not broadcast.
+    """
+    if tensor_argument("select", "condition", condition).dtype != mstype.bool_:
+        raise TypeError(f"For 'select', 'condition' should be a Tensor of bool, but got {condition.dtype}.")
+    return _Where.functional(condition, input, other)
+
+
+called_as(Select, _select_api2, _PROMOTES)
 
 
 @spelling(_Where, method="where")

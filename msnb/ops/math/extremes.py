@@ -113,14 +113,14 @@ def _over_axis_or_all(with_indices, reduction, of_two, x, axis, keepdims, initia
     x = x if where is True else _Where.functional(where, x, initial)
     keepdims = bool(keepdims if keepdim is None else keepdim)
     if return_indices:
-        return with_indices(x, axis, keepdims)
+        return with_indices(x, axis, keepdims, initial=initial)
     value = reduction.functional(x, axis, keepdims)
     return value if initial is None else of_two.functional(value, initial)
 
 
 def _over_dim_or_axis(with_indices, values, x, dim, keepdim, axis, keepdims, **more):
     """Return MindSpore 2's `Tensor.max` or `Tensor.min`: (values, indices) along one `dim`, else `values(...)`."""
-    if isinstance(dim, int):
+    if isinstance(dim, int) and more["initial"] is None and more["where"] is True:
         return with_indices(x, dim, keepdim)
     axis, keepdims = (axis, keepdims) if dim is None else (dim, keepdim)
     return values(x, axis, keepdims, **more)
@@ -232,7 +232,8 @@ def _max_api2(
         return_indices (bool): Whether to return indices, too. Default: False.
 
     Returns:
-        A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
+        A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor
+        `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
     return _over_dim_or_axis(max_, _max_of, self, dim, keepdim, axis, keepdims, **more)
@@ -344,7 +345,8 @@ def _min_api2(
         return_indices (bool): Whether to return indices, too. Default: False.
 
     Returns:
-        A tuple of values and indices where `dim` is a number, or for `return_indices`; else a Tensor.
+        A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor
+        `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
     return _over_dim_or_axis(min_, _min_of, self, dim, keepdim, axis, keepdims, **more)

@@ -89,11 +89,12 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
 
 
 @spelling(FlattenExt, method="flatten")
-def _flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def _flatten(self: Tensor, order: str | int = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions joined into one.
 
     Args:
-        order (str): "C" for rows first, "F" for columns first. Default: "C".
+        order (Union[str, int]): "C" for rows first, "F" for columns first; or `start_dim`. Default: "C".
+        last (int): After a number, `end_dim`.
 
     Keyword Args:
         start_dim (int): The first dimension. Default: 0.
@@ -102,9 +103,11 @@ def _flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int
     Returns:
         Tensor.
     """
+    if len(last) > (0 if isinstance(order, str) else 1):
+        raise TypeError(f"For 'flatten', (order) or (start_dim, end_dim) are taken, but got {(order, *last)}.")
     if order != "C":
-        if isinstance(order, int) and not isinstance(order, bool):  # flatten(start_dim)
-            order, start_dim = "C", order
+        if isinstance(order, int) and not isinstance(order, bool):  # flatten(start_dim) or (start_dim, end_dim)
+            order, start_dim, end_dim = "C", order, last[0] if last else end_dim
         self = _columns_first(order, self, tuple(range(self.ndim - 1, -1, -1)))
     return FlattenExt.functional(self, start_dim, end_dim)
 

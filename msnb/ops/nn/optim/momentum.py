@@ -97,7 +97,8 @@ def SGD(
     a = jnp.where(stat > 0, g, momentum * accum + (1 - dampening) * g)
     step = g + momentum * a if nesterov else a
     a, step = jnp.where(momentum != 0, a, accum), jnp.where(momentum != 0, step, g)
-    return (*cast_like(parameters, parameters - lr * step, a), jnp.zeros_like(stat))
+    begun = jnp.where(momentum != 0, jnp.minimum(stat, 0), stat)
+    return (*cast_like(parameters, parameters - lr * step, a), begun)
 
 
 @operator(writes=("var",))
