@@ -231,7 +231,7 @@ def run_devices(options: Namespace) -> int:
 
 def _describe_equipment(device, count):
     """Return the cores, which a CPU's devices share, and the memory of a device, as texts."""
-    from msnb.dataset.engine.workers import processors  # spares the other commands the data engine
+    from msnb.dataset.engine.execution.workers import processors  # spares the other commands the data engine
 
     if device.platform != "cpu":
         memory = (device.memory_stats() or {}).get("bytes_limit")

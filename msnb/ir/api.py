@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.program.program_cache import program_of
+from msnb.ir.layout.picture import to_svg
 
 from .anf import FuncGraph, ValueNode
 from .graphviz import to_dot
-from .picture import to_svg
 from .printer import to_text
 from .read import default_operator_of, read
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msnb.ir.scopes import LANES
+from msnb.ir.layout.scopes import LANES
 
 
 class _Call:

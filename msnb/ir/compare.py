@@ -4,7 +4,7 @@ import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
-from .hierarchy import Hierarchy, signature
+from msnb.ir.layout.hierarchy import Hierarchy, signature
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph

@@ -12,7 +12,7 @@ from .compare import SAME, compare
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
-    from msnb.ir.hierarchy import Hierarchy
+    from msnb.ir.layout.hierarchy import Hierarchy
 
 FOLDS, SCALES = ("sum", "max"), ("linear", "log")
 LEVELS = 9

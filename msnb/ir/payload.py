@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msnb._util import gc_pause
-from msnb.ir.labels import paths, step
-from msnb.ir.scopes import LANE
+from msnb.ir.layout.hierarchy import Hierarchy, main_results, representatives
+from msnb.ir.layout.labels import paths, step
+from msnb.ir.layout.scopes import LANE
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .compare import CHANGED, FUSED, ONLY, SAME
-from .hierarchy import Hierarchy, main_results, representatives
 from .overlay import fold_over_scopes, pack_column
 from .printer import show_value
 from .read import is_library

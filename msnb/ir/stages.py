@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb.core.program.program_cache import all_programs
+from msnb.ir.layout.hierarchy import Hierarchy
 
 from .api import of_program
 from .compare import compare
 from .forward import forward_of, has_gradient
-from .hierarchy import Hierarchy
 from .hlo import read_hlo
 from .read import sharding_attributes
 from .stablehlo import read_stablehlo

@@ -3,10 +3,10 @@
 import re
 from typing import TYPE_CHECKING, Any
 
-from msnb.ir.scopes import SCOPE, Scope
+from msnb.ir.layout.hierarchy import Hierarchy, main_results
+from msnb.ir.layout.scopes import SCOPE, Scope
 
 from .anf import CNode, ParameterNode
-from .hierarchy import Hierarchy, main_results
 from .printer import show_value
 from .source import show
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import msnb.dataset as ds
-from msnb.dataset.engine.processes import WorkerError
+from msnb.dataset.engine.execution.processes import WorkerError
 
 
 def fails_at_three(x):

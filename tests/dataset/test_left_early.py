@@ -11,7 +11,7 @@ import pytest
 import msnb.dataset as ds
 from msnb import DatasetHelper
 from msnb.dataset.callback import WaitedDSCallback
-from msnb.dataset.engine.workers import ClosableQueue, Prefetcher
+from msnb.dataset.engine.execution.workers import ClosableQueue, Prefetcher
 
 
 class Slow:
@@ -171,7 +171,7 @@ def test_closing_a_queue_wakes_producer_and_consumer():
 
 
 def test_worker_processes_end_while_a_thread_waits_for_them():
-    from msnb.dataset.engine.processes import ProcessPool
+    from msnb.dataset.engine.execution.processes import ProcessPool
 
     pool, told = ProcessPool([lambda: time.sleep(60)], 2), []
 

@@ -9,9 +9,9 @@ import pytest
 
 import msnb.dataset as ds
 import msnb.dataset.vision.c_transforms as CV
-from msnb.dataset.engine import monitor as monitoring
-from msnb.dataset.engine.monitor import Monitor
-from msnb.dataset.engine.monitor_text import duration
+from msnb.dataset.engine.execution import monitor as monitoring
+from msnb.dataset.engine.execution.monitor import Monitor
+from msnb.dataset.engine.execution.monitor_text import duration
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (60, 8, 8, 3), np.uint8)
 

@@ -7,7 +7,7 @@ import msnb
 import msnb.dataset as ds
 import msnb.dataset.transforms.c_transforms as C
 import msnb.dataset.vision.c_transforms as CV
-from msnb.dataset.engine.chunk import Hint, rows_of
+from msnb.dataset.engine.execution.chunk import Hint, rows_of
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (23, 8, 10, 3), np.uint8)
 

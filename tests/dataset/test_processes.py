@@ -13,7 +13,7 @@ import pytest
 
 import msnb.dataset as ds
 import msnb.dataset.vision.c_transforms as CV
-from msnb.dataset.engine.processes import ProcessPool
+from msnb.dataset.engine.execution.processes import ProcessPool
 
 ROOT = Path(__file__).parent.parent.parent
 

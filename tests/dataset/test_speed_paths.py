@@ -12,11 +12,11 @@ import msnb
 import msnb.dataset as ds
 import msnb.dataset.transforms.c_transforms as C
 import msnb.dataset.vision.c_transforms as CV
-from msnb.dataset.engine import store
-from msnb.dataset.engine.chunk import Hint
-from msnb.dataset.engine.memory import keep_freed_memory
-from msnb.dataset.engine.store import Store
-from msnb.dataset.engine.workers import Prefetcher, parallel_map
+from msnb.dataset.engine.execution import store
+from msnb.dataset.engine.execution.chunk import Hint
+from msnb.dataset.engine.execution.memory import keep_freed_memory
+from msnb.dataset.engine.execution.store import Store
+from msnb.dataset.engine.execution.workers import Prefetcher, parallel_map
 from msnb.dataset.vision import _jpeg, kernels
 
 RNG = np.random.default_rng(5)

@@ -7,10 +7,10 @@ import ir_programs as programs
 import pytest
 
 from msnb import ir
-from msnb.ir.hierarchy import Hierarchy
-from msnb.ir.layered import layered
+from msnb.ir.layout.hierarchy import Hierarchy
+from msnb.ir.layout.layered import layered
+from msnb.ir.layout.picture import to_svg
 from msnb.ir.overlay import LEVELS, Scale, check_column, fold_over_scopes, human, pack_column, transfer_column
-from msnb.ir.picture import to_svg
 
 
 def graph_of(layers=3, kind="step"):

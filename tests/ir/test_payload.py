@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb import ir
-from msnb.ir.hierarchy import Hierarchy
+from msnb.ir.layout.hierarchy import Hierarchy
 from msnb.ir.overlay import check_column
 from msnb.ir.payload import pack, stage
 

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import pytest
 
 from msnb import ir
-from msnb.ir.hierarchy import Hierarchy
-from msnb.ir.layered import layered
-from msnb.ir.scopes import CROWD, FOLD, PAGE, Scope
+from msnb.ir.layout.hierarchy import Hierarchy
+from msnb.ir.layout.layered import layered
+from msnb.ir.layout.scopes import CROWD, FOLD, PAGE, Scope
 
 
 def tree(kind="step", layers=3):

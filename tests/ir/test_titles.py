@@ -4,8 +4,8 @@ import numpy as np
 
 from msnb import Tensor, context, ir, nn
 from msnb.core.program.program_cache import program_of
-from msnb.ir.hierarchy import Hierarchy
-from msnb.ir.labels import paths, title
+from msnb.ir.layout.hierarchy import Hierarchy
+from msnb.ir.layout.labels import paths, title
 
 
 class Block(nn.Cell):

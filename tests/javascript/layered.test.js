@@ -1,4 +1,4 @@
-// The layered layout in the browser puts every box where msnb/ir/layered.py does.
+// The layered layout in the browser puts every box where msnb/ir/layout/layered.py does.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";

@@ -1,7 +1,7 @@
 """Writes `layouts.json`: graphs, and where the layered layout puts their boxes.
 
-Python (`msnb/ir/layered.py`) draws the still pictures, JavaScript (`msnb/notebook/graph/src/layered.js`) what a reader
-opens and closes; a test of each holds it to this file, so that a graph keeps its shape when its script starts.
+Python (`msnb/ir/layout/layered.py`) draws the still pictures. JavaScript (`msnb/notebook/graph/src/layered.js`) draws
+what a reader opens and closes. A test of each compares it with this file: a graph keeps its shape when its script starts.
 
     python tests/javascript/make_layouts.py
 """
@@ -11,7 +11,7 @@ import math
 import random
 from pathlib import Path
 
-from msnb.ir.layered import layered
+from msnb.ir.layout.layered import layered
 
 FILE = Path(__file__).with_name("layouts.json")
 

@@ -16,7 +16,7 @@ import pytest
 import stages
 
 from msnb import ir
-from msnb.ir.hierarchy import Hierarchy
+from msnb.ir.layout.hierarchy import Hierarchy
 from msnb.ir.payload import pack, stage
 
 HERE = Path(__file__).parent

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from msnb.dataset.engine.chunk import Hint
+from msnb.dataset.engine.execution.chunk import Hint
 
 
 class RunContext:

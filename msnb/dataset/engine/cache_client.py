@@ -13,8 +13,8 @@ import numpy as np
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Int, Text, UInt32, of_type, positive, within
-from msnb.dataset.engine import nodes, shuffle_repeat
-from msnb.dataset.engine.chunk import Chunk, Origin, rows_of, stack_if_uniform
+from msnb.dataset.engine.execution import nodes, shuffle_repeat
+from msnb.dataset.engine.execution.chunk import Chunk, Origin, rows_of, stack_if_uniform
 
 CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from msnb.common import display_hooks
 from msnb.common.arguments import answered
-from msnb.dataset.engine import nodes
-from msnb.dataset.engine.optimiser import explain, optimise_plan
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.execution.optimiser import explain, optimise_plan
 from msnb.dataset.engine.queries import Queries
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -34,33 +34,33 @@ class Dataset(Queries):
     num_parallel_workers: int | None
     cache: DatasetCache | None
     def __repr__(self: Dataset) -> str: ...
-    from msnb.dataset.engine.batch import batch as batch
-    from msnb.dataset.engine.bucket import bucket_batch_by_length as bucket_batch_by_length
+    from msnb.dataset.engine.operations.batch import batch as batch
+    from msnb.dataset.engine.operations.bucket import bucket_batch_by_length as bucket_batch_by_length
     from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab as build_sentencepiece_vocab
     from msnb.dataset.text.vocab import build_vocab as build_vocab
-    from msnb.dataset.engine.zip_concat import concat as concat
+    from msnb.dataset.engine.operations.zip_concat import concat as concat
     from msnb.dataset.engine.iterators import create_dict_iterator as create_dict_iterator
     from msnb.dataset.engine.iterators import create_tuple_iterator as create_tuple_iterator
-    from msnb.dataset.engine.device_queue import device_que as device_que
-    from msnb.dataset.engine.sync import disable_sync as disable_sync
-    from msnb.dataset.engine.take_skip import filter as filter
-    from msnb.dataset.engine.map import flat_map as flat_map
-    from msnb.dataset.engine.sync import get_sync_notifiers as get_sync_notifiers
-    from msnb.dataset.engine.sync import is_sync as is_sync
-    from msnb.dataset.engine.map import map as map
-    from msnb.dataset.engine.monitor import monitor as monitor
-    from msnb.dataset.engine.batch import padded_batch as padded_batch
-    from msnb.dataset.engine.columns import project as project
-    from msnb.dataset.engine.columns import rename as rename
-    from msnb.dataset.engine.take_skip import repeat as repeat
-    from msnb.dataset.engine.saving import save as save
-    from msnb.dataset.engine.take_skip import shuffle as shuffle
-    from msnb.dataset.engine.take_skip import skip as skip
-    from msnb.dataset.engine.splitting import split as split
-    from msnb.dataset.engine.sync import sync_update as sync_update
-    from msnb.dataset.engine.sync import sync_wait as sync_wait
-    from msnb.dataset.engine.take_skip import take as take
-    from msnb.dataset.engine.device_queue import to_device as to_device
-    from msnb.dataset.engine.zip_concat import zip_with as zip
+    from msnb.dataset.engine.operations.device_queue import device_que as device_que
+    from msnb.dataset.engine.operations.sync import disable_sync as disable_sync
+    from msnb.dataset.engine.operations.take_skip import filter as filter
+    from msnb.dataset.engine.operations.map import flat_map as flat_map
+    from msnb.dataset.engine.operations.sync import get_sync_notifiers as get_sync_notifiers
+    from msnb.dataset.engine.operations.sync import is_sync as is_sync
+    from msnb.dataset.engine.operations.map import map as map
+    from msnb.dataset.engine.execution.monitor import monitor as monitor
+    from msnb.dataset.engine.operations.batch import padded_batch as padded_batch
+    from msnb.dataset.engine.operations.columns import project as project
+    from msnb.dataset.engine.operations.columns import rename as rename
+    from msnb.dataset.engine.operations.take_skip import repeat as repeat
+    from msnb.dataset.engine.operations.saving import save as save
+    from msnb.dataset.engine.operations.take_skip import shuffle as shuffle
+    from msnb.dataset.engine.operations.take_skip import skip as skip
+    from msnb.dataset.engine.operations.splitting import split as split
+    from msnb.dataset.engine.operations.sync import sync_update as sync_update
+    from msnb.dataset.engine.operations.sync import sync_wait as sync_wait
+    from msnb.dataset.engine.operations.take_skip import take as take
+    from msnb.dataset.engine.operations.device_queue import to_device as to_device
+    from msnb.dataset.engine.operations.zip_concat import zip_with as zip
 
 def fluent(function: Any) -> Any: ...

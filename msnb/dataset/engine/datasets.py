@@ -3,14 +3,26 @@
 from importlib import import_module
 from typing import Any
 
-from msnb.dataset.engine import iterators, monitor, preview, saving, splitting  # noqa: F401 (their methods of Dataset)
-from msnb.dataset.engine.batch import BatchDataset
-from msnb.dataset.engine.bucket import BucketBatchByLengthDataset
-from msnb.dataset.engine.columns import ProjectDataset, RenameDataset
 from msnb.dataset.engine.dataset import Dataset
-from msnb.dataset.engine.device_queue import TransferDataset
-from msnb.dataset.engine.map import MapDataset
-from msnb.dataset.engine.nodes import BatchInfo
+from msnb.dataset.engine.execution.nodes import BatchInfo
+from msnb.dataset.engine.operations import (  # noqa: F401 (their methods of Dataset)
+    saving,
+    splitting,
+)
+from msnb.dataset.engine.operations.batch import BatchDataset
+from msnb.dataset.engine.operations.bucket import BucketBatchByLengthDataset
+from msnb.dataset.engine.operations.columns import ProjectDataset, RenameDataset
+from msnb.dataset.engine.operations.device_queue import TransferDataset
+from msnb.dataset.engine.operations.map import MapDataset
+from msnb.dataset.engine.operations.sync import BlockReleasePair, SyncWaitDataset
+from msnb.dataset.engine.operations.take_skip import (
+    FilterDataset,
+    RepeatDataset,
+    ShuffleDataset,
+    SkipDataset,
+    TakeDataset,
+)
+from msnb.dataset.engine.operations.zip_concat import ConcatDataset, ZipDataset, zip
 from msnb.dataset.engine.schema import Schema
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset
 from msnb.dataset.engine.sources.cifar import Cifar10Dataset, Cifar100Dataset
@@ -20,9 +32,6 @@ from msnb.dataset.engine.sources.mappable import MappableDataset
 from msnb.dataset.engine.sources.mnist import MnistDataset
 from msnb.dataset.engine.sources.names import PUBLIC_SETS
 from msnb.dataset.engine.sources.textfile import TextFileDataset
-from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset
-from msnb.dataset.engine.take_skip import FilterDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset
-from msnb.dataset.engine.zip_concat import ConcatDataset, ZipDataset, zip
 from msnb.dataset.text import sentencepiece, vocab  # noqa: F401 (their methods of Dataset)
 
 # Sources that few programs use are imported on first access.

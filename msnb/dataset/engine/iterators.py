@@ -17,9 +17,9 @@ from msnb.core.tensor.tensor import Tensor
 from msnb.dataset.core.config import settings
 from msnb.dataset.core.kinds import Columns, Flag, NoEnd
 from msnb.dataset.core.tensor_op import as_str
-from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.workers import Prefetcher
+from msnb.dataset.engine.execution.chunk import Hint, rows_of
+from msnb.dataset.engine.execution.workers import Prefetcher
 
 _subscribers = events.subscribers
 _clock = time.perf_counter_ns

@@ -12,11 +12,13 @@ import time
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.engine import nodes, samplers, shuffle_repeat, sync
-from msnb.dataset.engine.chunk import Hint, rows_of
+from msnb.dataset.engine import samplers
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.optimiser import reorder_by_number
-from msnb.dataset.engine.program import UserStep, op_name
+from msnb.dataset.engine.execution import nodes, shuffle_repeat
+from msnb.dataset.engine.execution.chunk import Hint, rows_of
+from msnb.dataset.engine.execution.optimiser import reorder_by_number
+from msnb.dataset.engine.execution.program import UserStep, op_name
+from msnb.dataset.engine.operations import sync
 from msnb.dataset.engine.sources.python_rows import SequenceSource, Stream
 
 _TIME_LIMIT = 0.3  # seconds

@@ -7,8 +7,8 @@ import numpy as np
 from msnb.common.kinds import checked
 from msnb.core.operator import api_generations
 from msnb.dataset.core.kinds import Flag
-from msnb.dataset.engine.chunk import Hint, rows_of
-from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.execution.chunk import Hint, rows_of
+from msnb.dataset.engine.execution.errors import NoDataError
 
 
 def _merge_shapes(shapes, column):

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 
 from msnb.common.arguments import answered
-from msnb.dataset.engine import sampling
-from msnb.dataset.engine.record_sampling import RECORDS, RecordOrder
+from msnb.dataset.engine.execution import sampling
+from msnb.dataset.engine.execution.record_sampling import RECORDS, RecordOrder
 
 __all__ = [
     "Sampler",

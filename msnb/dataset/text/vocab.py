@@ -11,8 +11,8 @@ from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.common.progress import Work
 from msnb.dataset.core.kinds import INT32_MAX, Flag, Text, above_zero, list_of, of_type, positive, within
-from msnb.dataset.engine.chunk import Hint
 from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.execution.chunk import Hint
 from msnb.formats import text_files
 from msnb.formats.text_files import check_encoding
 

@@ -11,7 +11,7 @@ from msnb.common.kinds import check, checked
 from msnb.dataset.core.datatypes import mstype_to_detype, numpy_type
 from msnb.dataset.core.kinds import Int, NonNegInt64, list_of, of_type, positive, within
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.engine.padding import pad_to
+from msnb.dataset.engine.operations.padding import pad_to
 
 Scalar = Annotated[str | float | bool | int | bytes, of_type(str, float, bool, int, bytes)]
 

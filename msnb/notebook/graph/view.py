@@ -12,10 +12,10 @@ from msnb.insight.debugger.selection import select_nodes
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, text
 from msnb.ir.compare import compare
-from msnb.ir.hierarchy import Hierarchy
+from msnb.ir.layout.hierarchy import Hierarchy
+from msnb.ir.layout.picture import Pictures
 from msnb.ir.overlay import check_column, pack_column, transfer_column
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
-from msnb.ir.picture import Pictures
 from msnb.ir.table import of_cells, of_nodes
 from msnb.notebook.display import page
 from msnb.notebook.display.tensor_html import tensor_html

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from msnb.dataset.engine.monitor_text import duration, rate
+from msnb.dataset.engine.execution.monitor_text import duration, rate
 
 _STYLE = pathlib.Path(__file__).with_name("style.css")
 _KINDS = {

@@ -13,7 +13,7 @@ from msnb.notebook import pipeline
 from msnb.notebook.kernel.magic_options import expression, parse
 from msnb.notebook.kernel.magic_registration import register_magics
 
-_MONITOR = ("msnb.dataset.engine.monitor", "Monitor")
+_MONITOR = ("msnb.dataset.engine.execution.monitor", "Monitor")
 
 
 @magics_class

@@ -9,7 +9,7 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Workers, choice, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.execution.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import Decrypt, FileSamples, resolve_inside
 from msnb.formats import text_files

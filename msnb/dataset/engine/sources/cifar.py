@@ -9,7 +9,7 @@ from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Folder, Int, NumSamples, Workers, one_of
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.execution.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import ArraySamples
 

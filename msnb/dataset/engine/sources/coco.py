@@ -8,7 +8,7 @@ from msnb.common.kinds import Worded, checked
 from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Workers, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.execution.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import FILE_NAME, Decrypt, FileSamples, file_names, resolve_inside
 from msnb.formats import text_files

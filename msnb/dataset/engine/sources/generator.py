@@ -22,13 +22,14 @@ from msnb.dataset.core.kinds import (
 )
 from msnb.dataset.core.shares import warn_undivided
 from msnb.dataset.core.tensor_op import as_array
-from msnb.dataset.engine import nodes, samplers
+from msnb.dataset.engine import samplers
 from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.operations.splitting import Shares
 from msnb.dataset.engine.schema import Schema
 from msnb.dataset.engine.sources.mappable import MappableDataset, Shuffled
 from msnb.dataset.engine.sources.python_rows import Batches, RowMaker, Sequence, SequenceSource, Stream
 from msnb.dataset.engine.sources.samples import ArraySamples
-from msnb.dataset.engine.splitting import Shares
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.samplers import RandomSampler, SequentialSampler

@@ -7,11 +7,12 @@ from msnb.common.kinds import Worded, checked, readable
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import Flag, Int, NumSamples, Workers, of_type
 from msnb.dataset.core.shares import resolve_shard
-from msnb.dataset.engine import nodes, samplers
+from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.operations.splitting import Shares, part_sizes
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
-from msnb.dataset.engine.splitting import Shares, part_sizes
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.samplers import Sampler

@@ -8,7 +8,7 @@ from msnb.common.kinds import check, checked
 from msnb.dataset.core.kinds import File, Int, NumSamples, Text, Workers, of_type
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import stack_if_uniform
+from msnb.dataset.engine.execution.chunk import stack_if_uniform
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import Samples

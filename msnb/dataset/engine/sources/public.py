@@ -13,8 +13,8 @@ import numpy as np
 from msnb.common.kinds import check, checked
 from msnb.dataset.core.kinds import Flag, Folder, Int, NumSamples, Text, Workers, one_of
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import stack_if_uniform
-from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.execution.chunk import stack_if_uniform
+from msnb.dataset.engine.execution.errors import NoDataError
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import Samples, decode_image, read_file

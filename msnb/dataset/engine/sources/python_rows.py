@@ -6,12 +6,12 @@ from itertools import chain, islice, repeat
 import numpy as np
 
 from msnb.dataset.core.tensor_op import as_array
-from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import group_rows, stack_if_uniform, try_stack
-from msnb.dataset.engine.errors import locate_error
-from msnb.dataset.engine.processes import ProcessPool
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.execution.chunk import group_rows, stack_if_uniform, try_stack
+from msnb.dataset.engine.execution.errors import locate_error
+from msnb.dataset.engine.execution.processes import ProcessPool
+from msnb.dataset.engine.execution.workers import parallel_map
 from msnb.dataset.engine.sources.samples import Samples
-from msnb.dataset.engine.workers import parallel_map
 
 _NUMBERS = {bool, int, float, *np.sctypeDict.values()} - {np.bytes_, np.str_, np.void, np.object_}
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common.kinds import Worded
-from msnb.dataset.engine.chunk import stack_if_uniform
+from msnb.dataset.engine.execution.chunk import stack_if_uniform
 from msnb.dataset.vision.kernels import decode
 from msnb.formats.text_files import BadFileError
 

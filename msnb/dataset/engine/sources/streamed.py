@@ -9,14 +9,14 @@ from msnb.dataset.core.config import fresh_seed, settings
 from msnb.dataset.core.kinds import Int, NumSamples, Workers, of_type
 from msnb.dataset.core.shares import resolve_shard
 from msnb.dataset.core.streams import Mt32
-from msnb.dataset.engine import nodes, shuffle_repeat
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import group_rows, stack_if_uniform
-from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.execution import nodes, shuffle_repeat
+from msnb.dataset.engine.execution.chunk import group_rows, stack_if_uniform
+from msnb.dataset.engine.execution.errors import NoDataError
 from msnb.dataset.engine.sources.base import Shuffle, SourceDataset, check_sharing
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.dataset.engine.chunk import Chunk, Hint
+    from msnb.dataset.engine.execution.chunk import Chunk, Hint
 
 
 def _check_stream_shuffle(shuffle, name):

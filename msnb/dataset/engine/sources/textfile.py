@@ -7,7 +7,7 @@ import numpy as np
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Int, NumSamples, Workers
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import group_rows
+from msnb.dataset.engine.execution.chunk import group_rows
 from msnb.dataset.engine.sources.base import Shuffle
 from msnb.dataset.engine.sources.streamed import Files, RowStream, StreamDataset, StreamShuffled
 from msnb.formats import text_files

@@ -9,8 +9,8 @@ import numpy as np
 from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.kinds import File, Flag, Folder, Int, NumSamples, Text, Workers, of_type
 from msnb.dataset.engine.cache_client import Cache
-from msnb.dataset.engine.chunk import stack_if_uniform
-from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.execution.chunk import stack_if_uniform
+from msnb.dataset.engine.execution.errors import NoDataError
 from msnb.dataset.engine.sources.mappable import MappableDataset, Sampling, Shuffled
 from msnb.dataset.engine.sources.samples import (
     FILE_NAME,

@@ -1,4 +1,4 @@
-// Kinds of scopes in the payload, as in msnb/ir/scopes.py, and a helper for maps of lists.
+// Kinds of scopes in the payload, as in msnb/ir/layout/scopes.py, and a helper for maps of lists.
 export const ROOT = 0,
   LANE = 1,
   SCOPE = 2,

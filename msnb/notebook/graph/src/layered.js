@@ -1,5 +1,5 @@
 // Sugiyama's scheme in small: ranks by longest path, order by barycentres, columns by isotonic regression.
-// The Python side (msnb/ir/layered.py) draws the static pictures with the same method.
+// The Python side (msnb/ir/layout/layered.py) draws the static pictures with the same method.
 
 export const GAP_X = 18,
   GAP_Y = 18;

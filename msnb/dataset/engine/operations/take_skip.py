@@ -9,8 +9,8 @@ from msnb.core.operator import api_generations
 from msnb.dataset.callback.watching import multiply_passes
 from msnb.dataset.core.kinds import INT32_MAX, Columns, Count, NoEnd, Workers, as_list, of_type, within
 from msnb.dataset.core.tensor_op import as_str
-from msnb.dataset.engine import nodes, shuffle_repeat
 from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.execution import nodes, shuffle_repeat
 
 
 def _check_repeat_count(count, name):

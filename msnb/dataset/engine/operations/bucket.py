@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from msnb.common.kinds import Worded, checked
 from msnb.dataset.core.kinds import ColumnList, Flag, PadInfo, of_type
-from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import Chunk, rows_of, try_stack
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.errors import locate_error
-from msnb.dataset.engine.padding import make_padder
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.execution.chunk import Chunk, rows_of, try_stack
+from msnb.dataset.engine.execution.errors import locate_error
+from msnb.dataset.engine.operations.padding import make_padder
 
 
 def _check_ints(values, name):

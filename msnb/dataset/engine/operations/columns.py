@@ -4,8 +4,8 @@ from typing import Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Columns, as_list
-from msnb.dataset.engine import nodes
 from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.execution import nodes
 
 
 class RenameDataset(Dataset):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import stack_if_uniform
+from msnb.dataset.engine.execution.chunk import stack_if_uniform
 
 _lock = threading.Lock()
 _stored_bytes = 0  # of all stores: they share one budget

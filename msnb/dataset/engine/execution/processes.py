@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msnb.dataset.engine.errors import find_user_line
+from msnb.dataset.engine.execution.errors import find_user_line
 
 
 class WorkerError(RuntimeError):

@@ -8,8 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import Chunk, Hint, Origin, concatenate, concatenate_column, rechunk, rows_of, try_stack
-from msnb.dataset.engine.errors import locate_error, rows_before
+from msnb.dataset.engine.execution.chunk import (
+    Chunk,
+    Hint,
+    Origin,
+    concatenate,
+    concatenate_column,
+    rechunk,
+    rows_of,
+    try_stack,
+)
+from msnb.dataset.engine.execution.errors import locate_error, rows_before
 
 
 class Node:

@@ -8,8 +8,8 @@ from msnb import log
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import get_callback_timeout
 from msnb.dataset.core.kinds import Int, Text
-from msnb.dataset.engine import nodes
 from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.execution import nodes
 
 
 class BlockReleasePair:

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.processes import ProcessPool
-from msnb.dataset.engine.workers import parallel_map
+from msnb.dataset.engine.execution.processes import ProcessPool
+from msnb.dataset.engine.execution.workers import parallel_map
 
 
 class SamplerFn:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from .layered import GAP_Y, layered
-from .ports import Port, find
+from msnb.ir.layout.layered import GAP_Y, layered
+from msnb.ir.layout.ports import Port, find
 
 HEADER, PAD = 24.0, 12.0  # space above and below the content of a scope
 _INTO, _OUT = 0, 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from msnb.dataset.core.config import UNSEEDED, fresh_seed, settings
 from msnb.dataset.core.streams import Minstd, first_draws
-from msnb.dataset.engine.sampling import Distributed, Random, Sequential, Subset
+from msnb.dataset.engine.execution.sampling import Distributed, Random, Sequential, Subset
 
 
 class RecordOrder:

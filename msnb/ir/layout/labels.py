@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from msnb.core.errors.cell_path import attribute_path, class_of
-from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, PAGE, ROOT, UNIT, Scope
+from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, LANE, PAGE, ROOT, UNIT, Scope
 
 if TYPE_CHECKING:  # named in annotations alone
-    from .hierarchy import Hierarchy
+    from msnb.ir.layout.hierarchy import Hierarchy
 
 _NOT_CELLS = (ROOT, LANE, CONTROL, FOLD, UNIT, CROWD, PAGE)  # boxes of the drawing that are not Cells
 _RANGE = " … "

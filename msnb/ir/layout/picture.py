@@ -3,16 +3,15 @@
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from msnb.ir.labels import operator_title, paths
-from msnb.ir.labels import title as title_of
-from msnb.ir.scope_layout import HEADER, PAD, Box, ScopeLayout
-from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, Scope
-
-from .anf import CNode, ParameterNode
-from .compare import CHANGED, FUSED, ONLY, SAME
-from .hierarchy import Hierarchy, main_results
-from .overlay import LEVELS, Scale, fold_over_scopes, human
-from .ports import Ports
+from msnb.ir.anf import CNode, ParameterNode
+from msnb.ir.compare import CHANGED, FUSED, ONLY, SAME
+from msnb.ir.layout.hierarchy import Hierarchy, main_results
+from msnb.ir.layout.labels import operator_title, paths
+from msnb.ir.layout.labels import title as title_of
+from msnb.ir.layout.ports import Ports
+from msnb.ir.layout.scope_layout import HEADER, PAD, Box, ScopeLayout
+from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, LANE, LONE, ROOT, UNIT, Scope
+from msnb.ir.overlay import LEVELS, Scale, fold_over_scopes, human
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph

@@ -6,9 +6,10 @@ import numpy as np
 
 from msnb.common.kinds import check, checked
 from msnb.dataset.core.kinds import list_of, of_type
-from msnb.dataset.engine import samplers, shuffle_repeat
-from msnb.dataset.engine.batch import BatchDataset
+from msnb.dataset.engine import samplers
 from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.execution import shuffle_repeat
+from msnb.dataset.engine.operations.batch import BatchDataset
 from msnb.dataset.engine.sources.mappable import MappableDataset
 
 if TYPE_CHECKING:  # named in annotations alone

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from msnb.dataset.core.optional import cv2
-from msnb.dataset.engine.chunk import stack_if_uniform
-from msnb.dataset.engine.program import LibraryStep, Step
+from msnb.dataset.engine.execution.chunk import stack_if_uniform
+from msnb.dataset.engine.execution.program import LibraryStep, Step
 
 _OPENCV = tuple(map(np.dtype, ("float32", "float64", "uint8", "uint16", "int16", "int32")))
 _BLOCK = 1 << 17  # bytes of images per block, so that intermediate results stay in the processor's cache

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msnb.dataset.core.config import ErrorSamplesMode
-from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import Chunk, Hint
-from msnb.dataset.engine.errors import rows_before
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.execution.chunk import Chunk, Hint
+from msnb.dataset.engine.execution.errors import rows_before
 
 
 class SalvagingMap(nodes.Map):

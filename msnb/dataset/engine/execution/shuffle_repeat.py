@@ -8,8 +8,8 @@ import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt64, ShuffleBuffer
-from msnb.dataset.engine.chunk import Chunk, Hint, group_rows, rechunk, rows_of, stack_if_uniform
-from msnb.dataset.engine.nodes import Node
+from msnb.dataset.engine.execution.chunk import Chunk, Hint, group_rows, rechunk, rows_of, stack_if_uniform
+from msnb.dataset.engine.execution.nodes import Node
 
 
 class Shuffle(Node):

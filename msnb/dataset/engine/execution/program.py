@@ -8,13 +8,13 @@ import numpy as np
 
 from msnb.core.operator import api_generations
 from msnb.dataset.core.tensor_op import TensorOp, as_array, as_str
-from msnb.dataset.engine.chunk import rows_of, stack_if_uniform
-from msnb.dataset.engine.errors import UserError, locate_error
-from msnb.dataset.engine.workers import parallel_map, processors
+from msnb.dataset.engine.execution.chunk import rows_of, stack_if_uniform
+from msnb.dataset.engine.execution.errors import UserError, locate_error
+from msnb.dataset.engine.execution.workers import parallel_map, processors
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.core.streams import Mt32
-    from msnb.dataset.engine.chunk import Chunk
+    from msnb.dataset.engine.execution.chunk import Chunk
 
 _HEAVY = 4096  # elements of a row from which a thread pool pays off
 

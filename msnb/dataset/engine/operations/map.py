@@ -13,13 +13,13 @@ from msnb.dataset.callback.watching import Watcher
 from msnb.dataset.core.config import ErrorSamplesMode, settings
 from msnb.dataset.core.kinds import ColumnList, Columns, Flag, Workers, as_list, list_of, of_type
 from msnb.dataset.core.tensor_op import Described, TensorOp
-from msnb.dataset.engine import nodes
 from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.error_tolerant_map import SalvagingMap
-from msnb.dataset.engine.processes import ProcessPool
-from msnb.dataset.engine.program import LibraryStep, UserStep
-from msnb.dataset.engine.zip_concat import ConcatDataset
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.execution.processes import ProcessPool
+from msnb.dataset.engine.execution.program import LibraryStep, UserStep
+from msnb.dataset.engine.operations.error_tolerant_map import SalvagingMap
+from msnb.dataset.engine.operations.zip_concat import ConcatDataset
 
 
 def _check_callbacks(callbacks, name):

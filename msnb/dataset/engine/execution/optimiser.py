@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from msnb.dataset.core.config import get_cache_budget
-from msnb.dataset.engine import nodes, shuffle_repeat
-from msnb.dataset.engine.lut import fuse_pointwise
-from msnb.dataset.engine.memory import keep_freed_memory
-from msnb.dataset.engine.program import LibraryStep
-from msnb.dataset.engine.store import Store
+from msnb.dataset.engine.execution import nodes, shuffle_repeat
+from msnb.dataset.engine.execution.lut import fuse_pointwise
+from msnb.dataset.engine.execution.memory import keep_freed_memory
+from msnb.dataset.engine.execution.program import LibraryStep
+from msnb.dataset.engine.execution.store import Store
 
 
 class Pipeline(Protocol):

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb._util import gc_pause
-from msnb.ir.scopes import CONTROL, CROWD, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
-
-from .anf import CNode, ValueNode
-from .calls import calls
-from .folding import Folding
+from msnb.ir.anf import CNode, ValueNode
+from msnb.ir.calls import calls
+from msnb.ir.layout.folding import Folding
+from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph

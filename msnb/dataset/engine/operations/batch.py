@@ -11,15 +11,15 @@ from msnb.common.kinds import Worded, check, checked, readable
 from msnb.core.operator import api_generations
 from msnb.dataset.core.kinds import Columns, Flag, PadInfo, PositiveInt32, Workers, as_list
 from msnb.dataset.core.tensor_op import as_array, as_str
-from msnb.dataset.engine import nodes
-from msnb.dataset.engine.chunk import rows_of, stack_if_uniform
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.errors import locate_error
-from msnb.dataset.engine.nodes import BatchInfo
-from msnb.dataset.engine.padding import make_padder
-from msnb.dataset.engine.processes import ProcessPool
-from msnb.dataset.engine.program import op_name
-from msnb.dataset.engine.take_skip import RepeatDataset
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.execution.chunk import rows_of, stack_if_uniform
+from msnb.dataset.engine.execution.errors import locate_error
+from msnb.dataset.engine.execution.nodes import BatchInfo
+from msnb.dataset.engine.execution.processes import ProcessPool
+from msnb.dataset.engine.execution.program import op_name
+from msnb.dataset.engine.operations.padding import make_padder
+from msnb.dataset.engine.operations.take_skip import RepeatDataset
 
 
 def _parameter_names(function):

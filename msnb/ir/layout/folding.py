@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from msnb.ir.scopes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
-
-from .anf import CNode
+from msnb.ir.anf import CNode
+from msnb.ir.layout.scopes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
 
 _LONGEST_PATTERN = 6
 _CROWD = 8

@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator
 from typing import Any, Self
 
-from msnb.dataset.engine import nodes
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.monitor_text import duration, table
-from msnb.dataset.engine.program import UserStep
-from msnb.dataset.engine.workers import processors
+from msnb.dataset.engine.execution import nodes
+from msnb.dataset.engine.execution.monitor_text import duration, table
+from msnb.dataset.engine.execution.program import UserStep
+from msnb.dataset.engine.execution.workers import processors
 
 _clock = time.perf_counter
 _SLOW_WAIT_SHARE = 0.05  # share of the time that a consumer may wait before its pipeline is called slow

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import rows_of, stack_if_uniform
+from msnb.dataset.engine.execution.chunk import rows_of, stack_if_uniform
 
 
 def pad_to(array: np.ndarray, shape: Any, value: Any) -> np.ndarray:

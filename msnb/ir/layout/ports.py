@@ -8,9 +8,8 @@ inwards.
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from msnb.ir.scopes import FOLD, LONE, Scope
-
-from .hierarchy import Hierarchy, shared
+from msnb.ir.layout.hierarchy import Hierarchy, shared
+from msnb.ir.layout.scopes import FOLD, LONE, Scope
 
 _MOST = 8  # ports on one side; a larger number is merged into one
 _HIDDEN = 0  # the key of repeats that are not drawn; no box has this id()
