@@ -133,7 +133,7 @@ REPLACED = {
         "msnb.core.operator.api_generations",
         "Parameter.takes_any_shape_and_type = ",
     ): "a switch that Parameter has for the generation in use",
-    ("msnb.core.operator.traced_attributes", "opened_operator.fn = "): "a copy that it has made itself",
+    ("msnb.core.operator.traced_attributes", "opened.fn = "): "a copy that it has made itself",
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
     ("msnb.insight.profile.figures", "setattr(cell, "): "a sum, in a row of its own table",
     (

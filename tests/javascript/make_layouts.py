@@ -1,7 +1,8 @@
 """Writes `layouts.json`: graphs, and where the layered layout puts their boxes.
 
 Python (`msnb/ir/layout/layered.py`) draws the still pictures. JavaScript (`msnb/notebook/graph/src/layered.js`) draws
-what a reader opens and closes. A test of each compares it with this file: a graph keeps its shape when its script starts.
+what a reader opens and closes. A test of each compares it with this file, so that a
+graph keeps its shape when its script starts.
 
     python tests/javascript/make_layouts.py
 """

@@ -9,7 +9,7 @@ values (`value_checks`), a sparse gradient (`row_gradients`) and attributes that
 import inspect
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import jax
 import numpy as np
@@ -33,7 +33,6 @@ from msnb.core.tensor.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.jaxpr.op_names import GraphName
-    from msnb.core.operator.traced_attributes import TracedAttributes
     from msnb.core.operator.value_checks import Check
 
 REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
@@ -63,13 +62,27 @@ class Input:
         self.default: Any = default
 
 
+class AttributeInputs(Protocol):
+    """Attributes of an operator that are inputs of the program, see `traced_attributes`."""
+
+    constants: dict[str, tuple[float, ...]]
+
+    def open(
+        self, op: "Operator", attributes: dict[str, Any], is_graph: bool
+    ) -> tuple[tuple[str, ...], "Operator"]: ...
+
+    def device_scalars(self, attributes: dict[str, Any], names: Sequence[str]) -> tuple[Any, ...]: ...
+
+    def renew(self) -> "AttributeInputs": ...
+
+
 class Operator:
     """A declared operator, created by `declare.operator`, which describes the arguments.
 
     Attributes:
         checks (tuple[Check]): Checks of input values. Each kernel stores the positions of the checked inputs.
         rows (Union[Callable, None]): Sparse gradient of the first input, see `row_gradients`.
-        traced (Union[TracedAttributes, None]): Attributes that are inputs of the program.
+        traced (Union[AttributeInputs, None]): Attributes that are inputs of the program.
     """
 
     def __init__(
@@ -113,7 +126,7 @@ class Operator:
         self.variant: Any = None  # (another Operator, condition on the attributes), see declare.variant
         self.checks: tuple[Check, ...] = tuple(checks)
         self.rows: Callable[..., Any] | None = rows
-        self.traced: TracedAttributes | None = None
+        self.traced: AttributeInputs | None = None
         self.real: Any = None  # function to differentiate if results are integers, see core.eager.integer_gradients
         self.collective: bool = False  # True if its kernels communicate with other devices
         self.refuses: Any = None  # takes the attributes; raises if one excludes another

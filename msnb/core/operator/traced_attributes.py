@@ -121,8 +121,9 @@ def traced_call(op: Operator) -> Callable[..., Any] | None:
             return self._operator(self._attributes, args, kwargs)
         numbers = self._numbers
         if numbers is None:
-            attributes = self._attributes
-            numbers = op.traced.device_scalars(attributes, op.traced.open(op, attributes, is_graph=False)[0])
+            attributes, traced = self._attributes, op.traced
+            assert traced is not None
+            numbers = traced.device_scalars(attributes, traced.open(op, attributes, is_graph=False)[0])
             if float not in map(type, numbers):  # cached only if no value stayed a Python float, as in a trace of JAX
                 self._numbers = numbers
         arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]

@@ -13,7 +13,7 @@ wrong
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -26,9 +26,6 @@ from msnb.core.errors.messages import format_location as format_location
 from msnb.core.errors.messages import hide_directory, raise_at, user_location
 from msnb.core.state import deferred_errors, trace_state
 from msnb.core.support.unknown_shape import UnknownShape
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.core.operator.operator_types import Operator
 
 _thread = trace_state.thread
 _state = context._state
@@ -280,8 +277,17 @@ class _DeferredReport:
 
 
 # ---------------------------------------------------------------------- operators with checks
+class CheckedOperator(Protocol):
+    """The attributes of an `Operator` that its checks read."""
+
+    name: str
+    inputs: list[Any]
+    random: bool
+    checks: tuple[Check, ...]
+
+
 def locate_inputs(
-    op: "Operator", attributes: dict[str, Any], layout: tuple[Any, ...] | None, statics: Sequence[Any]
+    op: CheckedOperator, attributes: dict[str, Any], layout: tuple[Any, ...] | None, statics: Sequence[Any]
 ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
     """Return ({name: value} of attributes and static inputs, [(name, index or slice)] of Tensors among the arrays).
 
@@ -300,12 +306,12 @@ def locate_inputs(
     return statics_by_name, positions
 
 
-def check_inputs(op: "Operator", kernel: Kernel, arrays: Sequence[Any]) -> None:
+def check_inputs(op: CheckedOperator, kernel: Kernel, arrays: Sequence[Any]) -> None:
     """Do the checks of `op` on the inputs of `kernel`; see `check_range` for the errors."""
     _check_values(op, kernel, arrays, {}, of_result=False)
 
 
-def check_result(op: "Operator", kernel: Kernel, arrays: Sequence[Any], result: Any) -> None:
+def check_result(op: CheckedOperator, kernel: Kernel, arrays: Sequence[Any], result: Any) -> None:
     """Do the checks of `op` on the array that `kernel` has returned; see `check_range` for the errors."""
     _check_values(op, kernel, arrays, {"result": result}, of_result=True)
 

@@ -161,13 +161,13 @@ class ProgramForms:
         lists = (written, read if self.frozen is None else self.frozen)
         return [lists[which][i] for which, i in self._plan] + rest
 
-    def send_to_observers(self, program: Any, inputs: list[Any], new: list[Any], outs: tuple[Any, ...]) -> Any:
+    def send_to_observers(self, program: Any, inputs: list[Any], new: list[Any], outs: Sequence[Any]) -> Any:
         """Send a run to the observers; return the program's own results."""
         offset = n_results = program.results.count
         for observer, count in self.receivers:
             live_observer = observer()
             if live_observer is not None:
-                run = extra_outputs.Run(inputs, [*outs[:n_results], *new], outs[offset : offset + count])
+                run = extra_outputs.Run(inputs, [*outs[:n_results], *new], list(outs[offset : offset + count]))
                 extra_outputs.send_run(live_observer, program, run)
             offset += count
         return (*outs[:n_results], *outs[offset:])

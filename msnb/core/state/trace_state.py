@@ -155,7 +155,7 @@ class TraceFrame:
             frame = frame.parent
         return frame.key
 
-    def current_error(self) -> jax.Array:
+    def current_error(self) -> jax.Array | np.ndarray:
         """Return the error so far: its code, 0 for none, and the offending value."""
         frame = self
         while frame is not None:

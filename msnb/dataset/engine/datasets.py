@@ -3,12 +3,11 @@
 from importlib import import_module
 from typing import Any
 
+from msnb.dataset.engine import iterators, preview  # noqa: F401 (their methods of Dataset)
 from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.execution import monitor  # noqa: F401 (its method of Dataset)
 from msnb.dataset.engine.execution.nodes import BatchInfo
-from msnb.dataset.engine.operations import (  # noqa: F401 (their methods of Dataset)
-    saving,
-    splitting,
-)
+from msnb.dataset.engine.operations import saving, splitting  # noqa: F401 (their methods of Dataset)
 from msnb.dataset.engine.operations.batch import BatchDataset
 from msnb.dataset.engine.operations.bucket import BucketBatchByLengthDataset
 from msnb.dataset.engine.operations.columns import ProjectDataset, RenameDataset

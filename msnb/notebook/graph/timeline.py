@@ -60,7 +60,7 @@ def timeline(net: Any, every: int = 1, memory: str | int = "256MB", disk: str | 
     Examples:
         >>> with msnb.timeline(net) as t:
         ...     model.train(1, dataset)
-        >>> t.value("op:ReLU line:12", step=3)
+        >>> t.value("op:MatMul", step=2).shape
     """
     if not isinstance(net, Cell):
         raise TypeError(f"For 'timeline', 'net' should be a Cell, but got {type(net).__name__}.")

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb.notebook.display.html import number, size
+from msnb._util.byte_size import format_bytes
+from msnb.notebook.display.html import number
 
 BINS = 32
 _TABLE = 24  # rows and columns of the table of numbers
@@ -40,7 +41,7 @@ def value_data(
         return {"title": title, "type": "", "note": "This value can't be read."}
     values = np.asarray(array)
     kind = f"{values.dtype.name.capitalize()}[{', '.join(map(str, values.shape))}]"
-    data: dict[str, Any] = {"title": title, "type": kind, "size": size(values.nbytes)}
+    data: dict[str, Any] = {"title": title, "type": kind, "size": format_bytes(values.nbytes)}
     if not values.size or values.dtype.kind not in "biufc" and values.dtype.name != "bfloat16":
         return {**data, "note": "It has no elements." if not values.size else "It has no numbers to show."}
     if not values.ndim:

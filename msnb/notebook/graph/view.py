@@ -224,14 +224,17 @@ class GraphView(Renewed):
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():
-                for name, state in self._value_state().items():
-                    setattr(self._widget, name, state)
+                self._send_value_state(self._widget)
 
     def _value_state(self):
         values = self._values
         if values is None:
             return {"valued": "", "steps": [], "step": 0}
         return {"valued": values.stage, "steps": values.steps, "step": values.step}
+
+    def _send_value_state(self, widget):
+        state = self._value_state()
+        widget.valued, widget.steps, widget.step = state["valued"], state["steps"], state["step"]
 
     def value(self, node: Any, slot: int = 0, round: int | None = None, kind: str = "output") -> Tensor:
         """Return a value of the last `run`.
@@ -457,8 +460,7 @@ class GraphView(Renewed):
                 self._widget.stale = ""
                 self._widget.columns = self._packed_columns()
                 self._widget.waits = self._stage_builder.waits()
-                for name, state in self._value_state().items():
-                    setattr(self._widget, name, state)
+                self._send_value_state(self._widget)
                 self._widget.payload = self.saved_payload
 
     def note(self, why: str, stale: bool = True) -> None:
