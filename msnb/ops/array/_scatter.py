@@ -1,4 +1,4 @@
-"""Shared code of operators that write at indices."""
+"""Helpers shared by the scatter operators, which write at indices."""
 
 import jax
 import jax.numpy as jnp
@@ -52,7 +52,9 @@ def divide_slices(x, divisors, index):
 
 
 def position_of(op, x, indices, updates):
-    """Return an index tuple, one position for each last entry of `indices`, after a check of shapes."""
+    """Split the last dimension of `indices` into a tuple of index arrays, one for each indexed axis; check the
+    shapes.
+    """
     depth = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or depth > x.ndim:
         raise ValueError(
@@ -69,7 +71,7 @@ def position_of(op, x, indices, updates):
 
 
 def cast_updates(op, x, updates):
-    """Cast `updates` to the element type of the written Tensor, which is never widened."""
+    """Cast `updates` to the element type of `x`; raise an error if the two types promote to a wider one."""
     if result_type(x, updates, op) != x.dtype:
         same_dtype(op, input_x=x, updates=updates)
     return updates.astype(x.dtype)

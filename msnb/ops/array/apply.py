@@ -1,4 +1,4 @@
-"""User functions applied to vectors, axes and pieces of a Tensor."""
+"""Functions that apply the user's function along axes or to pieces of a Tensor."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
 
     Args:
         func1d (Callable): Called as ``func1d(vector, *args, **kwargs)``; it returns Tensors or numbers of one shape.
-        axis (int): The axis that the vectors run along.
+        axis (int): The axis along which the vectors are taken.
         arr (Union[Tensor, list, tuple]): Of at least 1 dimension.
         args (Any): Further arguments of `func1d`.
         kwargs (Any): Further arguments of `func1d`.
@@ -54,8 +54,8 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[in
     """Apply a function over several axes, one after another.
 
     Args:
-        func (Callable): Called as ``func(a, axis=axis)``, again with its result. Where it leaves the axis out, that
-            comes back with length 1.
+        func (Callable): Called as ``func(result, axis=axis)`` for each axis; `result` is `a` at first. An axis that
+            it removes is restored with length 1.
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
         axes (Union[int, tuple[int], list[int]]): The axes.
 
@@ -86,16 +86,17 @@ def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw
     """Evaluate a piecewise function.
 
     Args:
-        x (Union[Tensor, list, tuple, Number]): Where it is evaluated. Each function gets all of `x`.
-        condlist (Union[list, tuple, Tensor, bool]): A condition, of bool, for each piece; the first one that holds
-            decides.
+        x (Union[Tensor, list, tuple, Number]): The arguments of the piecewise function. Each function in `funclist`
+            gets all of `x`.
+        condlist (Union[list, tuple, Tensor, bool]): One bool condition for each piece; the first condition that is
+            True decides.
         funclist (Union[list, tuple]): For each condition a function, called as ``function(x, *args, **kw)``, or a
-            value. One more is for places where no condition holds, which otherwise get 0.
+            value. One more entry gives the elements where no condition is True; these are 0 without it.
         args (Any): Further arguments of the functions.
         kw (Any): Further arguments of the functions.
 
     Returns:
-        Tensor of the shape of `x`, in the element type in which the pieces meet.
+        Tensor of the shape of `x`, in the common element type of the pieces.
 
     Raises:
         ValueError: If there are neither as many functions as conditions nor one more.

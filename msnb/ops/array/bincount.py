@@ -1,4 +1,4 @@
-"""Counts of nonnegative integers in a vector."""
+"""Functions that count how often each nonnegative integer occurs in a vector."""
 
 import jax.numpy as jnp
 
@@ -15,14 +15,14 @@ from msnb.ops.array.nonzero import concrete_array
 
 @operator
 def _BinCount(x, weights=None, *, length: NonNegInt):
-    """Counts of the numbers from 0 to `length` - 1, or sums of their weights.
+    """Count how often each number from 0 to `length` - 1 occurs, or add up the weights of its occurrences.
 
     Args:
         length (int): How many numbers are counted; larger ones are left out.
 
     Inputs:
         - **x** (Tensor) - Integers, a vector; negative numbers count as 0.
-        - **weights** (Tensor) - Weight of each element, of the shape of `x`. Default: None, 1.
+        - **weights** (Tensor) - Weight of each element, of the shape of `x`. Default: None, all weights are 1.
 
     Outputs:
         Tensor of float32, of shape (length,).
@@ -41,11 +41,12 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
 
 @spelling(_BinCount, function="bincount", method="bincount")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Counts of nonnegative integers in a vector. Not in a compiled graph: the length depends on values.
+    """Count how often each nonnegative integer occurs in a vector. Not in a compiled graph: the length depends on
+    values.
 
     Args:
         input (Tensor): Integers, not negative, a vector.
-        weights (Tensor): Weight of each element, of the shape of `input`. Default: None, 1.
+        weights (Tensor): Weight of each element, of the shape of `input`. Default: None, all weights are 1.
         minlength (int): The result has at least this length. Default: 0.
 
     Returns:
@@ -67,11 +68,12 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 def _bincount_of_numpy(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: NonNegInt = 0, length: NonNegInt | None = None
 ) -> Tensor:
-    """Counts of nonnegative integers in a vector. In a graph it needs `length`.
+    """Count how often each nonnegative integer occurs in a vector. In a graph it needs `length`.
 
     Args:
         x (Union[Tensor, list, tuple]): Integers, a vector; negative numbers count as 0.
-        weights (Union[Tensor, list, tuple]): Weight of each element, of the shape of `x`. Default: None, 1.
+        weights (Union[Tensor, list, tuple]): Weight of each element, of the shape of `x`. Default: None, all weights
+            are 1.
         minlength (int): The result has at least this length. Default: 0.
         length (int): The length of the result; larger numbers are left out. Default: None, as long as the largest
             number wants, which only PYNATIVE mode knows.
@@ -99,7 +101,7 @@ def _bincount_of_numpy(
 
 @operator(generation=2)
 def Bincount(array, size: NonNegInt, weights):
-    """Counts of the numbers from 0 to `size` - 1, or sums of their weights.
+    """Count how often each number from 0 to `size` - 1 occurs, or add up the weights of its occurrences.
 
     Inputs:
         - **array** (Tensor) - int32, not negative; numbers from `size` on are left out.

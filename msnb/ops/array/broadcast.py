@@ -1,4 +1,4 @@
-"""Tensors broadcast, tiled, or expanded to a grid."""
+"""Operators that broadcast, tile or expand Tensors, and coordinate grids."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from msnb.ops._shapes import shapes
 
 @operator(functional="broadcast_to", called=(("input", "input_x"),), methods=("broadcast_to",))
 def BroadcastTo(x, *, shape: Shape):
-    """A Tensor repeated along its dimensions of length 1 until it has a given shape.
+    """Broadcast a Tensor to a given shape.
 
     Args:
         shape (tuple[int]): The shape to reach; -1 keeps the length that `x` has there.
@@ -51,7 +51,7 @@ def BroadcastTo(x, *, shape: Shape):
 
 @spelling(BroadcastTo, numpy="broadcast_to")
 def _numpy_broadcast_to(array: ArrayLike, shape: Shape) -> Tensor:
-    """A Tensor repeated along its dimensions of length 1 until it has a given shape.
+    """Broadcast a Tensor to a given shape.
 
     Args:
         array (Union[Tensor, list, tuple, Number]): Of a shape that broadcasts to `shape`.
@@ -73,7 +73,7 @@ def _numpy_broadcast_to(array: ArrayLike, shape: Shape) -> Tensor:
 @operator
 @shapes("inputs: ~s")
 def _BroadcastTensors(inputs: Tensors):
-    """Tensors broadcast against each other.
+    """Broadcast Tensors to their common shape.
 
     Inputs:
         - **inputs** (tuple[Tensor]) - Tensors whose shapes broadcast.
@@ -86,7 +86,7 @@ def _BroadcastTensors(inputs: Tensors):
 
 @spelling(_BroadcastTensors, numpy="broadcast_arrays")
 def broadcast_arrays(*args: ArrayLike) -> list[Tensor]:
-    """Tensors repeated along dimensions of length 1 until all have one shape; each keeps its element type.
+    """Broadcast Tensors to their common shape; each keeps its element type.
 
     Args:
         args (Union[Tensor, list, tuple, Number]): Of shapes that broadcast.
@@ -110,13 +110,13 @@ def _expand_as_of(self: Tensor, x: Tensor) -> Tensor:
 
 @spelling(BroadcastTo, method="expand")
 def _expand_of(self: Tensor, *size: Any) -> Tensor:
-    """Broadcast the Tensor to a shape. -1 keeps a length."""
+    """Broadcast the Tensor to a shape; -1 keeps the length of a dimension."""
     return BroadcastTo.functional(self, tuple(size[0] if isinstance(size[0], (tuple, list, Tensor)) else size))
 
 
 @operator(functional="tile", generation=1, called=(("input", "input_x"), ("dims", "repeats", "reps")))
 def Tile(x, multiples: Ints):
-    """A Tensor repeated along its dimensions.
+    """Tile a Tensor: repeat it a number of times along each dimension.
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
@@ -153,7 +153,7 @@ _SHORT_TILE = "fewer multiples than dimensions are those of the last ones"
 @spelling(Tile, function="tile")
 @keyword_aliases(input_x="input", x="input", repeats="dims", reps="dims", multiples="dims")
 def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
-    """A Tensor repeated along its dimensions.
+    """Tile a Tensor: repeat it a number of times along each dimension.
 
     Args:
         input (Tensor): Of any shape and type.
@@ -182,14 +182,14 @@ called_as(Tile, _tile_api2, _SHORT_TILE)
 @spelling(Tile, method="tile")
 @keyword_aliases(reps="dims", repeats="dims")
 def _tile_of(self: Tensor, *several: Any, dims: Any = None) -> Tensor:
-    """Repeat the Tensor along its dimensions, by a tuple or several ints."""
+    """Tile the Tensor; the number of repetitions along each dimension comes as a tuple or as several ints."""
     first = several[0] if several else dims
     return _tile_api2(self, first if len(several) < 2 and not isinstance(first, int) else several or (dims,))
 
 
 @spelling(Tile, numpy="tile")
 def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
-    """A Tensor repeated along its dimensions.
+    """Tile a Tensor: repeat it a number of times along each dimension.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -219,7 +219,7 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
 
 @operator
 def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
-    """Coordinate grids of vectors.
+    """Make coordinate grids from vectors.
 
     Args:
         indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
@@ -250,7 +250,7 @@ def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
 
 @spelling(Meshgrid)
 def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """Coordinate grids of vectors.
+    """Make coordinate grids from vectors.
 
     Args:
         inputs (Tensor): At least 2 vectors of one element type.
@@ -265,7 +265,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 @operator
 @shapes("inputs: _")
 def _Grid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy", sparse: Bool = False):
-    """Coordinate grids of vectors, as Meshgrid, of any number of them in any element types.
+    """Make coordinate grids from any number of vectors, which may differ in their element types.
 
     Args:
         indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
@@ -282,7 +282,7 @@ def _Grid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy", sparse: Bool =
 
 @spelling(_Grid, numpy="meshgrid")
 def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """Coordinate grids of vectors.
+    """Make coordinate grids from vectors.
 
     Args:
         xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; Tensors of other ranks are flattened.
@@ -310,7 +310,7 @@ def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") 
 
 @spelling(BroadcastTo, function="expand")
 def _expand(input_x: Tensor, size: Tensor | tuple[int, ...]) -> Tensor:
-    """A Tensor repeated along its dimensions of length 1 until it has a given shape.
+    """Broadcast a Tensor to a given shape.
 
     Args:
         input_x (Tensor): Any Tensor.
@@ -328,7 +328,7 @@ def _expand(input_x: Tensor, size: Tensor | tuple[int, ...]) -> Tensor:
 
 @spelling(BroadcastTo, function="expand_as")
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
-    """A Tensor repeated along its dimensions of length 1 until it has the shape of another.
+    """Broadcast a Tensor to the shape of another.
 
     Args:
         input (Tensor): Any Tensor.
@@ -346,7 +346,7 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
 @operator(generation=2)
 def Expand(x, shape: Shape):
-    """A Tensor broadcast to a shape. BroadcastTo is the newer name.
+    """Broadcast a Tensor to a shape. BroadcastTo is the newer name.
 
     Inputs:
         - **x** (Tensor) - Any Tensor.

@@ -1,4 +1,4 @@
-"""Conversion to other element types."""
+"""Operators that cast Tensors to other element types."""
 
 import math
 from typing import Any
@@ -53,7 +53,7 @@ def _cast_for_gradient(type):
 
 @operator(functional="cast", called=(("input", "input_x"), "dtype"), real=_cast_for_gradient)
 def Cast(x, type: DType):
-    """A Tensor with another element type.
+    """Cast a Tensor to another element type.
 
     Inputs:
         - **x** (Union[Tensor, Number]) - Of any shape and type.
@@ -83,7 +83,7 @@ def _dtype_of(dtype):
 
 @spelling(Cast, method="astype", generation=1)
 def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
-    """The Tensor with another element type.
+    """Cast the Tensor to another element type.
 
     Args:
         dtype (Union[mindspore.dtype, numpy.dtype, str]): Element type.
@@ -108,7 +108,7 @@ def _to_of(
     non_blocking: bool = False,
     copy: bool = False,
 ) -> Tensor:
-    """The Tensor with another element type, on the same device.
+    """Cast the Tensor to another element type; it stays on its device.
 
     Args:
         dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor that has it; a device such as "CPU" or
@@ -138,67 +138,67 @@ def _to_of(
 
 @spelling(Cast, method="type")
 def _type_of(self: Tensor, dtype: DType | str | None = None) -> Tensor | str:
-    """Return the name of the element type, or the Tensor with another one."""
+    """Return the name of the element type; with `dtype`, cast the Tensor to that type instead."""
     return str(self.dtype) if dtype is None else astype(self, dtype)
 
 
 @spelling(Cast, method="type_as")
 def _type_as_of(self: Tensor, other: Tensor) -> Tensor:
-    """The Tensor with the element type of another."""
+    """Cast the Tensor to the element type of another."""
     return Cast.functional(self, other.dtype)
 
 
 @spelling(Cast, method="float", generation=1)
 def _to_float(self: Tensor) -> Tensor:
-    """The Tensor as float32."""
+    """Cast the Tensor to float32."""
     return Cast.functional(self, mstype.float32)
 
 
 @spelling(Cast, method="half", generation=1)
 def _to_half(self: Tensor) -> Tensor:
-    """The Tensor as float16."""
+    """Cast the Tensor to float16."""
     return Cast.functional(self, mstype.float16)
 
 
 @spelling(Cast, method="double", generation=1)
 def _to_double(self: Tensor) -> Tensor:
-    """The Tensor as float64."""
+    """Cast the Tensor to float64."""
     return Cast.functional(self, mstype.float64)
 
 
 @spelling(Cast, method="int", generation=1)
 def _to_int(self: Tensor) -> Tensor:
-    """The Tensor as int32."""
+    """Cast the Tensor to int32."""
     return Cast.functional(self, mstype.int32)
 
 
 @spelling(Cast, method="long", generation=1)
 def _to_long(self: Tensor) -> Tensor:
-    """The Tensor as int64."""
+    """Cast the Tensor to int64."""
     return Cast.functional(self, mstype.int64)
 
 
 @spelling(Cast, method="short", generation=1)
 def _to_short(self: Tensor) -> Tensor:
-    """The Tensor as int16."""
+    """Cast the Tensor to int16."""
     return Cast.functional(self, mstype.int16)
 
 
 @spelling(Cast, method="byte", generation=1)
 def _to_byte(self: Tensor) -> Tensor:
-    """The Tensor as uint8."""
+    """Cast the Tensor to uint8."""
     return Cast.functional(self, mstype.uint8)
 
 
 @spelling(Cast, method="bool", generation=1)
 def _to_bool(self: Tensor) -> Tensor:
-    """The Tensor as bool_."""
+    """Cast the Tensor to bool_."""
     return Cast.functional(self, mstype.bool_)
 
 
 @spelling(Cast, method="bfloat16", generation=1)
 def _to_bfloat16(self: Tensor) -> Tensor:
-    """The Tensor as bfloat16."""
+    """Cast the Tensor to bfloat16."""
     return Cast.functional(self, mstype.bfloat16)
 
 
@@ -222,7 +222,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 @spelling(Cast)
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """A Tensor in the element type of another.
+    """Cast a Tensor to the element type of another.
 
     Args:
         input (Tensor): Any Tensor.

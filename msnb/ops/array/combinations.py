@@ -1,4 +1,4 @@
-"""All pairs, triples and so on of the elements of vectors."""
+"""Cartesian products and combinations of the elements of vectors."""
 
 import itertools
 
@@ -14,7 +14,7 @@ from msnb.ops._check import rank
 
 @operator
 def _CartesianProduct(inputs: Tensors):
-    """All combinations of one element of each vector, as rows.
+    """Return the Cartesian product of vectors, one combination per row.
 
     Inputs:
         - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Vectors of one element type.
@@ -29,7 +29,7 @@ def _CartesianProduct(inputs: Tensors):
 
 @spelling(_CartesianProduct)
 def cartesian_prod(*inputs: Tensor) -> Tensor:
-    """All combinations of one element of each vector, as rows.
+    """Return the Cartesian product of vectors, one combination per row.
 
     Args:
         inputs (Tensor): Vectors of one element type.
@@ -52,7 +52,7 @@ def cartesian_prod(*inputs: Tensor) -> Tensor:
 
 @operator(functional="combinations", generation=2)
 def _Combinations(input, r: NonNegInt = 2, with_replacement: Bool = False):
-    """All combinations of elements of a vector, as rows.
+    """Return all combinations of `r` elements of a vector, one combination per row.
 
     Inputs:
         - **input** (Tensor) - A vector.

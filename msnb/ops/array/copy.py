@@ -38,19 +38,19 @@ def Identity(x):
 
 @spelling(Identity, method=("copy", "clone"), generation=1)
 def _copy_of(self: Tensor) -> Tensor:
-    """A copy of the Tensor; gradients flow through it."""
+    """Return a copy of the Tensor; gradients flow through it."""
     return Identity.functional(self)
 
 
 @spelling(Identity, method="value")
 def _value_of(self: Tensor) -> Tensor:
-    """A Tensor with the current value."""
+    """Return a new Tensor with the current value of this one."""
     return Identity.functional(self)
 
 
 @spelling(Identity, numpy="copy")
 def copy(a: ArrayLike) -> Tensor:
-    """A copy of a Tensor, or the Tensor of a list or a number; gradients flow through it.
+    """Copy a Tensor, or convert a list or a number to one; gradients flow through the copy.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -66,7 +66,7 @@ def copy(a: ArrayLike) -> Tensor:
 
 @operator
 def StopGradient(x):
-    """A Tensor that counts as a constant in derivatives.
+    """Return the Tensor unchanged, but as a constant: no gradient flows through it.
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
@@ -96,7 +96,7 @@ def _numpy_positive(a: ArrayLike, dtype: Any = None) -> Tensor:
 
 @spelling(Identity, function="positive", method="positive")
 def positive(input: Tensor) -> Tensor:
-    """The Tensor itself.
+    """Return the Tensor itself.
 
     Args:
         input (Tensor): Any Tensor.

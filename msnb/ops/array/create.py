@@ -1,4 +1,4 @@
-"""Constant Tensors, by shape or like another Tensor."""
+"""Tensors of constant values, created from a shape or like another Tensor."""
 
 import jax.numpy as jnp
 
@@ -17,7 +17,7 @@ from msnb.ops.array.cast import Cast, cast_array
 
 @operator
 def Fill(type: DType, shape: Shape, value):
-    """A Tensor with one value in every place.
+    """A Tensor of a given shape filled with one value.
 
     Inputs:
         - **type** (mindspore.dtype) - Element type.
@@ -48,7 +48,7 @@ def _check_lengths(op, shape):
 
 @spelling(Fill, generation=1)
 def fill(type: DType, shape: tuple[int, ...], value: Tensor | float | bool) -> Tensor:
-    """A Tensor with one value in every place.
+    """A Tensor of a given shape filled with one value.
 
     Args:
         type (mindspore.dtype): Element type.
@@ -75,12 +75,12 @@ def _default_dtype(value):
 
 @spelling(Fill)
 def full(size: int | tuple[int, ...] | list[int], fill_value: Tensor | float, *, dtype: DType | None = None) -> Tensor:
-    """A Tensor with one value in every place.
+    """A Tensor of a given shape filled with one value.
 
     Args:
         size (Union[int, tuple[int]]): Shape of the result.
         fill_value (Union[Number, bool]): The value.
-        dtype (mindspore.dtype): Element type. Default: None, that of the value.
+        dtype (mindspore.dtype): Element type. Default: None, the type of the value.
 
     Returns:
         Tensor.
@@ -90,12 +90,12 @@ def full(size: int | tuple[int, ...] | list[int], fill_value: Tensor | float, *,
 
 @spelling(Fill)
 def full_like(input: Tensor, fill_value: Tensor | float, *, dtype: DType | None = None) -> Tensor:
-    """A Tensor with one value in every place, of the shape of another.
+    """A Tensor filled with one value, of the shape of another.
 
     Args:
-        input (Tensor): Gives shape and type.
+        input (Tensor): The Tensor whose shape and element type are used.
         fill_value (Union[Number, bool]): The value.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -146,7 +146,7 @@ def _numpy_full_like(
     """A Tensor filled with one value, of the shape and element type of another.
 
     Args:
-        a (Union[Tensor, list, tuple, Number]): Gives shape and type.
+        a (Union[Tensor, list, tuple, Number]): The Tensor whose shape and element type are used.
         fill_value (Number): The value.
         dtype (Union[mindspore.dtype, str]): Another element type. Default: None.
         shape (Union[int, tuple[int]]): Another shape. Default: None.
@@ -218,7 +218,7 @@ def _numpy_ones_like(a: ArrayLike, dtype: DType | str | None = None, shape: Shap
     """A Tensor of ones, of the shape and element type of another.
 
     Args:
-        a (Union[Tensor, list, tuple, Number]): Gives shape and type.
+        a (Union[Tensor, list, tuple, Number]): The Tensor whose shape and element type are used.
         dtype (Union[mindspore.dtype, str]): Another element type. Default: None.
         shape (Union[int, tuple[int]]): Another shape. Default: None.
 
@@ -280,7 +280,7 @@ def _numpy_zeros_like(a: ArrayLike, dtype: DType | str | None = None, shape: Sha
     """A Tensor of zeros, of the shape and element type of another.
 
     Args:
-        a (Union[Tensor, list, tuple, Number]): Gives shape and type.
+        a (Union[Tensor, list, tuple, Number]): The Tensor whose shape and element type are used.
         dtype (Union[mindspore.dtype, str]): Another element type. Default: None.
         shape (Union[int, tuple[int]]): Another shape. Default: None.
 
@@ -332,8 +332,9 @@ def ones_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """A Tensor of ones, of the shape of another.
 
     Args:
-        input (Union[Tensor, tuple, list]): Gives shape and type; for a sequence of Tensors the result is one, too.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        input (Union[Tensor, tuple, list]): The Tensor whose shape and element type are used; for a sequence of
+            Tensors the result is a sequence, too.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -367,8 +368,9 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """A Tensor of zeros, of the shape of another.
 
     Args:
-        input (Union[Tensor, tuple, list]): Gives shape and type; for a sequence of Tensors the result is one, too.
-        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+        input (Union[Tensor, tuple, list]): The Tensor whose shape and element type are used; for a sequence of
+            Tensors the result is a sequence, too.
+        dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
         Tensor.
@@ -378,10 +380,10 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
 
 @spelling(ZerosLike, function="zero_", method="zero_")
 def zero_(input: Tensor) -> Tensor:
-    """Fill a Tensor with zeros, and return it.
+    """Fill a Tensor with zeros in place, and return it.
 
     Args:
-        input (Tensor): It is written.
+        input (Tensor): The Tensor to overwrite.
 
     Returns:
         Tensor, `input` itself.
@@ -394,11 +396,11 @@ def zero_(input: Tensor) -> Tensor:
 
 @spelling(Fill, function="fills", method="fills")
 def fills(x: Tensor, value: Tensor | float) -> Tensor:
-    """A Tensor with one number in every place, of the shape and element type of another.
+    """A Tensor filled with one number, of the shape and element type of another.
 
     Args:
-        x (Tensor): Gives shape and type.
-        value (Union[int, float, Tensor]): The number; a Tensor must be a scalar.
+        x (Tensor): The Tensor whose shape and element type are used.
+        value (Union[int, float, Tensor]): The number, or a Tensor of one element without dimensions.
 
     Returns:
         Tensor.
@@ -411,7 +413,7 @@ def fills(x: Tensor, value: Tensor | float) -> Tensor:
 
 @operator(generation=2)
 def FillV2(shape: Shape, value):
-    """A Tensor with one value in every place.
+    """A Tensor of a given shape filled with one value.
 
     Inputs:
         - **shape** (Union[Tensor, tuple[int]]) - Shape of the result.
@@ -432,11 +434,11 @@ def FillV2(shape: Shape, value):
 
 @operator(generation=2)
 def Fills(x, value):
-    """A Tensor with one number in every place, of the shape and element type of another.
+    """A Tensor filled with one number, of the shape and element type of another.
 
     Inputs:
-        - **x** (Tensor) - Gives shape and type.
-        - **value** (Union[int, float, Tensor]) - The number; a Tensor must be a scalar.
+        - **x** (Tensor) - The Tensor whose shape and element type are used.
+        - **value** (Union[int, float, Tensor]) - The number, or a Tensor of one element without dimensions.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -452,7 +454,7 @@ def Fills(x, value):
 
 @spelling(Fill, method="fill_")
 def _fill_into(self: Tensor, value: Tensor | float) -> Tensor:
-    """Fill the Tensor with one number and return it."""
+    """Fill the Tensor with one number in place, and return it."""
     return take_over("fill_", self, full_like(self, value))
 
 

@@ -1,4 +1,4 @@
-"""Diagonals: embedded in matrices, written into them, and block diagonal matrices."""
+"""Operators that write diagonals into matrices, and block diagonal matrices."""
 
 import math
 
@@ -14,7 +14,7 @@ from msnb.ops._in_place import take_over
 
 
 def _normalize_plane(op, ndim, dim1, dim2):
-    """Return two different dimensions counted from the front."""
+    """Check that `dim1` and `dim2` are two different dimensions, and return both counted from the front."""
     first, second = axis_in(op, dim1, ndim, "dim1"), axis_in(op, dim2, ndim, "dim2")
     if first == second:
         raise ValueError(f"For '{op}', 'dim1' and 'dim2' should be two dimensions, but got {dim1} and {dim2}.")
@@ -22,14 +22,14 @@ def _normalize_plane(op, ndim, dim1, dim2):
 
 
 def _diagonal_indices(offset, count):
-    """Return row and column of the elements of a diagonal."""
+    """Return the row indices and the column indices of the elements of a diagonal."""
     along = jnp.arange(count)
     return along + max(-offset, 0), along + max(offset, 0)
 
 
 @operator(functional="diag_embed", generation=2)
 def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
-    """Matrices of zeros with the last dimension of a Tensor on a diagonal.
+    """Make matrices whose diagonals are the vectors along the last dimension of a Tensor; the rest is zeros.
 
     Inputs:
         - **input** (Tensor) - Numbers or bool, of at least 1 dimension.
@@ -61,7 +61,7 @@ def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
 
 @operator(functional="diagonal_scatter", methods=("diagonal_scatter",), generation=2)
 def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
-    """A Tensor with a diagonal of two dimensions replaced.
+    """Copy a Tensor and replace a diagonal of two of its dimensions.
 
     Inputs:
         - **input** (Tensor) - Of at least 2 dimensions.
@@ -91,11 +91,11 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
 
 @operator
 def FillDiagonal(input_x, *, fill_value: Float, wrap: Bool = False):
-    """A Tensor with one number on its main diagonal.
+    """Copy a Tensor and fill its main diagonal with one number.
 
     Args:
         fill_value (float): The number.
-        wrap (bool): Repeat the diagonal below the end of a tall matrix. Default: False.
+        wrap (bool): In a matrix with more rows than columns, start the diagonal again below its end. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 2 dimensions; of more, all have one length.
@@ -138,7 +138,7 @@ def _fill_diagonal_into(self: Tensor, fill_value: float, wrap: bool = False) -> 
 
 @operator
 def _BlockDiag(inputs: Tensors):
-    """A matrix of zeros with matrices along its diagonal.
+    """Build a block diagonal matrix from matrices.
 
     Inputs:
         - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Of at most 2 dimensions; numbers and vectors are rows.
@@ -154,10 +154,10 @@ def _BlockDiag(inputs: Tensors):
 
 @spelling(_BlockDiag)
 def block_diag(*inputs: Tensor) -> Tensor:
-    """A matrix of zeros with matrices along its diagonal.
+    """Build a block diagonal matrix from matrices.
 
     Args:
-        inputs (Tensor): Of at most 2 dimensions; a vector is a row.
+        inputs (Tensor): The blocks, of at most 2 dimensions; a vector is a row.
 
     Returns:
         Tensor of 2 dimensions.

@@ -16,7 +16,7 @@ _UNBOUNDED = np.iinfo(np.int32).max
 
 
 def _to_dense_rows(indices, values, shape, out_shape):
-    """Return the sequences as rows (groups, length), in the order of their symbols, and their lengths."""
+    """Convert sparse sequences to the rows of a dense matrix (groups, length), and count the symbols of each."""
     groups, length = math.prod(out_shape), max(int(shape[-1]), 1)
     row = jnp.zeros(indices.shape[0], jnp.int64)
     for d, n in enumerate(out_shape):
@@ -47,8 +47,8 @@ def _edit_distance(a, length_a, b, length_b):
 
 
 def _group_check(name):
-    """Return a check that each symbol belongs to a sequence within one of the shapes. Its position in the sequence only
-    orders it.
+    """Return a check of the indices `name`: all but the last index of a symbol must fit in one of the two dense
+    shapes. The last index only orders the symbols of a sequence.
     """
 
     def ranges(inputs):
@@ -71,14 +71,14 @@ def EditDistance(
     *,
     normalize: Bool = True,
 ):
-    """Levenshtein distances between the sequences of two sparse Tensors.
+    """Compute the Levenshtein distances between the sequences of two sparse Tensors.
 
     Args:
-        normalize (bool): Whether distances are divided by the length of the true sequence. Default: True.
+        normalize (bool): Divide each distance by the length of the true sequence. Default: True.
 
     Inputs:
-        - **hypothesis_indices** (Tensor) - int64 of shape (N, R): places of the symbols; the last one runs along a
-          sequence.
+        - **hypothesis_indices** (Tensor) - int64 of shape (N, R): indices of the symbols; the last index is the
+          position in a sequence.
         - **hypothesis_values** (Tensor) - The symbols, of shape (N,).
         - **hypothesis_shape** (Tensor) - Constant, int64 of shape (R,).
         - **truth_indices** (Tensor) - int64 of shape (M, R).

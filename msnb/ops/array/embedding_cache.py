@@ -1,4 +1,4 @@
-"""The table of an embedding cache: the rows of a large table that are in the cache, and their cache rows.
+"""Hash table of an embedding cache: it maps rows of a large embedding table to rows of a small cache.
 
 The table is an integer Parameter with a row (key, value, step, tag) for each entry, found by linear probing. `key` is a
 row of the large table, `value` its row in the cache, and `step` the step of its last lookup. `tag` is the number of
@@ -41,13 +41,13 @@ def _check_table(op, hashmap, **keys):
 
 
 def _first_entry(key, length):
-    """Return the entry at which the search for `key` begins in a table of `length` entries."""
+    """Hash `key`: return the index of the entry at which its search begins in a table of `length` entries."""
     part = _MULTIPLIER * key.astype(jnp.float64)
     return ((part - jnp.floor(part)) * length).astype(key.dtype)
 
 
 def _probe(stops, start):
-    """Return the first entry from `start` on that satisfies the predicate, and the number of probes.
+    """Return the index of the first entry from `start` on that satisfies the predicate, and the number of probes.
 
     `stops` is a pair of the table's length and the predicate. The number is `length` if there is no such entry.
     """
@@ -62,7 +62,7 @@ def _probe(stops, start):
 
 @operator(writes=("hashmap",))
 def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num: Int):
-    """Rows of a large table looked up in the table of its cache.
+    """Look up rows of a large embedding table in the hash table of its cache.
 
     Inputs:
         - **hashmap** (Parameter) - (n, 4), int32 or int64: key, value, step and tag of each entry. The step of what is
@@ -100,7 +100,8 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
 
 @operator(writes=("hashmap",))
 def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
-    """Missing rows put into the table of a cache, each in place of one that neither this step nor the last used.
+    """Insert missing rows into the hash table of a cache. Each replaces a row that was not used in this step or the
+    last.
 
     Inputs:
         - **hashmap** (Parameter) - (n, 4), as `SearchCacheIdx` has it; it is written.
@@ -137,7 +138,7 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
 
 
 def _close_gap(table, hole):
-    """Return the table after an entry was emptied. Entries that a search would miss move up."""
+    """Repair the table after the entry `hole` was emptied: move back later entries that a search would miss."""
     length = table.shape[0]
 
     def goes_on(state):
@@ -157,7 +158,7 @@ def _close_gap(table, hole):
 
 @operator(generation=2)
 def MapUniform(input, per_group_size: Int, group_num: Int):
-    """Keys spread over groups, a key in turn for each: key % group_num * per_group_size + key // group_num.
+    """Distribute keys over groups in turn: key % group_num * per_group_size + key // group_num.
 
     Inputs:
         - **input** (Tensor) - Keys, int32 or int64.
@@ -183,8 +184,8 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
 
 @host_operator()
 class SubAndFilter(HostPrimitive):
-    """The numbers in [offset, offset + max_num), minus `offset`. Not in a compiled graph: their count depends on
-    values.
+    """Select the numbers in [offset, offset + max_num), and subtract `offset`. It does not run in a compiled graph:
+    the length of the result depends on values.
 
     Inputs:
         - **input_x** (Tensor) - Whole numbers.

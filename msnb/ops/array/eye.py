@@ -41,7 +41,7 @@ def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Tensor:
 
     Args:
         n (int): Number of rows.
-        m (int): Number of columns. Default: None, as many as rows.
+        m (int): Number of columns. Default: None, the number of rows.
         dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
 
     Returns:
@@ -78,7 +78,7 @@ def _numpy_eye(N: int, M: int | None = None, k: int = 0, dtype: DType | str = ms
 
     Args:
         N (int): Number of rows.
-        M (int): Number of columns. Default: None, as many as rows.
+        M (int): Number of columns. Default: None, the number of rows.
         k (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.float32.
 
@@ -137,7 +137,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DType | str = mstype.fl
 
     Args:
         N (int): Number of rows.
-        M (int): Number of columns. Default: None, as many as rows.
+        M (int): Number of columns. Default: None, the number of rows.
         k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.float32.
 

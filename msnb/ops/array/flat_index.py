@@ -31,11 +31,11 @@ def _element_strides(shape, order):
 
 @operator
 def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
-    """Places along each dimension, of places that are counted through all elements.
+    """Convert flat indices to one index per dimension.
 
     Args:
-        shape (tuple[int]): The shape that they index.
-        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+        shape (tuple[int]): The shape of the indexed Tensor.
+        order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Inputs:
         - **indices** (Tensor) - Integers; those out of range are the first or the last place.
@@ -51,13 +51,13 @@ def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
 
 @spelling(_UnravelIndexOf, numpy="unravel_index")
 def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Tensor, ...]:
-    """Places along each dimension, of places that are counted through all elements.
+    """Convert flat indices to one index per dimension.
 
     Args:
         indices (Union[Tensor, list, tuple, int]): Integers; negative ones count from the end, and those out of range
             are the first or the last place.
-        shape (Union[int, tuple[int], list[int]]): The shape that they index.
-        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+        shape (Union[int, tuple[int], list[int]]): The shape of the indexed Tensor.
+        order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Returns:
         A tuple of Tensors of the shape of `indices`, one for each dimension.
@@ -82,13 +82,13 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
 def _RavelMultiIndex(
     places: Tensors, *, shape: Shape, mode: OneOf("clip", "wrap") = "clip", order: OneOf("C", "F") = "C"
 ):
-    """Places that are counted through all elements, of places along each dimension.
+    """Convert one index per dimension to flat indices.
 
     Args:
-        shape (tuple[int]): The shape that they index.
+        shape (tuple[int]): The shape of the indexed Tensor.
         mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
             "clip".
-        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+        order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Inputs:
         - **places** (tuple[Tensor]) - Integers, along each dimension.
@@ -104,15 +104,15 @@ def _RavelMultiIndex(
 
 @spelling(_RavelMultiIndex, numpy="ravel_multi_index")
 def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", order: str = "C") -> Tensor:
-    """Places that are counted through all elements, of places along each dimension.
+    """Convert one index per dimension to flat indices.
 
     Args:
         multi_index (Union[tuple, list, Tensor]): Integers along each dimension: Tensors, lists or numbers. A Tensor
             means its slices.
-        dims (Union[int, tuple[int], list[int]]): The shape that they index.
+        dims (Union[int, tuple[int], list[int]]): The shape of the indexed Tensor.
         mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
             "clip".
-        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+        order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Returns:
         Tensor of float32, as MindSpore has it, of the broadcast shape of the places.
@@ -139,11 +139,11 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
 
 @operator(generation=2)
 def UnravelIndex(indices, dims: Shape):
-    """Places along each dimension, of places that are counted through all elements.
+    """Convert flat indices to one index per dimension.
 
     Inputs:
         - **indices** (Tensor) - int32 or int64, a scalar or a vector; they have to be in range.
-        - **dims** (Union[Tensor, tuple[int]]) - The shape that they index.
+        - **dims** (Union[Tensor, tuple[int]]) - The shape of the indexed Tensor.
 
     Outputs:
         Tensor of shape (len(dims), len(indices)), or (len(dims),) for a scalar, of the element type of `indices`.

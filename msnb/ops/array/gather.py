@@ -1,4 +1,4 @@
-"""Elements selected by indices.
+"""Operators that select elements and slices of a Tensor by index.
 
 An index out of range raises an error where it is checked (see `core.checks`). Otherwise it gives NaN, the smallest
 number of a signed integer type, or the largest of an unsigned one.
@@ -39,11 +39,11 @@ def _take_slices(op, params, indices, axis):
     checks=[index("indices", of="params", axis="axis")],
 )
 def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
-    """Slices of a Tensor along an axis.
+    """Select slices of a Tensor along an axis.
 
     Args:
-        batch_dims (int): How many first dimensions `params` and `indices` have in common: each of their places has
-            indices of its own. Default: 0.
+        batch_dims (int): Number of leading batch dimensions of `params` and `indices`: each element of the batch is
+            indexed separately. Default: 0.
 
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
@@ -82,7 +82,7 @@ def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
 
 @spelling(Gather, function="index_select")
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
-    """Slices of a Tensor along an axis.
+    """Select slices of a Tensor along an axis.
 
     Args:
         input (Tensor): Of at least 1 dimension.
@@ -99,7 +99,9 @@ spelling(Gather, method="index_select")(keyword_aliases(dim="axis")(index_select
 
 
 def _rows_from(first):
-    """Return a row gradient rule for a table whose first row has the number `first`."""
+    """Return the gradient rule of a row lookup: (rows, their gradients), for a table whose first row has the index
+    `first`.
+    """
 
     def rows(table, indices, cotangent):
         return indices.reshape(-1) - first, cotangent.reshape(-1, *table.shape[1:])
@@ -112,7 +114,7 @@ def _rows_from(first):
     rows=lambda axis: _rows_from(0) if axis == 0 else None,
 )
 def SparseGatherV2(params, indices, axis: Int):
-    """Slices of a Tensor along an axis, as Gather gives them.
+    """Select slices of a Tensor along an axis, as Gather does.
 
     Along the first axis the gradient of a Parameter that nothing else reads is a :class:`mindspore.RowTensor`.
 
@@ -134,7 +136,7 @@ def SparseGatherV2(params, indices, axis: Int):
 
 @operator(functional="gather_d", checks=[index("index", of="x", axis="dim")])
 def GatherD(x, dim: Int, index):
-    """The element at `index` along a dimension, for each place of `index`.
+    """Select elements along a dimension: result[i, j] = x[index[i, j], j] for `dim` 0.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -176,7 +178,7 @@ def _index_range(inputs):
 
 @operator(checks=[Check("index", _index_range)])
 def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
-    """Gradient of GatherD with respect to its input, of shape `shape`."""
+    """Gradient of GatherD with respect to the input `x`, which has the shape `shape`."""
     dim = axis_in("GatherDGrad", dim, len(shape), "dim")
     dtype_in("GatherDGrad", "index", index, INT)
     rank("GatherDGrad", "index", index, len(shape))
@@ -188,7 +190,7 @@ def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
 
 @spelling(GatherD, function="gather_elements", method="gather_elements")
 def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The element at `index` along a dimension, for each place of `index`; the same as `gather_d`.
+    """Select elements along a dimension; the same as `gather_d`: result[i, j] = input[index[i, j], j] for `dim` 0.
 
     Args:
         input (Tensor): Of at least 1 dimension.
@@ -202,14 +204,14 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
 
 def _gather_element_arguments(args, kwargs):
-    """Return the keyword arguments of `_gather_of` for gather(dim=, index=), which takes one element for each index."""
+    """Rename the keywords of gather(dim=, index=), which selects single elements, to those of `_gather_of`."""
     return {("axis" if key == "index" else "input_indices" if key == "dim" else key): v for key, v in kwargs.items()}
 
 
 @spelling(Gather, GatherD, method="gather")
 @keyword_aliases(_gather_element_arguments, dim="input_indices", index="axis")
 def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
-    """Return slices along an axis, as `ops.gather`."""
+    """Select slices along an axis, as `ops.gather` does."""
     if isinstance(input_indices, int):  # gather(dim, index)
         return GatherD.functional(self, input_indices, axis)
     return Gather.functional(self, input_indices, axis, batch_dims)
@@ -217,7 +219,7 @@ def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_d
 
 @operator(functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])
 def GatherNd(input_x, indices):
-    """Slices of a Tensor, each at a position in its first dimensions.
+    """Select slices of a Tensor; each row of the indices is a position in the first dimensions.
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
@@ -251,7 +253,7 @@ def GatherNd(input_x, indices):
 
 @operator(rows=_rows_from)
 def EmbeddingLookup(params, indices, offset: Int):
-    """Rows of a table that holds the rows from `offset` on; other indices give zeros.
+    """Look up rows: params[indices - offset], and zeros for an index outside of the table.
 
     The gradient of a Parameter that nothing else reads is a :class:`mindspore.RowTensor`.
 
@@ -283,7 +285,7 @@ def EmbeddingLookup(params, indices, offset: Int):
 
 @operator
 def Take(input, indices, axis: Axis = ()):
-    """Slices of a Tensor along an axis, or elements of the flattened Tensor.
+    """Select slices of a Tensor along an axis, or elements of the flattened Tensor.
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
@@ -303,7 +305,7 @@ def Take(input, indices, axis: Axis = ()):
 @spelling(Take, method="take", generation=1)
 @keyword_aliases(index="indices")
 def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | None = None, mode: str = "clip") -> Tensor:
-    """Elements at indices, of the flattened Tensor or along an axis.
+    """Select elements by index, from the flattened Tensor or along an axis.
 
     Args:
         indices (Tensor): Integers.
@@ -323,7 +325,7 @@ def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | Non
 
 @spelling(Take, numpy="take")
 def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = "clip") -> Tensor:
-    """Elements at indices, of the flattened Tensor or along an axis.
+    """Select elements by index, from the flattened Tensor or along an axis.
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
@@ -353,7 +355,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = 
 
 @operator(checks=[index("indices", of="arr", axis="axis")])
 def _TakeAlongAxis(arr, indices, axis: Int):
-    """The element at an index along an axis, for each element of the indices; other dimensions broadcast.
+    """Select elements along an axis: result[i, j] = arr[indices[i, j], j] for `axis` 0; other dimensions broadcast.
 
     Inputs:
         - **arr** (Tensor) - Any Tensor.
@@ -378,7 +380,8 @@ def _TakeAlongAxis(arr, indices, axis: Int):
 
 @spelling(_TakeAlongAxis, numpy="take_along_axis")
 def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Tensor:
-    """The element at an index along an axis, for each place of the indices, as argsort gives them.
+    """Select elements along an axis: result[i, j] = arr[indices[i, j], j] for `axis` 0. The indices may come from
+    argsort.
 
     Args:
         arr (Union[Tensor, list, tuple]): Any Tensor.
@@ -401,7 +404,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Ten
 @operator(functional="index_fill", methods=("index_fill",), checks=[index("index", "x", "axis")])
 @shapes("value: ()")
 def IndexFill(x, axis: Int, index, value):
-    """A copy of a Tensor with one value in the slices that an index names.
+    """Copy a Tensor and fill the slices at the given indices with one value.
 
     Inputs:
         - **x** (Tensor) - Any Tensor.
@@ -421,7 +424,7 @@ def IndexFill(x, axis: Int, index, value):
 
 @spelling(Take, function="take")
 def _take_of_ops(input: Tensor, index: Tensor) -> Tensor:
-    """Elements of a Tensor by their flat index.
+    """Select elements of a Tensor by their flat indices.
 
     Args:
         input (Tensor): Any Tensor.

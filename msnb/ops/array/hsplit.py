@@ -1,4 +1,4 @@
-"""Tensors split into rows, columns and layers."""
+"""Functions that split a Tensor along its second or third axis."""
 
 from msnb.common.kinds import IntOrTuple
 from msnb.core.operator.cases import F, case, refused
@@ -24,11 +24,12 @@ def _split_tensor(function, x, indices_or_sections, dims):
 
 @spelling(numpy="hsplit")
 def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor, ...]:
-    """A Tensor cut along the second axis, as by `split`; a vector is cut along its only one.
+    """Split a Tensor along the second axis, a vector along its only axis; see `split`.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 1 dimension.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces, or the indices at which a new piece
+            begins.
 
     Returns:
         A tuple of Tensors.
@@ -43,11 +44,12 @@ def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 
 @spelling(numpy="dsplit")
 def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor, ...]:
-    """A Tensor cut along the third axis, as by `split`.
+    """Split a Tensor along the third axis; see `split`.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 3 dimensions.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces, or the indices at which a new piece
+            begins.
 
     Returns:
         A tuple of Tensors.
@@ -61,11 +63,13 @@ def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 
 @spelling(function="hsplit", method="hsplit")
 def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]) -> tuple[Tensor, ...]:
-    """A Tensor cut along the second axis into a number of pieces, of which the first may be longer by 1, or at places.
+    """Split a Tensor along the second axis into a number of pieces, of which the first may be longer by 1, or at
+    indices.
 
     Args:
         input (Tensor): Of at least 2 dimensions.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces, or the indices at which a new piece
+            begins.
 
     Returns:
         A tuple of Tensors.
@@ -79,11 +83,13 @@ def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
 
 @spelling(function="dsplit", method="dsplit")
 def dsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]) -> tuple[Tensor, ...]:
-    """A Tensor cut along the third axis into a number of pieces, of which the first may be longer by 1, or at places.
+    """Split a Tensor along the third axis into a number of pieces, of which the first may be longer by 1, or at
+    indices.
 
     Args:
         input (Tensor): Of at least 3 dimensions.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces, or the indices at which a new piece
+            begins.
 
     Returns:
         A tuple of Tensors.

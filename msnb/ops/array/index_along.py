@@ -1,4 +1,4 @@
-"""Slices along an axis that are increased, replaced or filled, and `index_put`."""
+"""Operators that add to, replace or fill slices at indices along an axis, and `index_put`."""
 
 from msnb.common.kinds import Int, OneOf, Tensors
 from msnb.core.errors.messages import describe
@@ -15,7 +15,9 @@ from msnb.ops.index import getitem, setitem
 
 
 def _slices_at(op, x, axis, indices, updates=None):
-    """Return the reference `x.at[...]` of the slices at `indices` along an axis. Check the shape of `updates`."""
+    """Return JAX's indexed update helper `x.at[...]` for the slices at `indices` along an axis; check the shape of
+    `updates`.
+    """
     dtype_in(op, "indices", indices, INDEX)
     rank(op, "indices", indices, 0, 1)
     axis = axis_in(op, axis, x.ndim)
@@ -41,17 +43,17 @@ def IndexAdd(
     use_lock: OneOf(True, otherwise=NO_RACE) = True,
     check_index_bound: OneOf(True, otherwise="mindspore.context's check_indices says when they are looked at") = True,
 ):
-    """A Parameter increased at indices along an axis.
+    """Add slices to a Parameter at indices along an axis, in place.
 
     Args:
         axis (int): The axis.
         use_lock (bool): No effect: updates here never interleave. Default: True.
-        check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
+        check_index_bound (bool): No effect: the context's ``check_indices`` decides. Default: True.
 
     Inputs:
         - **x** (Parameter) - Parameter to update.
         - **indices** (Tensor) - A vector of int32 or int64.
-        - **y** (Tensor) - Addend, of the element type of `x` and its shape but along the axis.
+        - **y** (Tensor) - Addend, of the element type of `x` and of its shape, except along the axis.
 
     Outputs:
         Tensor, the new value of the Parameter.
@@ -65,7 +67,7 @@ def IndexAdd(
 
 @operator(checks=[of_axis("indices", of="x", axis="axis")])
 def _IndexAdded(x, indices, y, *, axis: Int):
-    """A copy of a Tensor increased at indices along an axis."""
+    """Copy a Tensor and add slices at indices along an axis."""
     return _sum_along("index_add", x, indices, y, axis)
 
 
@@ -73,15 +75,15 @@ def _IndexAdded(x, indices, y, *, axis: Int):
 def index_add(
     x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
-    """A Tensor increased at indices along an axis; a Parameter is written.
+    """Add slices to a Tensor at indices along an axis; a Parameter is changed in place.
 
     Args:
         x (Union[Parameter, Tensor]): Tensor to increase.
         indices (Tensor): A vector of int32 or int64.
-        y (Tensor): Addend, of the element type of `x` and its shape but along the axis.
+        y (Tensor): Addend, of the element type of `x` and of its shape, except along the axis.
         axis (int): The axis.
         use_lock (bool): No effect: updates here never interleave. Default: True.
-        check_index_bound (bool): No effect: the context's ``check_indices`` says. Default: True.
+        check_index_bound (bool): No effect: the context's ``check_indices`` decides. Default: True.
 
     Returns:
         Tensor; `x` itself where it is a Parameter.
@@ -104,12 +106,12 @@ def index_add(
 
 @spelling(IndexAdd, _IndexAdded)
 def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Tensor:
-    """A Parameter increased at indices along an axis.
+    """Add slices to a Parameter at indices along an axis, in place.
 
     Args:
         var (Parameter): Tensor to update.
         indices (Tensor): A vector of int32 or int64.
-        updates (Tensor): Addend, of the element type of `var` and its shape but along the axis.
+        updates (Tensor): Addend, of the element type of `var` and of its shape, except along the axis.
         axis (int): The axis.
 
     Returns:
@@ -126,7 +128,7 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
 def _index_add_of(
     self: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
-    """A copy increased at indices along an axis, see `ops.index_add`."""
+    """Return a copy with slices added at indices along an axis; see `ops.index_add`."""
     IndexAdd(axis, use_lock, check_index_bound)  # reports arguments without effect
     return _IndexAdded(axis)(self, indices, y)
 
@@ -140,7 +142,7 @@ def _index_add_into(self: Tensor, dim: int, index: Tensor, source: Tensor, *, al
 
 @operator(checks=[of_axis("index", of="x", axis="dim")])
 def _IndexCopied(x, index, source, *, dim: Int):
-    """A copy of a Tensor with slices of another at indices along a dimension."""
+    """Copy a Tensor and replace slices at indices along a dimension by those of another."""
     dtype_in("index_copy_", "self", x, ANY)
     same_dtype("index_copy_", self=x, tensor=source)
     return _slices_at("index_copy_", x, dim, index, source).set(source, mode="drop")
@@ -154,7 +156,7 @@ def _index_copy_into(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> T
 
 @spelling(method="index")
 def _index_of(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Return the elements at Tensors of indices, one Tensor for each dimension, as ``x[indices]``."""
+    """Return ``x[indices]``: one Tensor of indices for each dimension."""
     return getitem(self, tuple(indices))
 
 
@@ -162,7 +164,8 @@ def _index_of(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tenso
 def _index_put_of(
     self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """A copy with values written or added at Tensors of indices, one Tensor for each dimension.
+    """Return a copy in which ``x[indices]`` is replaced or increased by values; `indices` has one Tensor per
+    dimension.
 
     Args:
         indices (Union[tuple[Tensor], list[Tensor]]): Integers or bool, as in ``x[indices]``.
@@ -187,7 +190,7 @@ def _index_put_of(
 def _index_put_into(
     self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Write or add values at Tensors of indices, and return the Tensor."""
+    """Replace or increase ``x[indices]`` by values in place, and return the Tensor."""
     return take_over("index_put_", self, _index_put_of(self, indices, values, accumulate))
 
 
@@ -196,7 +199,7 @@ _A_PART = "a part of Tensor's methods, which 2.7.1 has on Ascend"
 
 @operator(writes=("var",), checks=[of_axis("indices", of="var", axis="axis")], generation=2)
 def InplaceIndexAdd(var, indices, updates, *, axis: Int):
-    """A Parameter increased at indices along an axis.
+    """Add slices to a Parameter at indices along an axis, in place.
 
     Args:
         axis (int): The axis.
@@ -204,7 +207,7 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
     Inputs:
         - **var** (Parameter) - Parameter to update.
         - **indices** (Tensor) - A vector of int32.
-        - **updates** (Tensor) - Addend, of the element type of `var` and its shape but along the axis.
+        - **updates** (Tensor) - Addend, of the element type of `var` and of its shape, except along the axis.
 
     Outputs:
         Tensor, the new value of the Parameter.
@@ -218,7 +221,7 @@ def InplaceIndexAdd(var, indices, updates, *, axis: Int):
 
 @operator(generation=2)
 def IndexPut(x1, x2, indices: Tensors, *, accumulate: OneOf(0, 1) = 0):
-    """A copy of a Tensor with values at the places that Tensors of indices name.
+    """Copy a Tensor and replace ``x1[indices]`` by values; `indices` has one Tensor per dimension.
 
     Args:
         accumulate (int): 1 to add the values to the elements. Default: 0.

@@ -1,4 +1,4 @@
-"""Tensors joined along an existing axis or a new one."""
+"""Operators that join Tensors along an existing axis or a new one."""
 
 import jax.numpy as jnp
 
@@ -27,7 +27,7 @@ def _check_tensors(op, xs, least=1):
 
 @operator
 def Concat(input_x: Tensors, *, axis: Int = 0):
-    """Tensors put one after another along an axis.
+    """Concatenate Tensors along an axis.
 
     Args:
         axis (int): The axis. Default: 0.
@@ -65,7 +65,7 @@ def Concat(input_x: Tensors, *, axis: Int = 0):
 
 @spelling(Concat)
 def concat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
-    """Tensors put one after another along an axis.
+    """Concatenate Tensors along an axis.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors of one element type whose shapes differ along `axis` only.
@@ -84,7 +84,7 @@ def concat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
 @spelling(Concat)
 def cat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
-    """Tensors put one after another along an axis; the same as `concat`.
+    """Concatenate Tensors along an axis; the same as `concat`.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors of one element type whose shapes differ along `axis` only.
@@ -98,7 +98,7 @@ def cat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
 @operator
 def ParallelConcat(values: Tensors):
-    """Tensors whose first dimension is 1, concatenated along it.
+    """Concatenate Tensors along their first dimension, which has length 1 in each.
 
     Inputs:
         - **values** (Union[tuple[Tensor], list[Tensor]]) - Tensors of one shape (1, ...) and element type.
@@ -127,10 +127,10 @@ def ParallelConcat(values: Tensors):
 
 @operator(aliases=("Pack",))
 def Stack(input_x: Tensors, *, axis: Int = 0):
-    """Tensors of one shape put side by side along a new axis.
+    """Stack Tensors of one shape along a new axis.
 
     Args:
-        axis (int): Where the new axis goes. Default: 0.
+        axis (int): Position of the new axis in the result. Default: 0.
 
     Inputs:
         - **input_x** (Union[tuple[Tensor], list[Tensor]]) - Tensors of one shape and element type.
@@ -154,11 +154,11 @@ def Stack(input_x: Tensors, *, axis: Int = 0):
 
 @spelling(Stack, function=("stack", "pack"))
 def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
-    """Tensors of one shape put side by side along a new axis.
+    """Stack Tensors of one shape along a new axis.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors of one shape and element type.
-        axis (int): Where the new axis goes. Default: 0.
+        axis (int): Position of the new axis in the result. Default: 0.
 
     Returns:
         Tensor with one dimension more.
@@ -173,7 +173,7 @@ def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
 
 
 def in_one_type(function: str, arrays: ArrayLike, argument: str) -> list[Tensor]:
-    """Return the Tensors of a sequence in their common element type."""
+    """Convert a sequence of arrays to Tensors of their common element type."""
     if not isinstance(arrays, (Tensor, tuple, list)):
         raise TypeError(
             f"For '{function}', '{argument}' should be a Tensor, or a tuple or list of Tensors, but got "
@@ -186,7 +186,7 @@ def in_one_type(function: str, arrays: ArrayLike, argument: str) -> list[Tensor]
 
 @operator
 def _JoinSlices(x, *, axis: Int):
-    """The slices of a Tensor along its first dimension, concatenated along one of their axes.
+    """Concatenate x[0], x[1], ... along one of their axes.
 
     Args:
         axis (int): The axis of the slices.
@@ -207,12 +207,12 @@ def _JoinSlices(x, *, axis: Int):
 
 @spelling(Concat, _JoinSlices, numpy="concatenate")
 def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
-    """Tensors put one after another along an axis, in the element type in which they meet.
+    """Concatenate Tensors along an axis, in their common element type.
 
     Args:
         arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along `axis` only; a Tensor
             means its slices along the first dimension.
-        axis (int): The axis; the flattened Tensors for None, and for 32 and more. Default: 0.
+        axis (int): The axis; None, or 32 and more, concatenates the flattened Tensors. Default: 0.
 
     Returns:
         Tensor.
@@ -237,12 +237,12 @@ def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
 
 @spelling(Stack, numpy="stack")
 def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
-    """Tensors of one shape stacked along a new axis, in their common element type.
+    """Stack Tensors of one shape along a new axis, in their common element type.
 
     Args:
         arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape; a Tensor means its slices along
             the first dimension.
-        axis (int): Where the new axis goes. Default: 0.
+        axis (int): Position of the new axis in the result. Default: 0.
 
     Returns:
         Tensor with one dimension more than each.
@@ -263,7 +263,7 @@ def _at_least_2d(x):
 
 @spelling(Concat, numpy="vstack")
 def _numpy_vstack(tup: ArrayLike) -> Tensor:
-    """Tensors stacked along the first axis; vectors are rows.
+    """Concatenate Tensors along the first axis; vectors are rows.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
@@ -286,7 +286,7 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
 
 @spelling(Concat, function="vstack")
 def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors put below each other: along the first axis, numbers and vectors as rows.
+    """Concatenate Tensors along the first axis; numbers and vectors are rows.
 
     Args:
         inputs (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -305,7 +305,7 @@ def vstack(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
 @spelling(Concat, function="row_stack")
 def row_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors stacked as rows; see `vstack`."""
+    """Concatenate Tensors along the first axis; see `vstack`."""
     return vstack(tensors)
 
 

@@ -1,4 +1,4 @@
-"""Masks: elements filled or selected where a mask is True, and masks of sequence lengths."""
+"""Operators that fill or select elements where a mask is True, and masks from sequence lengths."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +18,7 @@ from msnb.ops.array.nonzero import concrete_array
 @operator(functional="masked_fill", methods=("masked_fill",))
 @shapes("input_x mask: ~s, value: ()")
 def MaskedFill(input_x, mask, value):
-    """A copy of a Tensor with one value where a mask is True.
+    """Copy a Tensor and fill it with one value where a mask is True.
 
     Inputs:
         - **input_x** (Tensor) - Numbers or bool.
@@ -44,7 +44,8 @@ def MaskedFill(input_x, mask, value):
 
 @spelling(function="masked_select", method="masked_select")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements of a Tensor where a mask is True, as a vector; its length depends on values, no graph can hold it.
+    """Select the elements where a mask is True, as a vector. It does not run in a graph: its length depends on
+    values.
 
     Args:
         input (Tensor): The elements.
@@ -68,7 +69,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 @operator
 def SequenceMask(lengths, maxlen: PositiveInt):
-    """For each length, that many True and False up to `maxlen`.
+    """Make masks from sequence lengths: mask[..., j] = j < lengths[...], for j from 0 to `maxlen` - 1.
 
     Inputs:
         - **lengths** (Tensor) - Integers, of any shape but a scalar.
@@ -87,7 +88,7 @@ def SequenceMask(lengths, maxlen: PositiveInt):
 
 @spelling(SequenceMask)
 def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
-    """For each length, that many True and False up to `maxlen`.
+    """Make masks from sequence lengths: mask[..., j] = j < lengths[...], for j from 0 to `maxlen` - 1.
 
     Args:
         lengths (Tensor): Integers, of any shape but a scalar.
@@ -119,7 +120,7 @@ def _masked_fill_into(self: Tensor, mask: Tensor, value: Tensor | float) -> Tens
 
 @host_operator()
 class MaskedSelect(HostPrimitive):
-    """The elements of a Tensor where a mask is True, as a vector; its length depends on values.
+    """Select the elements of a Tensor where a mask is True, as a vector; its length depends on values.
 
     Inputs:
         - **input** (Tensor) - The elements.
@@ -140,7 +141,7 @@ class MaskedSelect(HostPrimitive):
 @operator(methods=("masked_scatter",), generation=2)
 @shapes("input mask: ~s")
 def MaskedScatter(input, mask, source):
-    """A copy of a Tensor into which the elements of another go, one after another, where a mask is True.
+    """Copy a Tensor and replace its elements where a mask is True by the elements of another, in order.
 
     Inputs:
         - **input** (Tensor) - Any Tensor.

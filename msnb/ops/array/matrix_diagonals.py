@@ -1,4 +1,4 @@
-"""Diagonals of matrices: bands selected, diagonals written, read and replaced.
+"""Operators that select bands of matrices, and read, write or replace their diagonals.
 
 Several diagonals are the rows of one Tensor, the uppermost first. `align` selects the end of a row at which a shorter
 diagonal is padded: "RIGHT_LEFT" aligns those above the main one to the right and those below to the left.
@@ -24,7 +24,7 @@ def _is_matrix(op, x):
 
 
 def _diagonal_range(op, k, rows, columns):
-    """Return the lowest and the uppermost diagonal of `k`."""
+    """Check `k`, one diagonal or a pair, and return the lowest and the uppermost diagonal."""
     low, high = (k, k) if isinstance(k, int) else (k * 2)[:2] if len(k) == 1 else k
     if low > high or low <= -rows or high >= columns:
         raise ValueError(f"For '{op}', 'k' should be diagonals of {rows} rows and {columns} columns, but got {k}.")
@@ -32,8 +32,8 @@ def _diagonal_range(op, k, rows, columns):
 
 
 def _diagonal_indices(low, high, rows, columns, align):
-    """Return arrays of rows, columns and validity, for each diagonal from `high` down to `low` and each position in
-    its row.
+    """Return row indices, column indices and a mask, all of shape (number of diagonals, longest diagonal). Row 0
+    belongs to the diagonal `high`, the last row to `low`. The mask is False at the padding of shorter diagonals.
     """
     longest = min(rows + min(high, 0), columns - max(low, 0))
     offset, position = np.arange(high, low - 1, -1)[:, None], np.arange(longest)
@@ -62,7 +62,7 @@ def _with_diagonals(x, diagonals, low, high, align):
 
 @operator(functional="matrix_band_part", generation=2)
 def MatrixBandPart(x, lower: Int, upper: Int):
-    """Matrices with zeros outside of a band around the main diagonal.
+    """Set the elements of matrices outside of a band around the main diagonal to zero.
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
@@ -84,17 +84,18 @@ def MatrixBandPart(x, lower: Int, upper: Int):
 @operator
 @shapes("x: ... _, padding_value: ()")
 def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, *, align: Alignment = "RIGHT_LEFT"):
-    """Matrices with given diagonals.
+    """Build matrices from their diagonals.
 
     Args:
-        align (str): At which end shorter diagonals are filled up, those above the main one and those below. Default:
+        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+            padded. Default:
             "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several.
-        - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
-        - **num_rows** (Union[int, Tensor]) - Rows of the matrices, -1 for as many as there have to be.
-        - **num_cols** (Union[int, Tensor]) - Columns of the matrices, -1 for as many as there have to be.
+        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or the lowest and the uppermost one.
+        - **num_rows** (Union[int, Tensor]) - Number of rows of the matrices; -1 for the least possible number.
+        - **num_cols** (Union[int, Tensor]) - Number of columns of the matrices; -1 for the least possible number.
         - **padding_value** (Union[int, float, Tensor]) - Value outside of the diagonals.
 
     Outputs:
@@ -127,15 +128,17 @@ def matrix_diag(
     padding_value: Tensor | float = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Matrices with given diagonals.
+    """Build matrices from their diagonals.
 
     Args:
         x (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several.
-        k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one. Default: 0.
-        num_rows (Union[int, Tensor]): Rows of the matrices, -1 for as many as there have to be. Default: -1.
-        num_cols (Union[int, Tensor]): Columns of the matrices, -1 for as many as there have to be. Default: -1.
+        k (Union[int, Tensor]): The diagonal, or the lowest and the uppermost one. Default: 0.
+        num_rows (Union[int, Tensor]): Number of rows of the matrices; -1 for the least possible number. Default: -1.
+        num_cols (Union[int, Tensor]): Number of columns of the matrices; -1 for the least possible number. Default:
+            -1.
         padding_value (Union[int, float, Tensor]): Value outside of the diagonals. Default: 0.
-        align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
+        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+            padded. Default: "RIGHT_LEFT".
 
     Returns:
         Tensor of shape (*, num_rows, num_cols).
@@ -149,15 +152,16 @@ def matrix_diag(
 @operator
 @shapes("padding_value: ()")
 def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIGHT_LEFT"):
-    """Diagonals of matrices.
+    """Read diagonals of matrices.
 
     Args:
-        align (str): At which end shorter diagonals are filled up, those above the main one and those below. Default:
+        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+            padded. Default:
             "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
-        - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
+        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or the lowest and the uppermost one.
         - **padding_value** (Union[int, float, Tensor]) - Padding of shorter diagonals.
 
     Outputs:
@@ -176,13 +180,14 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
 
 @spelling(MatrixDiagPartV3)
 def matrix_diag_part(x: Tensor, k: Tensor | int, padding_value: Tensor | float, align: str = "RIGHT_LEFT") -> Tensor:
-    """Diagonals of matrices.
+    """Read diagonals of matrices.
 
     Args:
         x (Tensor): Of at least 2 dimensions.
-        k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one.
+        k (Union[int, Tensor]): The diagonal, or the lowest and the uppermost one.
         padding_value (Union[int, float, Tensor]): Padding of shorter diagonals.
-        align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
+        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+            padded. Default: "RIGHT_LEFT".
 
     Returns:
         Tensor of shape (*, length), or (*, number, length) for several.
@@ -195,16 +200,17 @@ def matrix_diag_part(x: Tensor, k: Tensor | int, padding_value: Tensor | float, 
 
 @operator
 def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEFT"):
-    """Matrices with diagonals replaced.
+    """Copy matrices and replace some of their diagonals.
 
     Args:
-        align (str): At which end shorter diagonals are filled up, those above the main one and those below. Default:
+        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+            padded. Default:
             "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
         - **diagonal** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several.
-        - **k** (Union[int, tuple[int], Tensor]) - Which diagonal, or the lowest and the uppermost one.
+        - **k** (Union[int, tuple[int], Tensor]) - The diagonal, or the lowest and the uppermost one.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -221,13 +227,14 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
 
 @spelling(MatrixSetDiagV3)
 def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Tensor | int = 0, align: str = "RIGHT_LEFT") -> Tensor:
-    """Matrices with diagonals replaced.
+    """Copy matrices and replace some of their diagonals.
 
     Args:
         x (Tensor): Of at least 2 dimensions.
         diagonal (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several.
-        k (Union[int, Tensor]): Which diagonal, or the lowest and the uppermost one. Default: 0.
-        align (str): At which end shorter diagonals are filled up. Default: "RIGHT_LEFT".
+        k (Union[int, Tensor]): The diagonal, or the lowest and the uppermost one. Default: 0.
+        align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
+            padded. Default: "RIGHT_LEFT".
 
     Returns:
         Tensor of the shape and element type of `x`.
@@ -243,8 +250,8 @@ _EVERY = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def _broadcast_axis(assist):
-    """Return the axis along which a diagonal is broadcast to matrices like `assist`: the longer one, rows of square
-    ones.
+    """Return the axis along which a diagonal is broadcast to matrices like `assist`: the longer axis, and -2 for
+    square matrices.
     """
     return -1 if assist.shape[-2] < assist.shape[-1] else -2
 
@@ -252,7 +259,7 @@ def _broadcast_axis(assist):
 @operator
 @shapes("assist: ... n n")
 def MatrixDiag(x, assist):
-    """Diagonals put into matrices by a Tensor of matrices that are 1 on the diagonal and 0 elsewhere.
+    """Write diagonals into matrices of zeros. `assist` holds matrices that are 1 on the diagonal and 0 elsewhere.
 
     Inputs:
         - **x** (Tensor) - The diagonals, of a shape that broadcasts to that of `assist` without its last but one axis.
@@ -276,7 +283,7 @@ def MatrixDiag(x, assist):
 @operator
 @shapes("x: ... _ _")
 def MatrixDiagPart(x, assist):
-    """The diagonals of matrices, by a Tensor of matrices that are 1 on the diagonal and 0 elsewhere.
+    """Read the diagonals of matrices. `assist` holds matrices that are 1 on the diagonal and 0 elsewhere.
 
     Inputs:
         - **x** (Tensor) - The matrices, of at least 2 dimensions.
@@ -297,7 +304,7 @@ def MatrixDiagPart(x, assist):
 @operator
 @shapes("x: ... _ _")
 def MatrixSetDiag(x, diagonal, assist):
-    """Matrices with other diagonals, by a Tensor of matrices that are 1 on the diagonal and 0 elsewhere.
+    """Replace the diagonals of matrices. `assist` holds matrices that are 1 on the diagonal and 0 elsewhere.
 
     Inputs:
         - **x** (Tensor) - The matrices, of at least 2 dimensions.

@@ -16,7 +16,7 @@ from msnb.ops._shapes import shapes
 
 @operator
 def IdentityN(x: Tensors):
-    """Tensors as they are.
+    """Return the Tensors unchanged.
 
     Inputs:
         - **x** (Union[tuple[Tensor], list[Tensor]]) - Any Tensors.
@@ -32,7 +32,7 @@ def IdentityN(x: Tensors):
 
 @operator
 def MulNoNan(x, y):
-    """Products that are 0 where the second operand is 0, even if the first one is NaN or infinite.
+    """x * y, and 0 where `y` is 0, even if `x` is NaN or infinite.
 
     Inputs:
         - **x** (Union[Tensor, Number]) - The first operand.
@@ -52,7 +52,7 @@ def MulNoNan(x, y):
 
 @host_operator()
 class CheckNumerics(HostPrimitive):
-    """A Tensor as it is, if all its elements are finite. In a compiled program nothing is checked.
+    """Return a Tensor unchanged; raise an error if an element is NaN or infinite. A compiled program checks nothing.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -80,7 +80,7 @@ class CheckNumerics(HostPrimitive):
 @operator
 @shapes("threshold: () | 1")
 def CompareAndBitpack(x, threshold):
-    """Comparison of elements with a threshold, eight bits to a byte, the first one in the highest bit.
+    """Compute x > threshold and pack eight results into each byte, the first one in the highest bit.
 
     Inputs:
         - **x** (Tensor) - Numbers or bool, whose last dimension is a multiple of 8.
@@ -112,11 +112,11 @@ Layout = Kind("'NHWC' or 'NCHW'", _check_layout, python=str, examples=("NHWC", "
 
 @operator
 def DataFormatVecPermute(input_x, *, src_format: Layout = "NHWC", dst_format: Layout = "NCHW"):
-    """A vector of one number, or pair, for each dimension of an image, for another order of the dimensions.
+    """Reorder a vector that has one number, or pair, for each dimension of an image, from one layout to another.
 
     Args:
-        src_format (str): The order that it is given for, "NHWC" or "NCHW". Default: "NHWC".
-        dst_format (str): The order that it is wanted for. Default: "NCHW".
+        src_format (str): The layout of the input, "NHWC" or "NCHW". Default: "NHWC".
+        dst_format (str): The layout of the result, "NHWC" or "NCHW". Default: "NCHW".
 
     Inputs:
         - **input_x** (Tensor) - int32 or int64, of shape (4,) or (4, 2).

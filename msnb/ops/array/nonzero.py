@@ -12,7 +12,7 @@ from msnb.ops._numpy import ArrayLike, as_tensor
 
 
 def concrete_array(op, x):
-    """Return the numpy array of a Tensor whose values determine the shape of the result.
+    """Return the values of a Tensor as a numpy array; raise an error if they are traced.
 
     Raises:
         TypeError: If `x` is no Tensor.
@@ -27,7 +27,7 @@ def concrete_array(op, x):
 
 @host_operator()
 class NonZero(HostPrimitive):
-    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
+    """Return the indices of nonzero elements. It does not run in a compiled graph: their number depends on values.
 
     Inputs:
         - **input** (Tensor) - Numbers or bool.
@@ -50,7 +50,7 @@ class NonZero(HostPrimitive):
 
 @spelling(function="nonzero", method="nonzero")
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
+    """Return the indices of nonzero elements. It does not run in a compiled graph: their number depends on values.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -68,7 +68,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
 
 @spelling(function="argwhere", method="argwhere")
 def argwhere(input: Tensor) -> Tensor:
-    """Places of the elements that are not 0; the same as `nonzero`.
+    """Return the indices of nonzero elements; the same as `nonzero`.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -81,7 +81,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 @spelling(numpy="argwhere")
 def _numpy_argwhere(a: ArrayLike) -> Tensor:
-    """Indices of nonzero elements. Not in a compiled graph: their number depends on values.
+    """Return the indices of nonzero elements. It does not run in a compiled graph: their number depends on values.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers or bool.

@@ -148,7 +148,7 @@ def size(a: ArrayLike, axis: int | None = None) -> int:
 
 @host_operator("same_type_shape")
 class SameTypeShape(HostPrimitive):
-    """The first of two Tensors, after checking that they agree in shape and element type.
+    """Check that two Tensors agree in shape and element type, and return the first.
 
     Inputs:
         - **input_x** (Tensor) - Of any shape and type.
@@ -179,7 +179,7 @@ class SameTypeShape(HostPrimitive):
 
 @host_operator("issubclass_")
 class IsSubClass(HostPrimitive):
-    """Return True if a type is another one or belongs to its family.
+    """Return True if a type is the same as another or belongs to its family.
 
     Inputs:
         - **sub_type** (mindspore.dtype) - The type in question.
@@ -335,7 +335,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 @spelling(method="is_signed")
 def _is_signed_of(self: Tensor) -> bool:
-    """Return True if the element type has negative values."""
+    """Return True if the element type can hold negative values."""
     return self._array.dtype.kind not in "bu"
 
 

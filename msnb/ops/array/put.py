@@ -1,4 +1,4 @@
-"""Elements replaced by their flat index."""
+"""Operators that replace elements at flat indices."""
 
 from msnb.common.kinds import Bool
 from msnb.core.operator.cases import F, Values, case, refused
@@ -13,7 +13,7 @@ _INSIDE = Check("index", lambda inputs: [Range(inputs["index"], inputs["input"].
 
 @operator(checks=[_INSIDE])
 def _Put(input, index, source, *, accumulate: Bool = False):
-    """A copy of a Tensor with elements replaced by their flat index.
+    """Copy a Tensor and replace the elements at flat indices.
 
     Args:
         accumulate (bool): Add the values instead of replacing elements. Default: False.
@@ -44,10 +44,10 @@ def _Put(input, index, source, *, accumulate: Bool = False):
 
 @spelling(_Put, function="put_", method="put_")
 def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Replace elements of a Tensor in place, by their number in the order of all.
+    """Replace the elements of a Tensor at flat indices, in place.
 
     Args:
-        input (Tensor): It is written.
+        input (Tensor): The Tensor to change.
         index (Tensor): int32 or int64; negative ones count from the end.
         source (Tensor): Of the element type of `input` and as many elements as `index`.
         accumulate (bool): Add the values instead of replacing elements. Default: False.

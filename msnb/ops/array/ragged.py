@@ -12,7 +12,7 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator()
 class RaggedRange(HostPrimitive):
-    """Several ranges of numbers behind one another. Never in a compiled graph: how long they are depends on values.
+    """Concatenate several ranges of numbers. It does not run in a compiled graph: their lengths depend on values.
 
     Args:
         Tsplits (mindspore.dtype): Element type of the splits, mindspore.int32 or mindspore.int64.

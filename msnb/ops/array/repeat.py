@@ -1,4 +1,4 @@
-"""Elements repeated, rolled, reversed or rotated."""
+"""Operators that repeat, roll, reverse or rotate the elements of a Tensor."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,11 +33,12 @@ from msnb.ops._shapes import shapes
 
 @operator(functional="repeat_interleave", generation=2)
 def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
-    """Each element of a Tensor several times, one after another.
+    """Repeat each element of a Tensor: [a, b] becomes [a, a, b, b].
 
     Args:
         input (Tensor): Any Tensor.
-        repeats (Union[int, tuple[int]]): How often, for all elements or for each one along `axis`.
+        repeats (Union[int, tuple[int]]): Number of repetitions: one for all elements, or one for each element along
+            `axis`.
         axis (int): The axis; the flattened Tensor for None. Default: ().
 
     Returns:
@@ -72,11 +73,11 @@ def _repeat_interleave_of(
 
 @spelling(_RepeatInterleave)
 def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
-    """Each slice along an axis several times, one after another.
+    """Repeat each slice along an axis: [a, b] becomes [a, a, b, b].
 
     Args:
         x (Tensor): Numbers.
-        rep (int): How often, positive.
+        rep (int): Number of repetitions, positive.
         axis (int): The axis. Default: 0.
 
     Returns:
@@ -100,10 +101,11 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
 
 @spelling(_RepeatInterleave, method="repeat", generation=1)
 def _repeat_of(self: Tensor, repeats: int | tuple[int, ...] | list[int], axis: int | None = None) -> Tensor:
-    """Each element several times, one after another, as numpy's repeat.
+    """Repeat each element: [a, b] becomes [a, a, b, b], as numpy's repeat does.
 
     Args:
-        repeats (Union[int, tuple[int], list[int]]): How often, for all elements or for each one along `axis`.
+        repeats (Union[int, tuple[int], list[int]]): Number of repetitions: one for all elements, or one for each
+            element along `axis`.
         axis (int): The axis; the flattened Tensor for None. Default: None.
 
     Returns:
@@ -114,11 +116,12 @@ def _repeat_of(self: Tensor, repeats: int | tuple[int, ...] | list[int], axis: i
 
 @spelling(_RepeatInterleave, numpy="repeat")
 def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int | None = None) -> Tensor:
-    """Each element of a Tensor several times, one after another.
+    """Repeat each element of a Tensor: [a, b] becomes [a, a, b, b].
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        repeats (Union[int, tuple[int], list[int]]): How often, for all elements or for each one along `axis`.
+        repeats (Union[int, tuple[int], list[int]]): Number of repetitions: one for all elements, or one for each
+            element along `axis`.
         axis (int): The axis; the flattened Tensor for None. Default: None.
 
     Returns:
@@ -149,12 +152,12 @@ def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int |
 
 @operator(functional="roll", methods=("roll",))
 def Roll(input, *, shifts: IntOrTuple, dims: Axis = ()):
-    """A Tensor rolled along dimensions: elements past the end return at the beginning.
+    """Roll a Tensor along dimensions: elements moved past the end return at the beginning.
 
     Args:
         input (Tensor): Any Tensor.
-        shifts (Union[int, tuple[int]]): How far.
-        dims (Union[None, int, tuple[int]]): Along which dimensions; the flattened Tensor for (). Default: ().
+        shifts (Union[int, tuple[int]]): Distance of the move along each dimension, in elements.
+        dims (Union[None, int, tuple[int]]): The dimensions; () rolls the flattened Tensor. Default: ().
 
     Returns:
         Tensor of the shape of `input`.
@@ -173,7 +176,7 @@ def Roll(input, *, shifts: IntOrTuple, dims: Axis = ()):
 def _numpy_roll(
     a: ArrayLike, shift: int | tuple[int, ...] | list[int], axis: int | tuple[int, ...] | list[int] | None = None
 ) -> Tensor:
-    """A Tensor rolled along axes: elements past the end return at the beginning.
+    """Roll a Tensor along axes: elements moved past the end return at the beginning.
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
@@ -207,7 +210,7 @@ def _numpy_roll(
 @operator(functional="rot90", generation=2, methods=("rot90",))
 @shapes("input: ... _ _")
 def _Rot90(input, k: Int, dims: Ints):
-    """A Tensor turned by quarter turns in the plane of two dimensions.
+    """Rotate a Tensor by multiples of 90 degrees in the plane of two dimensions.
 
     Args:
         input (Tensor): Of at least 2 dimensions.
@@ -223,7 +226,7 @@ def _Rot90(input, k: Int, dims: Ints):
 
 @spelling(_Rot90, numpy="rot90")
 def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (0, 1)) -> Tensor:
-    """A Tensor turned by quarter turns in the plane of two axes, from the first towards the second.
+    """Rotate a Tensor by multiples of 90 degrees in the plane of two axes, from the first towards the second.
 
     Args:
         a (Union[Tensor, list, tuple]): Of at least 2 dimensions.
@@ -246,7 +249,7 @@ def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (
 
 @operator(functional="flip", called=("input", "dims"))
 def ReverseV2(x, *, axis: Axis):
-    """A Tensor with the order of its elements reversed along axes.
+    """Reverse the order of the elements along axes.
 
     Args:
         axis (Union[tuple[int], list[int]]): The axes to reverse.
@@ -273,14 +276,14 @@ def ReverseV2(x, *, axis: Axis):
 
 @spelling(ReverseV2, method="flip")
 def _flip_of(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """Reverse the elements along axes, a tuple or several ints."""
+    """Reverse the elements along axes, which come as a tuple or as several ints."""
     axes = axes if dims is None else (dims,)
     return ReverseV2.functional(self, axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
 
 
 @spelling(ReverseV2, numpy="flip")
 def _numpy_flip(m: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
-    """A Tensor with the order of its elements reversed along axes.
+    """Reverse the order of the elements along axes.
 
     Args:
         m (Union[Tensor, list, tuple]): Any Tensor.
@@ -300,7 +303,7 @@ def _numpy_flip(m: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = N
 
 @spelling(ReverseV2, numpy="flipud")
 def _numpy_flipud(m: ArrayLike) -> Tensor:
-    """A Tensor with its rows in reverse order.
+    """Reverse the order of the rows.
 
     Args:
         m (Union[Tensor, list, tuple]): Of at least 1 dimension.
@@ -317,7 +320,7 @@ def _numpy_flipud(m: ArrayLike) -> Tensor:
 
 @spelling(ReverseV2, numpy="fliplr")
 def _numpy_fliplr(m: ArrayLike) -> Tensor:
-    """A Tensor with its columns in reverse order.
+    """Reverse the order of the columns.
 
     Args:
         m (Union[Tensor, list, tuple]): Of at least 2 dimensions.
@@ -339,7 +342,7 @@ def _sequence_lengths(inputs):
 
 @operator(functional="reverse_sequence", checks=[Check("seq_lengths", _sequence_lengths)])
 def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
-    """The first `seq_lengths[b]` elements of each sequence b in reverse order, the rest as it is.
+    """Reverse the first `seq_lengths[b]` elements of each sequence b; the rest stays in order.
 
     Args:
         seq_dim (int): Dimension along which the sequences run.
@@ -380,7 +383,7 @@ def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
 
 @spelling(ReverseV2, function="reverse", method="reverse")
 def reverse(x: Tensor, axis: tuple[int, ...] | list[int]) -> Tensor:
-    """A Tensor with the elements along some axes in the opposite order.
+    """Reverse the order of the elements along some axes.
 
     Args:
         x (Tensor): Any Tensor.
@@ -398,7 +401,7 @@ def reverse(x: Tensor, axis: tuple[int, ...] | list[int]) -> Tensor:
 
 @spelling(ReverseV2, function="flipud", method="flipud")
 def flipud(input: Tensor) -> Tensor:
-    """A Tensor with its first axis in reverse order.
+    """Reverse the order of the elements along the first axis.
 
     Args:
         input (Tensor): Of at least 1 dimension.
@@ -415,7 +418,7 @@ def flipud(input: Tensor) -> Tensor:
 
 @spelling(ReverseV2, function="fliplr", method="fliplr")
 def fliplr(input: Tensor) -> Tensor:
-    """A Tensor with its second axis in reverse order.
+    """Reverse the order of the elements along the second axis.
 
     Args:
         input (Tensor): Of at least 2 dimensions.

@@ -1,4 +1,4 @@
-"""The elements of a Tensor in order, with another shape."""
+"""Operators that change the shape of a Tensor and keep the order of its elements."""
 
 import math
 from typing import Any
@@ -41,7 +41,7 @@ def resolve_shape(op, size, shape):
 
 @operator(functional="reshape", called=(("input", "input_x"),))
 def Reshape(x, shape: Shape):
-    """The elements of a Tensor, in order, in another shape.
+    """Reshape a Tensor; its elements keep their order.
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
@@ -66,7 +66,7 @@ def Reshape(x, shape: Shape):
 
 @operator
 def TransShape(x, shape: Shape):
-    """The elements of a Tensor, in order, in another shape.
+    """Reshape a Tensor; its elements keep their order.
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
@@ -83,7 +83,7 @@ def TransShape(x, shape: Shape):
 
 @operator(functional="expand_dims", called=(("input_x", "input"),), methods=("expand_dims",))
 def ExpandDims(x, axis: Int):
-    """A Tensor with a dimension of length 1 inserted.
+    """Insert a dimension of length 1.
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
@@ -106,7 +106,7 @@ def ExpandDims(x, axis: Int):
 
 @operator(functional="squeeze", called=("input",), methods=("squeeze",), generation=1)
 def Squeeze(x, *, axis: Axis = ()):
-    """A Tensor without its dimensions of length 1.
+    """Remove the dimensions of length 1.
 
     Args:
         axis (Union[int, tuple]): Dimensions to drop, each of length 1; all of them for (). Default: ().
@@ -141,7 +141,7 @@ _LONG_AXES_STAY = "an axis whose length is not 1 stays as it is"
 @differs_in_api2(_LONG_AXES_STAY)
 @spelling(Squeeze, function="squeeze", method="squeeze")
 def _squeeze_api2(input: Tensor, axis: Axis = ()) -> Tensor:
-    """A Tensor without its dimensions of length 1, or without those among some axes.
+    """Remove the dimensions of length 1, all of them or those among the given axes.
 
     Args:
         input (Tensor): Of any shape and type.
@@ -170,7 +170,7 @@ called_as(Squeeze, _squeeze_api2, _LONG_AXES_STAY)
 
 @operator(functional="padding")
 def Padding(x, *, pad_dim_size: PositiveInt = 8):
-    """A Tensor whose last dimension, of length 1, is filled up with zeros.
+    """Extend the last dimension, of length 1, to a given length with zeros.
 
     Args:
         pad_dim_size (int): New length of the last dimension. Default: 8.
@@ -199,7 +199,7 @@ def Padding(x, *, pad_dim_size: PositiveInt = 8):
 
 
 def _shape_argument(shape):
-    """Return a shape passed as one tuple or as several ints."""
+    """Return the shape in the arguments of `f(*shape)`: one tuple, or several ints as a tuple."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tensor)):
         return shape[0]
     return shape
@@ -207,13 +207,13 @@ def _shape_argument(shape):
 
 @spelling(Reshape, method="reshape", generation=1)
 def _reshape_of(self: Tensor, *shape: Any) -> Tensor:
-    """Return the elements with another shape, a tuple or several ints; one may be -1."""
+    """Reshape the Tensor to a shape that comes as a tuple or as several ints; one may be -1."""
     return Reshape.functional(self, _shape_argument(shape))
 
 
 @spelling(Reshape, method="view", generation=1)
 def _view_of(self: Tensor, *shape: Any) -> Tensor:
-    """The elements in another shape, given as a tuple or as several ints; one may be -1.
+    """Reshape the Tensor to a shape that comes as a tuple or as several ints; one may be -1.
 
     Raises:
         ValueError: If no shape is given or it does not fit.
@@ -231,13 +231,13 @@ def _view_of(self: Tensor, *shape: Any) -> Tensor:
 
 @spelling(Reshape, method=("view_as", "reshape_as"))
 def _view_as_of(self: Tensor, other: Tensor) -> Tensor:
-    """Return the elements with the shape of another Tensor."""
+    """Reshape the Tensor to the shape of another."""
     return Reshape.functional(self, other.shape)
 
 
 @spelling(Reshape, function="ravel", method="ravel")
 def ravel(input: Tensor) -> Tensor:
-    """The elements of a Tensor as a vector.
+    """Flatten a Tensor to a vector.
 
     Args:
         input (Tensor): Any Tensor.
@@ -250,11 +250,11 @@ def ravel(input: Tensor) -> Tensor:
 
 @spelling(ExpandDims, function="unsqueeze")
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """A Tensor with a dimension of length 1 inserted.
+    """Insert a dimension of length 1.
 
     Args:
         input (Tensor): Any Tensor.
-        dim (int): Where the new dimension goes.
+        dim (int): Position of the new dimension in the result.
 
     Returns:
         Tensor.
@@ -267,7 +267,7 @@ spelling(ExpandDims, method="unsqueeze")(keyword_aliases(axis="dim")(unsqueeze))
 
 @spelling(Reshape, Concat, Zeros, method="resize")
 def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
-    """Return the elements with another shape, truncated or padded with zeros."""
+    """Return the elements in another shape; they are truncated or padded with zeros to fill it."""
     new_shape = tuple(_shape_argument(new_shape))
     count = int(np.prod(new_shape)) if new_shape else 1
     flat = ravel(self)
@@ -279,7 +279,7 @@ def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
 
 @spelling(Reshape, numpy="reshape")
 def _numpy_reshape(x: ArrayLike, new_shape: Shape) -> Tensor:
-    """The elements of a Tensor, in order, in another shape.
+    """Reshape a Tensor; its elements keep their order.
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -298,7 +298,7 @@ def _numpy_reshape(x: ArrayLike, new_shape: Shape) -> Tensor:
 
 @spelling(Reshape, numpy="ravel")
 def _numpy_ravel(x: ArrayLike) -> Tensor:
-    """The elements of a Tensor as a vector.
+    """Flatten a Tensor to a vector.
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -311,7 +311,7 @@ def _numpy_ravel(x: ArrayLike) -> Tensor:
 
 @spelling(ExpandDims, Reshape, numpy="expand_dims")
 def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) -> Tensor:
-    """A Tensor with dimensions of length 1 inserted.
+    """Insert dimensions of length 1.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -334,7 +334,7 @@ def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) ->
 
 @spelling(Squeeze, numpy="squeeze")
 def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
-    """A Tensor without its dimensions of length 1.
+    """Remove the dimensions of length 1.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -353,7 +353,7 @@ def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None 
 
 @replaces_in_api2(_numpy_squeeze, _LONG_AXES_STAY)
 def _numpy_squeeze_api2(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
-    """A Tensor without its dimensions of length 1.
+    """Remove the dimensions of length 1.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -372,11 +372,11 @@ def _numpy_squeeze_api2(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | 
 
 @spelling(Reshape)
 def view_as(input: Tensor, other: Tensor) -> Tensor:
-    """A Tensor in the shape of another.
+    """Reshape a Tensor to the shape of another.
 
     Args:
         input (Tensor): Any Tensor.
-        other (Tensor): Of as many elements.
+        other (Tensor): The Tensor whose shape is used, with as many elements as `input`.
 
     Returns:
         Tensor of the shape of `other`.

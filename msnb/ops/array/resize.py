@@ -1,4 +1,4 @@
-"""Images resized by the nearest pixel."""
+"""Nearest-neighbor resizing of images."""
 
 import jax.numpy as jnp
 
@@ -32,7 +32,7 @@ ImageSize = Kind("two non-negative ints", _check_pair)
 
 @operator
 def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = False):
-    """Images in another size, each pixel taken from the nearest one.
+    """Resize images by nearest-neighbor interpolation.
 
     Args:
         size (Union[tuple, list]): New height and width.
@@ -62,7 +62,7 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
 
 
 def _source_indices(old, new, align_corners):
-    """Return the index of the nearest of `old` pixels, for each of `new` pixels along an axis."""
+    """Return for each of `new` pixels along an axis the index of its source among the `old` pixels."""
     if align_corners and new > 1:
         source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
     else:

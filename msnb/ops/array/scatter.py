@@ -48,7 +48,9 @@ def _row_position(op, x, indices, updates):
 
 
 def _in_place_operator(functional=None, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
-    """Decorator: `update(x, updates, at)` returns the new value of the first input, written at `indices`."""
+    """Return a decorator that declares an in-place operator from a function `update(x, updates, at)`. The function
+    returns the new value of the Parameter `x`; `at` is the index tuple made from `indices`.
+    """
     locate = position_of if by_position else _row_position
 
     def declare(update):
@@ -80,67 +82,67 @@ def _in_place_operator(functional=None, *, locking=False, by_position=False, all
 
 @_in_place_operator("scatter_update", locking=True, allowed=ANY)
 def ScatterUpdate(x, updates, at):
-    """Slices of a Parameter replaced by others, in place."""
+    """Replace slices of a Parameter, in place."""
     return x.at[at].set(updates, **DROP)
 
 
 @_in_place_operator("scatter_add")
 def ScatterAdd(x, updates, at):
-    """Slices of a Parameter increased by others, in place."""
+    """Add to slices of a Parameter, in place."""
     return x.at[at].add(updates, **DROP)
 
 
 @_in_place_operator()
 def ScatterSub(x, updates, at):
-    """Slices of a Parameter decreased by others, in place."""
+    """Subtract from slices of a Parameter, in place."""
     return x.at[at].add(-updates, **DROP)
 
 
 @_in_place_operator("scatter_mul")
 def ScatterMul(x, updates, at):
-    """Slices of a Parameter multiplied by others, in place."""
+    """Multiply slices of a Parameter, in place."""
     return in_float32(multiply_slices)(x, updates, at)
 
 
 @_in_place_operator("scatter_div")
 def ScatterDiv(x, updates, at):
-    """Slices of a Parameter divided by others, in place."""
+    """Divide slices of a Parameter, in place."""
     return divide_slices(x, updates, at)
 
 
 @_in_place_operator("scatter_max", locking=True)
 def ScatterMax(x, updates, at):
-    """Slices of a Parameter raised to at least others, in place."""
+    """Replace slices of a Parameter by max(slice, update), in place."""
     return x.at[at].max(updates, **DROP)
 
 
 @_in_place_operator("scatter_min")
 def ScatterMin(x, updates, at):
-    """Slices of a Parameter lowered to at most others, in place."""
+    """Replace slices of a Parameter by min(slice, update), in place."""
     return x.at[at].min(updates, **DROP)
 
 
 @_in_place_operator("scatter_nd_update", locking=True, by_position=True, allowed=ANY, error=ValueError)
 def ScatterNdUpdate(x, updates, at):
-    """Slices of a Parameter replaced by others, in place."""
+    """Replace slices of a Parameter, in place."""
     return x.at[at].set(updates, **DROP)
 
 
 @_in_place_operator("scatter_nd_add", by_position=True)
 def ScatterNdAdd(x, updates, at):
-    """Slices of a Parameter increased by others, in place."""
+    """Add to slices of a Parameter, in place."""
     return x.at[at].add(updates, **DROP)
 
 
 @_in_place_operator("scatter_nd_sub", by_position=True)
 def ScatterNdSub(x, updates, at):
-    """Slices of a Parameter decreased by others, in place."""
+    """Subtract from slices of a Parameter, in place."""
     return x.at[at].add(-updates, **DROP)
 
 
 @operator(writes=("input_x",), checks=[position("indices", of="input_x")])
 def ScatterNonAliasingAdd(input_x, indices, updates):
-    """Slices of a Parameter increased by others, in place.
+    """Add to slices of a Parameter, in place.
 
     Inputs:
         - **input_x** (Parameter) - Parameter of numbers to update.
@@ -164,7 +166,7 @@ def ScatterNonAliasingAdd(input_x, indices, updates):
 
 @operator(writes=("input_x",))
 def UpdateCache(input_x, indices, updates, max_num: Int):
-    """Rows of a Parameter replaced, in place; an index below 0 or from `max_num` on is left out.
+    """Replace rows of a Parameter in place; an index outside of [0, max_num) is skipped.
 
     Inputs:
         - **input_x** (Parameter) - Parameter to update.
@@ -194,25 +196,25 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
 
 @_in_place_operator("scatter_nd_mul", by_position=True)
 def ScatterNdMul(x, updates, at):
-    """Slices of a Parameter multiplied by others, in place."""
+    """Multiply slices of a Parameter, in place."""
     return in_float32(multiply_slices)(x, updates, at)
 
 
 @_in_place_operator("scatter_nd_div", by_position=True)
 def ScatterNdDiv(x, updates, at):
-    """Slices of a Parameter divided by others, in place."""
+    """Divide slices of a Parameter, in place."""
     return divide_slices(x, updates, at)
 
 
 @_in_place_operator("scatter_nd_max", by_position=True)
 def ScatterNdMax(x, updates, at):
-    """Slices of a Parameter raised to at least others, in place."""
+    """Replace slices of a Parameter by max(slice, update), in place."""
     return x.at[at].max(updates, **DROP)
 
 
 @_in_place_operator("scatter_nd_min", by_position=True)
 def ScatterNdMin(x, updates, at):
-    """Slices of a Parameter lowered to at most others, in place."""
+    """Replace slices of a Parameter by min(slice, update), in place."""
     return x.at[at].min(updates, **DROP)
 
 

@@ -1,4 +1,4 @@
-"""Copies of a Tensor with elements set or combined at indices."""
+"""Operators that copy a Tensor and set or combine elements at indices."""
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +37,9 @@ _COPY = """{summary}
 
 
 def _copying_operator(example, allowed=NUMBER, error=RuntimeError):
-    """Decorator: `update(x, updates, at)` returns a copy of the first input, changed at `indices`."""
+    """Return a decorator that declares an operator from a function `update(x, updates, at)`. The function returns a
+    changed copy of `x`; `at` is the index tuple made from `indices`.
+    """
 
     def declare(update):
         name = update.__name__
@@ -63,49 +65,49 @@ def _copying_operator(example, allowed=NUMBER, error=RuntimeError):
 
 @_copying_operator("[1. 8. 4.]", allowed=ANY, error=ValueError)
 def TensorScatterUpdate(x, updates, at):
-    """A copy of a Tensor with slices replaced."""
+    """Copy a Tensor and replace slices at indices."""
     return x.at[at].set(updates, **DROP)
 
 
 @_copying_operator("[ 1. 10.  4.]")
 def TensorScatterAdd(x, updates, at):
-    """A copy of a Tensor with slices increased."""
+    """Copy a Tensor and add to slices at indices."""
     return x.at[at].add(updates, **DROP)
 
 
 @_copying_operator("[ 1. -6.  4.]")
 def TensorScatterSub(x, updates, at):
-    """A copy of a Tensor with slices decreased."""
+    """Copy a Tensor and subtract from slices at indices."""
     return x.at[at].add(-updates, **DROP)
 
 
 @_copying_operator("[ 1. 16.  4.]")
 def TensorScatterMul(x, updates, at):
-    """A copy of a Tensor with slices multiplied."""
+    """Copy a Tensor and multiply slices at indices."""
     return in_float32(multiply_slices)(x, updates, at)
 
 
 @_copying_operator("[1.   0.25 4.  ]")
 def TensorScatterDiv(x, updates, at):
-    """A copy of a Tensor with slices divided."""
+    """Copy a Tensor and divide slices at indices."""
     return divide_slices(x, updates, at)
 
 
 @_copying_operator("[1. 8. 4.]")
 def TensorScatterMax(x, updates, at):
-    """A copy of a Tensor with slices raised to at least the updates."""
+    """Copy a Tensor and replace slices at indices by max(slice, update)."""
     return x.at[at].max(updates, **DROP)
 
 
 @_copying_operator("[1. 2. 4.]")
 def TensorScatterMin(x, updates, at):
-    """A copy of a Tensor with slices lowered to at most the updates."""
+    """Copy a Tensor and replace slices at indices by min(slice, update)."""
     return x.at[at].min(updates, **DROP)
 
 
 @operator(functional="scatter_nd", checks=[position("indices", of="shape")])
 def ScatterNd(indices, updates, shape: Shape):
-    """A Tensor of zeros with slices added at given positions.
+    """Make a Tensor of zeros and add slices at given indices.
 
     Inputs:
         - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
@@ -148,7 +150,7 @@ _COMBINED = {
 def TensorScatterElements(
     input_x, indices, updates, *, axis: Int = 0, reduction: OneOf("none", "add", "mul", "max", "min") = "none"
 ):
-    """A copy of a Tensor with the element at `indices` along an axis set, for each place of `indices`.
+    """Copy a Tensor and set elements along an axis: result[indices[i, j], j] = updates[i, j] for `axis` 0.
 
     Args:
         axis (int): The axis that `indices` count along. Default: 0.
@@ -192,7 +194,7 @@ def TensorScatterElements(
 
 @operator(generation=2)
 def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
-    """A Tensor with updates added where indices say along an axis.
+    """Copy a Tensor and add along an axis: result[indices[i, j], j] += updates[i, j] for `axis` 0.
 
     Args:
         axis (int): The axis that `indices` count along. Default: 0.
@@ -213,7 +215,7 @@ def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
 
 
 def _crop_to_index(index, src):
-    """Return the first elements of `src` along each axis, as many as `index` has."""
+    """Crop `src` to the shape of `index`: keep the first elements along each axis."""
     if not isinstance(src, Tensor) or not isinstance(index, Tensor) or src.ndim != index.ndim:
         return src
     longer = src.shape != index.shape and all(n >= m for n, m in zip(src.shape, index.shape, strict=True))
@@ -223,14 +225,14 @@ def _crop_to_index(index, src):
 @spelling(TensorScatterElements, method="scatter")
 @keyword_aliases(dim="axis")
 def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
-    """Return a copy with one element along an axis set for each element of `index`."""
+    """Return a copy with result[index[i, j], j] = src[i, j] for `axis` 0."""
     return TensorScatterElements.functional(self, index, _crop_to_index(index, src), axis)
 
 
 @spelling(TensorScatterElements, TensorScatterAdd, method="scatter_add")
 @keyword_aliases(indices="dim", updates="index")
 def _scatter_add_of(self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | float | None = None) -> Tensor:
-    """Return a copy with one element along an axis increased for each element of `index`.
+    """Return a copy with result[index[i, j], j] += src[i, j] for `dim` 0.
 
     With two Tensors, scatter_add(indices, updates) increases slices.
     """
@@ -260,7 +262,7 @@ def _scatter_into(self: Tensor, dim: int, index: Tensor, src: Tensor | float, *,
 
 @spelling(TensorScatterElements)
 def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
-    """A copy of a Tensor with the element at `index` along an axis set, for each place of `index`.
+    """Copy a Tensor and set elements along an axis: result[index[i, j], j] = src[i, j] for `axis` 0.
 
     Args:
         input (Tensor): Of at least 1 dimension.
@@ -292,13 +294,13 @@ for _cls in (TensorScatterSub, TensorScatterMul, TensorScatterDiv, TensorScatter
 
 @operator
 def _PutSlice(x, src, *, axis: Int, start: Optional(Int) = None, end: Optional(Int) = None, step: PositiveInt = 1):
-    """A copy of a Tensor with a slice along an axis replaced.
+    """Copy a Tensor and replace a slice along an axis.
 
     Args:
         axis (int): The axis.
-        start (int): Where the slice begins. Default: None, 0.
-        end (int): Where it ends. Default: None, the length of the axis.
-        step (int): From one place of it to the next. Default: 1.
+        start (int): Start of the slice. Default: None, 0.
+        end (int): End of the slice, exclusive. Default: None, the length of the axis.
+        step (int): Step of the slice. Default: 1.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -321,15 +323,15 @@ def _PutSlice(x, src, *, axis: Int, start: Optional(Int) = None, end: Optional(I
 def slice_scatter(
     input: Tensor, src: Tensor, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
-    """A copy of a Tensor with a slice along an axis replaced.
+    """Copy a Tensor and replace a slice along an axis.
 
     Args:
         input (Tensor): Of at least 1 dimension.
         src (Tensor): Of the shape of the slice.
         axis (int): The axis. Default: 0.
-        start (int): Where the slice begins. Default: None, 0.
-        end (int): Where it ends. Default: None, the length of the axis.
-        step (int): From one place of it to the next. Default: 1.
+        start (int): Start of the slice. Default: None, 0.
+        end (int): End of the slice, exclusive. Default: None, the length of the axis.
+        step (int): Step of the slice. Default: 1.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -343,13 +345,13 @@ def slice_scatter(
 
 @spelling(_PutSlice, function="select_scatter", method="select_scatter")
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
-    """A copy of a Tensor with the slice at one index of an axis replaced.
+    """Copy a Tensor and replace the slice at one index of an axis.
 
     Args:
         input (Tensor): Of at least 1 dimension.
         src (Tensor): Of the shape of `input` without the axis, or one that broadcasts to it.
         axis (int): The axis.
-        index (int): Where along it; a negative one counts from the end.
+        index (int): The index along the axis; a negative one counts from the end.
 
     Returns:
         Tensor of the shape and element type of `input`.

@@ -1,4 +1,4 @@
-"""Insertion positions in sorted rows, and elements by rank."""
+"""Operators that find insertion positions in sorted rows or elements by rank, and set differences."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -28,7 +28,7 @@ def _search_rows(op, side, sorted_x, values, out_type):
 
 @operator
 def LowerBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
-    """For each value the first place in its ordered row where it may go: before equal ones.
+    """Find the first position in a sorted row at which each value can be inserted: before equal elements.
 
     Args:
         out_type (mindspore.dtype): int32 or int64. Default: mindspore.int32.
@@ -49,7 +49,7 @@ def LowerBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
 
 @operator
 def UpperBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
-    """For each value the last place in its ordered row where it may go: behind equal ones.
+    """Find the last position in a sorted row at which each value can be inserted: after equal elements.
 
     Args:
         out_type (mindspore.dtype): int32 or int64. Default: mindspore.int32.
@@ -70,10 +70,10 @@ def UpperBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
 
 @operator
 def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
-    """The element at a place of the order along the last axis.
+    """Return the n-th smallest element along the last axis, counted from 0.
 
     Args:
-        reverse (bool): Whether the order falls. Default: False.
+        reverse (bool): Count from the largest element instead. Default: False.
 
     Inputs:
         - **input** (Tensor) - Numbers, of at least 1 dimension.
@@ -94,10 +94,10 @@ def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
 
 @host_operator()
 class ListDiff(HostPrimitive):
-    """The elements of one vector that are not in another, and their indices. Their number depends on values.
+    """Return the elements of one vector that are not in another, and their indices. Their number depends on values.
 
     Args:
-        out_idx (mindspore.dtype): Element type of the places, int32 or int64. Default: mindspore.int32.
+        out_idx (mindspore.dtype): Element type of the indices, int32 or int64. Default: mindspore.int32.
 
     Inputs:
         - **x** (Tensor) - A vector of numbers.

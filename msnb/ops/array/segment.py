@@ -1,4 +1,4 @@
-"""Reductions over segments, by a Tensor of segment numbers."""
+"""Reductions over segments: slices with the same segment number are reduced to one."""
 
 import math
 
@@ -49,7 +49,9 @@ _BELOW = Check("segment_ids", lambda inputs: [Range(inputs["segment_ids"], input
 
 
 def _segment_operator(empty, example, start, called=()):
-    """Decorator: `combine(result, values, ids)` reduces values into their segments, initialized with `start(dtype)`."""
+    """Return a decorator that declares an operator from a function `combine(result, values, ids)`. The function
+    reduces the values into `result`, whose segments hold `start(dtype)` at first.
+    """
 
     def declare(combine):
         name = combine.__name__
@@ -123,7 +125,7 @@ _SORTED = """{summary} of the slices of each segment.
 
 
 def _declare_sorted_segments(name, summary, empty, reduce):
-    """Declare the class `name` for sorted segment numbers, computed by `reduce(x, ids, count)`."""
+    """Declare the operator class `name` for sorted segment numbers; `reduce(x, ids, count)` computes the result."""
 
     def call(self, input_x, segment_ids):
         tensor_argument(name, "input_x", input_x)
@@ -141,7 +143,7 @@ def _declare_sorted_segments(name, summary, empty, reduce):
 
 
 def _fill_empty_segments(cls):
-    """Return the function of an unsorted reduction, with 0 for empty segments."""
+    """Return the function of the unsorted reduction `cls`, changed to return 0 for empty segments."""
 
     def reduce(x, ids, count):
         reduced = cls.functional(x, ids, count)
@@ -153,7 +155,7 @@ def _fill_empty_segments(cls):
 @operator
 @shapes("x: _ ...")
 def _Occupied(x, segment_ids):
-    """Rows of `x`, zeros for rows without a segment number."""
+    """Return `x` with zeros in the rows whose numbers do not occur in `segment_ids`."""
     there = jnp.zeros(x.shape[0], bool).at[segment_ids].set(True)
     return jnp.where(there.reshape(-1, *[1] * (x.ndim - 1)), x, 0)
 
@@ -162,7 +164,7 @@ def _Occupied(x, segment_ids):
 @shapes("x: n ..., segment_ids: n")
 @in_float32
 def _MeanOfSegments(x, segment_ids, num_segments: PositiveInt):
-    """Mean of the slices of each segment; an empty one holds 0."""
+    """Compute the mean of the slices of each segment, 0 for an empty segment."""
     total = jnp.zeros((num_segments, *x.shape[1:]), x.dtype).at[segment_ids].add(x)
     count = jnp.zeros(num_segments, x.dtype).at[segment_ids].add(1)
     return total / jnp.maximum(count, 1).reshape(-1, *[1] * (x.ndim - 1))
@@ -177,12 +179,13 @@ SegmentMean = _declare_sorted_segments("SegmentMean", "Mean", "0", _MeanOfSegmen
 
 @spelling(_MeanOfSegments)
 def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tensor:
-    """Means of the rows that are named for each segment; an empty segment holds 0.
+    """Compute for each segment the mean of rows of `x`: row indices[i] belongs to segment segment_ids[i].
 
     Args:
         x (Tensor): Floating point, of at least 1 dimension.
-        indices (Tensor): int32 or int64, which rows.
-        segment_ids (Tensor): Of the shape of `indices`, which segment each goes to, in rising order.
+        indices (Tensor): int32 or int64, the indices of the rows.
+        segment_ids (Tensor): Of the shape of `indices`, the segment of each row, in rising order. An empty segment
+            gives 0.
 
     Returns:
         Tensor of shape (segment_ids[-1] + 1, *rest of x.shape).

@@ -1,4 +1,4 @@
-"""Sequences of numbers at equal distances, or in equal ratios."""
+"""Arithmetic and geometric sequences of numbers."""
 
 import functools
 from typing import Any
@@ -22,7 +22,7 @@ from msnb.ops._shapes import shapes
 
 @operator(functional="linspace", called=("", "end", "steps"))
 def LinSpace(start, stop, num: PositiveInt):
-    """`num` numbers at even distances from `start` to `stop`, both included.
+    """Return `num` evenly spaced numbers from `start` to `stop`, both included.
 
     Inputs:
         - **start** (Tensor) - The first number, a scalar.
@@ -52,12 +52,12 @@ def LinSpace(start, stop, num: PositiveInt):
 
 @operator
 def Arange(start: Number, end: Number, step: Number, dtype: DType):
-    """Numbers at even distances.
+    """Evenly spaced numbers: start, start + step, and so on, below `end`.
 
     Inputs:
         - **start** (Number) - The first number.
         - **end** (Number) - Where they end, not included.
-        - **step** (Number) - The distance.
+        - **step** (Number) - The distance between two numbers.
         - **dtype** (mindspore.dtype) - Element type.
 
     Outputs:
@@ -73,12 +73,12 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
 
 @spelling(Arange)
 def arange(start: float = 0, end: float | None = None, step: float = 1, *, dtype: DType | None = None) -> Tensor:
-    """Numbers from `start` up to `end`, not included, at distances of `step`.
+    """Numbers from `start` to `end` (exclusive) with the distance `step`.
 
     Args:
         start (Union[int, float]): The first number; the end if it is the only argument. Default: 0.
-        end (Union[int, float]): Where the numbers end. Default: None.
-        step (Union[int, float]): The distance. Default: 1.
+        end (Union[int, float]): The end, exclusive. Default: None.
+        step (Union[int, float]): The distance between two numbers. Default: 1.
         dtype (mindspore.dtype): Element type. Default: None, int64 for int and float32 for float.
 
     Returns:
@@ -100,13 +100,13 @@ def arange(start: float = 0, end: float | None = None, step: float = 1, *, dtype
 def range_(
     start: float = 0, end: float | None = None, step: float = 1, maxlen: int = 1000000, *, dtype: DType | None = None
 ) -> Tensor:
-    """Numbers from `start` up to `end`, not included, at distances of `step`.
+    """Numbers from `start` to `end` (exclusive) with the distance `step`.
 
     Args:
         start (Union[int, float]): The first number; the end if it is the only argument. Default: 0.
-        end (Union[int, float]): Where the numbers end. Default: None.
-        step (Union[int, float]): The distance. Default: 1.
-        maxlen (int): How many numbers MindSpore has memory for; there are as many as there are here. Default: 1000000.
+        end (Union[int, float]): The end, exclusive. Default: None.
+        step (Union[int, float]): The distance between two numbers. Default: 1.
+        maxlen (int): No limit here; in MindSpore the largest number of results. Default: 1000000.
         dtype (mindspore.dtype): Element type. Default: None, int64 for int and float32 for float.
 
     Returns:
@@ -120,11 +120,11 @@ def range_(
 def _numpy_arange(
     start: float, stop: float | None = None, step: float | None = None, dtype: DType | str | None = None
 ) -> Tensor:
-    """Numbers from `start` up to `stop`, not included, at distances of `step`.
+    """Numbers from `start` to `stop` (exclusive) with the distance `step`.
 
     Args:
         start (Union[int, float]): The first number; the end, from 0, if there is no `stop`.
-        stop (Union[int, float]): Where the numbers end. Default: None.
+        stop (Union[int, float]): The end, exclusive. Default: None.
         step (Union[int, float]): The distance, not 0. Default: None, 1.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, int32 for int, float32 if one is a float.
 
@@ -156,11 +156,11 @@ def _numpy_arange(
 @operator
 @shapes("start stop: ~s")
 def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
-    """`num` numbers at even distances from each `start` to its `stop`, along a new axis.
+    """Return `num` evenly spaced numbers from each `start` to its `stop`, along a new axis.
 
     Args:
         num (int): How many.
-        endpoint (bool): Whether `stop` is the last of them.
+        endpoint (bool): Include `stop` as the last number.
         axis (int): Where the new axis goes.
 
     Inputs:
@@ -176,11 +176,11 @@ def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
 @operator
 @shapes("start stop: ~s")
 def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
-    """`num` numbers in even ratios from each `start` to its `stop`, along a new axis; else as `_Spaced`.
+    """Return `num` numbers in geometric progression from each `start` to its `stop`, along a new axis. See `_Spaced`.
 
     Args:
         num (int): How many.
-        endpoint (bool): Whether `stop` is the last of them.
+        endpoint (bool): Include `stop` as the last number.
         axis (int): Where the new axis goes.
 
     Inputs:
@@ -198,7 +198,7 @@ def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: I
 
 
 def _read_bounds(function, start, stop, num, endpoint, axis):
-    """Return the two bounds as Tensors of one floating point type, and the checked operator attributes."""
+    """Convert `start` and `stop` to Tensors of one floating point type, and check the operator's attributes."""
     bounds = [as_tensor(v, function, n) for n, v in (("start", start), ("stop", stop))]
     settings = {
         "num": check(NonNegInt, num, "num", function),
@@ -213,7 +213,9 @@ def _without_tensors(value):
 
 
 def _sample_between(function, by_numpy, by_operator, dtype, start, stop, *where):
-    """Return numbers between two bounds. Bounds that are no Tensors are computed by numpy in double precision."""
+    """Return numbers between two bounds: from numpy in double precision if no bound is a Tensor, else from the
+    operator.
+    """
     dtype = mstype.float32 if dtype is None else element_type(dtype, function)
     bounds, settings = _read_bounds(function, start, stop, *where)
     if _without_tensors((start, stop)):
@@ -231,16 +233,16 @@ def _numpy_linspace(
     dtype: DType | str | None = None,
     axis: int = 0,
 ) -> Tensor | tuple[Tensor, Any]:
-    """`num` numbers at even distances from `start` to `stop`.
+    """Return `num` evenly spaced numbers from `start` to `stop`.
 
     Args:
         start (Union[int, float, list, tuple, Tensor]): The first number; of several a sequence for each.
         stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
-        num (int): How many. Default: 50.
-        endpoint (bool): Whether `stop` is the last of them. Default: True.
+        num (int): Number of results. Default: 50.
+        endpoint (bool): Include `stop` as the last number. Default: True.
         retstep (bool): Whether to return the distance, too. Default: False.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
-        axis (int): Where the axis of the numbers goes. Default: 0.
+        axis (int): Position of the new axis in the result. Default: 0.
 
     Returns:
         Tensor, and with `retstep` a tuple of it and the distance: a Tensor, or nan where there is none.
@@ -283,11 +285,11 @@ def _numpy_logspace(
     Args:
         start (Union[int, float, list, tuple, Tensor]): The first exponent; of several a sequence for each.
         stop (Union[int, float, list, tuple, Tensor]): The last exponent, or the one after it.
-        num (int): How many. Default: 50.
+        num (int): Number of results. Default: 50.
         endpoint (bool): Whether `stop` is the last exponent. Default: True.
         base (Union[int, float]): The base. Default: 10.0.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
-        axis (int): Where the axis of the numbers goes. Default: 0.
+        axis (int): Position of the new axis in the result. Default: 0.
 
     Returns:
         Tensor.
@@ -319,15 +321,16 @@ def geomspace(
     dtype: DType | str | None = None,
     axis: int = 0,
 ) -> Tensor:
-    """`num` numbers in even ratios from `start` to `stop`.
+    """Return `num` numbers in geometric progression from `start` to `stop`.
 
     Args:
-        start (Union[int, float, list, tuple, Tensor]): The first number, not 0; of several a sequence for each.
+        start (Union[int, float, list, tuple, Tensor]): The first number, not 0. Several numbers give one sequence
+            each.
         stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
-        num (int): How many. Default: 50.
-        endpoint (bool): Whether `stop` is the last of them. Default: True.
+        num (int): Number of results. Default: 50.
+        endpoint (bool): Include `stop` as the last number. Default: True.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
-        axis (int): Where the axis of the numbers goes. Default: 0.
+        axis (int): Position of the new axis in the result. Default: 0.
 
     Returns:
         Tensor.
@@ -362,8 +365,8 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
 
     Args:
         start (float): The first number; the end, from 0.0, if there is no `limit`.
-        limit (float): Where the numbers end. Default: None.
-        delta (float): Their distance, not 0. Default: 1.0.
+        limit (float): The end, exclusive. Default: None.
+        delta (float): The distance between two numbers, not 0. Default: 1.0.
 
     Inputs:
         - **x** (Tensor) - The places 0, 1, 2, ..., of numbers.
@@ -381,15 +384,15 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
 
 @replaces_in_api2(Range, "its inputs are the first number, the end and the distance")
 class _Range(Primitive):
-    """The numbers from `start` to `limit`, not included, at distances of `delta`.
+    """Numbers from `start` to `limit` (exclusive) with the distance `delta`.
 
     Args:
-        maxlen (int): How many numbers MindSpore has memory for; there are as many as there are here. Default: 1000000.
+        maxlen (int): No limit here; in MindSpore the largest number of results. Default: 1000000.
 
     Inputs:
         - **start** (Union[Tensor, Number]) - The first number.
         - **limit** (Union[Tensor, Number]) - Where they end.
-        - **delta** (Union[Tensor, Number]) - Their distance, not 0.
+        - **delta** (Union[Tensor, Number]) - The distance between two numbers, not 0.
 
     Outputs:
         Tensor of 1 dimension: int64 for integers, and float32 otherwise.
@@ -421,7 +424,7 @@ def logspace(
     Args:
         start (Union[Tensor, float]): The first exponent.
         end (Union[Tensor, float]): The last exponent.
-        steps (int): How many, not negative.
+        steps (int): Number of results, not negative.
         base (int): The base. Default: 10.
         dtype (mindspore.dtype): float16, float32 or float64. Default: mindspore.float32.
 
@@ -444,7 +447,7 @@ def LogSpace(
     """Powers of `base` with evenly spaced exponents from `start` to `end`, both included.
 
     Args:
-        steps (int): How many. Default: 10.
+        steps (int): Number of results. Default: 10.
         base (int): The base. Default: 10.
         dtype (mindspore.dtype): float16, float32 or float64. Default: mindspore.float32.
 

@@ -1,4 +1,4 @@
-"""Set operations: elements of one Tensor that another has or lacks."""
+"""Set operations on the elements of Tensors: membership, difference and intersection."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +15,7 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 
 @operator
 def _IsIn(element, test_elements, *, invert: Bool = False):
-    """Membership of each element of a Tensor in another, as bools.
+    """Test for each element of a Tensor if another Tensor contains it.
 
     Args:
         invert (bool): Invert the result. Default: False.
@@ -32,7 +32,7 @@ def _IsIn(element, test_elements, *, invert: Bool = False):
 
 @spelling(_IsIn, numpy="isin")
 def isin(element: ArrayLike, test_elements: ArrayLike, invert: bool = False) -> Tensor:
-    """Membership of each element of a Tensor in another, as bools.
+    """Test for each element of a Tensor if another Tensor contains it.
 
     Args:
         element (Union[Tensor, list, tuple, Number]): Of any shape.
@@ -56,7 +56,7 @@ def isin(element: ArrayLike, test_elements: ArrayLike, invert: bool = False) -> 
 
 @spelling(_IsIn, numpy="in1d")
 def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
-    """Membership of each element of a Tensor in another, as a bool vector.
+    """Test for each element of a flattened Tensor if another Tensor contains it.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape; it is flattened.
@@ -73,7 +73,7 @@ def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
 
 
 def _concrete_vectors(function, *tensors):
-    """Return the values of Tensors as vectors. Raise an error if one is traced."""
+    """Return the values of Tensors as numpy vectors; raise an error if a Tensor is traced."""
     if any(is_tracer(x._array) for x in tensors):
         raise DataDependentShape(function, "the number of elements found", "use isin, which marks them")
     return [x.asnumpy().ravel() for x in tensors]
@@ -81,7 +81,7 @@ def _concrete_vectors(function, *tensors):
 
 @spelling(numpy="setdiff1d")
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
-    """The distinct elements of a Tensor that another lacks, in order.
+    """Return the sorted distinct elements of a Tensor that another does not contain.
 
     Never in a compiled graph: how many there are depends on values.
 
@@ -107,7 +107,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Te
 def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
-    """The distinct elements that two Tensors have in common, in order.
+    """Return the sorted distinct elements that two Tensors have in common.
 
     Never in a compiled graph: how many there are depends on values.
 
@@ -115,7 +115,7 @@ def intersect1d(
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
         assume_unique (bool): Whether the elements of each are known to be distinct. Default: False.
-        return_indices (bool): Also return their first indices. Default: False.
+        return_indices (bool): Also return the first index of each in both Tensors. Default: False.
 
     Returns:
         Tensor of 1 dimension, in the element type in which both meet; or a tuple of it and the places in the flattened

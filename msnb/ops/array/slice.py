@@ -12,7 +12,7 @@ from msnb.ops.nn._pullback import apply_transpose
 
 @operator(functional="slice", called=("input_x",))
 def Slice(x, begin: Ints, size: Ints):
-    """A block cut out of a Tensor.
+    """Cut a block out of a Tensor: x[begin : begin + size] in each dimension.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -50,7 +50,7 @@ def Slice(x, begin: Ints, size: Ints):
 
 @operator
 def SliceGrad(dy, x, begin: Shape, size: Shape):
-    """Gradient of Slice: the cotangent within zeros of the input's shape."""
+    """Gradient of Slice: a Tensor of zeros of the input's shape with the cotangent `dy` in place of the block."""
     if tuple(dy.shape) != size or len(begin) != x.ndim:
         raise ValueError(
             f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "
@@ -63,13 +63,13 @@ def SliceGrad(dy, x, begin: Shape, size: Shape):
 
 @spelling(Slice, function="narrow")
 def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
-    """A stretch of a Tensor along an axis.
+    """Return the slice input[start : start + length] along an axis.
 
     Args:
         input (Tensor): Any Tensor.
         axis (int): The axis.
-        start (int): Where the stretch begins.
-        length (int): How long it is.
+        start (int): Start of the slice.
+        length (int): Length of the slice.
 
     Returns:
         Tensor.
@@ -106,18 +106,19 @@ def StridedSlice(
     new_axis_mask: NonNegInt = 0,
     shrink_axis_mask: NonNegInt = 0,
 ):
-    """A slice of a Tensor by begin, end and step for each dimension.
+    """Slice a Tensor by begin, end and step for each dimension.
 
     Bit i of a mask is about entry i. `begin_mask` and `end_mask`: the entry is ignored. `ellipsis_mask`: it is an
     ellipsis for the remaining dimensions. `new_axis_mask`: it adds a dimension of length 1. `shrink_axis_mask`: it
     selects the element at `begin` and drops the dimension.
 
     Args:
-        begin_mask (int): Entries that begin at the start. Default: 0.
-        end_mask (int): Entries that go to the end. Default: 0.
-        ellipsis_mask (int): The entry that is an ellipsis, at most one bit. Default: 0.
-        new_axis_mask (int): Entries that are new dimensions. Default: 0.
-        shrink_axis_mask (int): Entries that are single indices. Default: 0.
+        begin_mask (int): Bit mask of the entries whose `begin` is ignored: they start at the first element. Default:
+            0.
+        end_mask (int): Bit mask of the entries whose `end` is ignored: they reach to the last element. Default: 0.
+        ellipsis_mask (int): Bit mask of the entry that is an ellipsis, at most one bit. Default: 0.
+        new_axis_mask (int): Bit mask of the entries that insert a new dimension. Default: 0.
+        shrink_axis_mask (int): Bit mask of the entries that are single indices. Default: 0.
 
     Inputs:
         - **x** (Tensor) - Of any shape.
@@ -210,7 +211,7 @@ def StridedSliceGrad(
 
 @spelling(Slice, function="tensor_slice")
 def tensor_slice(input: Tensor, begin: tuple[int, ...], size: tuple[int, ...]) -> Tensor:
-    """A part of a Tensor; see `slice`."""
+    """Cut a block out of a Tensor; see `slice`."""
     return Slice.functional(input, begin, size)
 
 

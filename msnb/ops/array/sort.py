@@ -1,4 +1,4 @@
-"""Sorting, and distinct elements."""
+"""Operators that sort a Tensor, search in it, or find distinct elements."""
 
 import math
 
@@ -36,11 +36,11 @@ IndexType = _index_type(mstype.int32, mstype.int64)
 
 @operator(functional="sort", called=("input_x",))
 def Sort(x, *, axis: Int = -1, descending: Bool = False):
-    """The elements of a Tensor in order along an axis, and where they stood.
+    """Sort a Tensor along an axis; return the sorted elements and their indices in the input.
 
     Args:
         axis (int): The axis. Default: -1.
-        descending (bool): Whether the largest comes first. Default: False.
+        descending (bool): Sort in descending order. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers, of at least 1 dimension.
@@ -68,12 +68,12 @@ def Sort(x, *, axis: Int = -1, descending: Bool = False):
 
 @spelling(Sort, function="argsort")
 def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
-    """Indices that bring a Tensor in order along an axis.
+    """Return the indices that sort a Tensor along an axis.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis. Default: -1.
-        descending (bool): Whether the largest comes first. Default: False.
+        descending (bool): Sort in descending order. Default: False.
 
     Returns:
         Tensor of int32.
@@ -99,7 +99,7 @@ def _sort_of(self: Tensor, axis: int = -1, descending: bool = False, stable: boo
 
 @operator
 def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, right: Bool = False):
-    """Positions at which values can be inserted into a sorted vector.
+    """Find the positions at which values can be inserted into a sorted vector.
 
     Args:
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
@@ -142,15 +142,15 @@ def searchsorted(
     side: str | None = None,
     sorter: Tensor | None = None,
 ) -> Tensor:
-    """Positions at which values can be inserted into a sorted Tensor.
+    """Find the positions at which values can be inserted into a sorted Tensor.
 
     Args:
-        sorted_sequence (Tensor): Numbers, in order along the last dimension unless `sorter` says in which.
+        sorted_sequence (Tensor): Numbers, sorted along the last dimension, or sorted by `sorter`.
         values (Tensor): Numbers, of any shape for a vector, else of the same dimensions but for the last.
         out_int32 (bool): Whether the result is int32 rather than int64. Default: False.
         right (bool): Whether values go after equal elements. Default: False.
-        side (str): "left" or "right": the same in words. Default: None.
-        sorter (Tensor): Indices that bring `sorted_sequence` in order along its last dimension. Default: None.
+        side (str): "left" or "right", instead of `right`. Default: None.
+        sorter (Tensor): Indices that sort `sorted_sequence` along its last dimension. Default: None.
 
     Returns:
         Tensor of int64 or int32, of the shape of `values`.
@@ -186,7 +186,7 @@ def _searchsorted_of(self: Tensor, v: ArrayLike, side: str = "left", sorter: Arr
 
 @spelling(SearchSorted, numpy="searchsorted")
 def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
-    """Positions at which values can be inserted into a sorted vector.
+    """Find the positions at which values can be inserted into a sorted vector.
 
     Args:
         a (Union[Tensor, list, tuple]): A vector of numbers, in order unless `sorter` says in which.
@@ -237,7 +237,8 @@ def _first_occurrences(x):
 
 @operator(functional="unique_with_pad")
 def UniqueWithPad(x, pad_num):
-    """The distinct elements of a vector in order of appearance, filled up to its length, and where each belongs.
+    """Return the distinct elements in order of appearance, padded to the input's length, and the index of each input
+    element.
 
     Inputs:
         - **x** (Tensor) - A vector of numbers.
@@ -268,7 +269,7 @@ def UniqueWithPad(x, pad_num):
 
 @host_operator("unique")
 class Unique(HostPrimitive):
-    """The distinct elements of a vector in order of appearance, and where each element belongs.
+    """Return the distinct elements of a vector in order of appearance, and for each element its index among them.
 
     The length of the first result depends on the values, so that a Cell with it runs operator by operator also in GRAPH
     mode; use UniqueWithPad to compile it.
@@ -311,7 +312,8 @@ def _unique_of(self: Tensor) -> tuple[Tensor, Tensor]:
 
 @spelling(Unique, numpy="unique")
 def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """The sorted distinct elements of a Tensor. Not in a compiled graph: their number depends on values.
+    """Return the sorted distinct elements of a Tensor. It does not run in a compiled graph: their number depends on
+    values.
 
     Args:
         x (Union[Tensor, list, tuple, Number]): Numbers; it is flattened.
@@ -339,7 +341,7 @@ def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[
 
 @spelling(Sort, function="msort", method="msort")
 def msort(input: Tensor) -> Tensor:
-    """The elements in order along the first dimension.
+    """Sort the elements along the first dimension.
 
     Args:
         input (Tensor): Numbers.
