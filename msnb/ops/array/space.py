@@ -68,7 +68,7 @@ def _check_divisible(op, lengths, block, what):
 
 @operator
 def SpaceToDepth(x, *, block_size: BlockSize):
-    """Blocks of pixels moved into the channels.
+    """Move blocks of pixels into the channels.
 
     Args:
         block_size (int): Height and width of a block, at least 2.
@@ -97,7 +97,7 @@ def SpaceToDepth(x, *, block_size: BlockSize):
 
 @operator
 def DepthToSpace(x, *, block_size: BlockSize):
-    """Channels moved into blocks of pixels, the inverse of SpaceToDepth.
+    """Move channels into blocks of pixels, the inverse of SpaceToDepth.
 
     Args:
         block_size (int): Height and width of a block, at least 2.
@@ -151,11 +151,11 @@ def _from_batch(op, x, block, crops):
 
 @operator
 def SpaceToBatch(x, *, block_size: BlockSize, paddings: Borders):
-    """Blocks of pixels moved into the batch, after padding with zeros.
+    """Pad images with zeros, and move blocks of pixels into the batch.
 
     Args:
         block_size (int): Height and width of a block, at least 2.
-        paddings (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns of zeros.
+        paddings (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns of zeros.
 
     Inputs:
         - **x** (Tensor) - Images of shape (N, C, H, W).
@@ -177,11 +177,11 @@ def SpaceToBatch(x, *, block_size: BlockSize, paddings: Borders):
 
 @operator
 def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
-    """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatch.
+    """Move the batch into blocks of pixels, and crop the images: the inverse of SpaceToBatch.
 
     Args:
         block_size (int): Height and width of a block, at least 2.
-        crops (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns to cut off.
+        crops (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns to cut off.
 
     Inputs:
         - **x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_size**2.
@@ -204,11 +204,11 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
 
 @operator
 def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
-    """Blocks of pixels moved into the batch, after padding with zeros.
+    """Pad images with zeros, and move blocks of pixels into the batch.
 
     Args:
         block_shape (Union[int, tuple, list]): Height and width of a block.
-        paddings (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns of zeros.
+        paddings (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns of zeros.
 
     Inputs:
         - **x** (Tensor) - Images of shape (N, C, H, W).
@@ -230,11 +230,11 @@ def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
 
 @operator
 def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
-    """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatchND.
+    """Move the batch into blocks of pixels, and crop the images: the inverse of SpaceToBatchND.
 
     Args:
         block_shape (Union[int, tuple, list]): Height and width of a block.
-        crops (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns to cut off.
+        crops (Union[tuple, list]): ((top, bottom), (left, right)), the numbers of rows and columns to cut off.
 
     Inputs:
         - **x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_shape[0] * block_shape[1].
@@ -257,12 +257,12 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
 
 @operator(generation=2)
 def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
-    """The batch moved into blocks of pixels, then cropped, as BatchToSpaceND, whose attributes are inputs here.
+    """Move the batch into blocks of pixels, and crop the images: BatchToSpaceND with inputs instead of attributes.
 
     Inputs:
         - **input_x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_shape[0] * block_shape[1].
         - **block_shape** (Union[int, tuple, list]) - Height and width of a block.
-        - **crops** (Union[tuple, list]) - ((top, bottom), (left, right)) rows and columns to cut off.
+        - **crops** (Union[tuple, list]) - ((top, bottom), (left, right)), the numbers of rows and columns to cut off.
 
     Outputs:
         Tensor of shape (N / prod(block_shape), C, H * block_shape[0] - cropped, W * block_shape[1] - cropped).
@@ -275,7 +275,9 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
 
 
 def _block_lengths(op, x, block, borders):
-    """Return the lengths of a block along the last axes of `x`, one for each pair of `borders`."""
+    """Return the block's length along each of the last axes of `x`, one for each pair of `borders`; check their
+    number.
+    """
     dtype_in(op, "x", x, NUMBER)
     block = (block,) * len(borders) if isinstance(block, int) else block
     if len(block) != len(borders) or len(block) >= x.ndim:
@@ -288,7 +290,7 @@ def _block_lengths(op, x, block, borders):
 
 @operator(functional="space_to_batch_nd", called=("input_x", "block_size"), generation=2)
 def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
-    """Blocks of the last dimensions moved into the batch, after padding with zeros.
+    """Pad the last dimensions with zeros, and move blocks of them into the batch.
 
     Args:
         block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.
@@ -322,7 +324,7 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
 
 @operator(functional="batch_to_space_nd", called=("input_x",), generation=2)
 def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
-    """The batch moved into blocks of the last dimensions, which are then cropped.
+    """Move the batch into blocks of the last dimensions, and crop these.
 
     Args:
         block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.

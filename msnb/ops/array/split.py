@@ -1,4 +1,4 @@
-"""Tensors split along an axis."""
+"""Operators that split a Tensor along an axis."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,11 +13,11 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 @operator(aliases=("Unpack",))
 def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
-    """A Tensor split into its slices along an axis, the inverse of Stack.
+    """Split a Tensor into its slices along an axis, the inverse of Stack.
 
     Args:
-        axis (int): The axis, which the results lack. Default: 0.
-        num (int): How long it is; nothing else is allowed. Default: None, as long as it is.
+        axis (int): The axis, which is removed. Default: 0.
+        num (int): The length of the axis; no other value is allowed. Default: None, that length.
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
@@ -46,11 +46,11 @@ def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
 
 @spelling(Unstack, function="unstack")
 def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
-    """A Tensor split into its slices along an axis.
+    """Split a Tensor into its slices along an axis.
 
     Args:
         input_x (Tensor): Of at least 1 dimension.
-        axis (int): The axis, which the results lack. Default: 0.
+        axis (int): The axis, which is removed. Default: 0.
 
     Returns:
         A tuple of Tensors.
@@ -60,11 +60,11 @@ def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
 
 @spelling(Unstack, function="unbind", method="unbind")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """A Tensor split into its slices along an axis.
+    """Split a Tensor into its slices along an axis.
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        dim (int): The axis, which the results lack. Default: 0.
+        dim (int): The axis, which is removed. Default: 0.
 
     Returns:
         A tuple of Tensors.
@@ -74,11 +74,11 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 @operator
 def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
-    """A Tensor cut into pieces of equal length along an axis.
+    """Split a Tensor into pieces of equal length along an axis.
 
     Args:
         axis (int): The axis. Default: 0.
-        output_num (int): How many pieces, a divisor of the length. Default: 1.
+        output_num (int): Number of pieces, a divisor of the length. Default: 1.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -105,7 +105,9 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
 
 
 def _arguments_of_1_8(args, kwargs):
-    """Return the keyword arguments for those of MindSpore 1.8 to 1.10, which take the number of pieces."""
+    """Convert the arguments of `split` in MindSpore 1.8 to 1.10 to keyword arguments of this function: the number of
+    pieces becomes their length.
+    """
     kwargs = {("tensor" if key == "input_x" else key): value for key, value in kwargs.items()}
     if "output_num" in kwargs:
         number = check(PositiveInt, kwargs.pop("output_num"), "output_num", "split")
@@ -122,7 +124,7 @@ def _arguments_of_1_8(args, kwargs):
 def split(
     tensor: Tensor, split_size_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """A Tensor cut into pieces along an axis.
+    """Split a Tensor along an axis.
 
     Args:
         tensor (Tensor): Of at least 1 dimension.
@@ -168,11 +170,11 @@ spelling(Split, method="split")(keyword_aliases(split_size="split_size_or_sectio
 
 @spelling(Split, function="chunk")
 def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """A Tensor cut into a number of pieces along an axis, the last of which may be shorter.
+    """Split a Tensor into a number of pieces along an axis, the last of which may be shorter.
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        chunks (int): How many pieces at most.
+        chunks (int): Largest number of pieces.
         axis (int): The axis. Default: 0.
 
     Returns:
@@ -188,7 +190,7 @@ spelling(Split, method="chunk")(keyword_aliases(dim="axis")(chunk))
 
 @operator
 def _SplitAt(x, *, places: IntOrTuple, axis: Int):
-    """A Tensor cut into pieces along an axis.
+    """Split a Tensor along an axis.
 
     Args:
         places (Union[int, tuple[int]]): How many pieces, of which the first may be longer by 1; or where to cut.
@@ -228,7 +230,7 @@ def _split_checked(function, x, indices_or_sections, axis, evenly):
 def numpy_split(
     x: ArrayLike, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """A Tensor cut along an axis into pieces of equal length, or at given places.
+    """Split a Tensor along an axis into pieces of equal length, or at given indices.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 1 dimension.
@@ -254,11 +256,13 @@ def numpy_split(
 def array_split(
     x: ArrayLike, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """A Tensor cut along an axis into a number of pieces, of which the first may be longer by 1, or at given places.
+    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given
+    indices.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 1 dimension.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces; or the indices, in order, at which a
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces; or the indices, in order, at which
+            a
             piece begins.
         axis (int): The axis. Default: 0.
 
@@ -274,11 +278,12 @@ def array_split(
 
 @spelling(_SplitAt, numpy="vsplit")
 def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor, ...]:
-    """A Tensor cut along the first axis, as by `split`.
+    """Split a Tensor along the first axis; see `split`.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 2 dimensions.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces, or the indices at which a new piece
+            begins.
 
     Returns:
         A tuple of Tensors.
@@ -297,11 +302,13 @@ def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 def tensor_split(
     input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """A Tensor cut along an axis into a number of pieces, of which the first may be longer by 1, or at given places.
+    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given
+    indices.
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces; or the indices, in order, at which a
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces; or the indices, in order, at which
+            a
             piece begins.
         axis (int): The axis. Default: 0.
 
@@ -319,11 +326,12 @@ def tensor_split(
 
 @spelling(_SplitAt, function="vsplit", method="vsplit")
 def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]) -> tuple[Tensor, ...]:
-    """A Tensor cut along the first axis, as by `tensor_split`.
+    """Split a Tensor along the first axis; see `tensor_split`.
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, or the indices at which one begins.
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces, or the indices at which a new piece
+            begins.
 
     Returns:
         A tuple of Tensors.
@@ -337,11 +345,11 @@ def vsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
 
 @spelling(Split)
 def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """A Tensor cut along a dimension into at most `chunks` pieces of one length, the last one may be shorter.
+    """Split a Tensor along a dimension into at most `chunks` pieces of one length; the last one may be shorter.
 
     Args:
         input (Tensor): Any Tensor.
-        chunks (int): How many pieces at most.
+        chunks (int): Largest number of pieces.
         dim (int): The dimension. Default: 0.
 
     Returns:
@@ -355,7 +363,7 @@ def chunk_ext(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 @operator(generation=2)
 def SplitWithSize(input, split_size: Ints, dim: Int = 0):
-    """A Tensor split into pieces of given lengths along a dimension.
+    """Split a Tensor into pieces of given lengths along a dimension.
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
@@ -381,12 +389,12 @@ def SplitWithSize(input, split_size: Ints, dim: Int = 0):
 
 @operator(generation=2)
 def SplitV(input_x, *, size_splits: Ints, split_dim: Int, num_split: PositiveInt):
-    """A Tensor cut into pieces of given lengths along an axis.
+    """Split a Tensor into pieces of given lengths along an axis.
 
     Args:
         size_splits (Union[tuple, list]): The lengths; at most one -1 for the remaining length.
         split_dim (int): The axis.
-        num_split (int): How many they are.
+        num_split (int): Number of the lengths.
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.

@@ -1,4 +1,4 @@
-"""Tensors joined as rows, columns and layers, with dimensions added first."""
+"""Functions that add leading dimensions to Tensors, or join them as rows, columns or layers."""
 
 from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, I, case, refused
@@ -11,7 +11,7 @@ from msnb.ops.array.join import Concat, concatenate, in_one_type
 
 @spelling(numpy="append")
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor:
-    """A Tensor with values put behind its last ones, in the element type in which both meet.
+    """Append values to a Tensor along an axis, in the common element type of both.
 
     Args:
         arr (Union[Tensor, list, tuple, Number]): Any Tensor.
@@ -29,7 +29,7 @@ def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Tensor
 
 
 def _add_dimensions(x, count):
-    """Return a Tensor of at least `count` dimensions, by the rules of `atleast_1d` to `atleast_3d`."""
+    """Add dimensions of length 1 up to `count` dimensions, where `atleast_1d` to `atleast_3d` add them."""
     if count == 3 and x.ndim in (1, 2):
         return x.reshape((1, *x.shape, 1)[-3 if x.ndim == 2 else 0 :])
     return x.reshape((1,) * (count - x.ndim) + x.shape) if x.ndim < count else x
@@ -41,7 +41,7 @@ def _at_least(function, count, tensors):
 
 
 def _check_tensors(function, tensors):
-    """Return a nonempty list of Tensors from the user's tuple or list."""
+    """Check that the user's tuple or list holds Tensors and is not empty, and return it as a list."""
     if not isinstance(tensors, (tuple, list)):
         raise TypeError(
             f"For '{function}', 'tensors' should be a tuple or list of Tensors, but got {describe(tensors)}."
@@ -59,7 +59,7 @@ def _add_dimensions_to_each(function, count, inputs):
 
 @spelling(numpy="atleast_1d")
 def _numpy_atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
-    """Tensors of at least 1 dimension: a number becomes a vector.
+    """Give Tensors at least 1 dimension: a number becomes a vector.
 
     Args:
         arys (Union[Tensor, list, tuple, Number]): Any Tensors.
@@ -72,7 +72,7 @@ def _numpy_atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
 @spelling(numpy="atleast_2d")
 def _numpy_atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
-    """Tensors of at least 2 dimensions: a vector becomes a row.
+    """Give Tensors at least 2 dimensions: a vector becomes a row.
 
     Args:
         arys (Union[Tensor, list, tuple, Number]): Any Tensors.
@@ -85,7 +85,7 @@ def _numpy_atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
 @spelling(numpy="atleast_3d")
 def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
-    """Tensors of at least 3 dimensions: a vector of shape (N,) gets (1, N, 1), a matrix of shape (M, N) (M, N, 1).
+    """Give Tensors at least 3 dimensions: shape (N,) becomes (1, N, 1), and shape (M, N) becomes (M, N, 1).
 
     Args:
         arys (Union[Tensor, list, tuple, Number]): Any Tensors.
@@ -98,7 +98,7 @@ def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
 
 @spelling(numpy="hstack")
 def _numpy_hstack(tup: ArrayLike) -> Tensor:
-    """Tensors concatenated along the second axis; vectors along their only axis.
+    """Concatenate Tensors along the second axis, vectors along their only axis.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
@@ -117,7 +117,7 @@ def _numpy_hstack(tup: ArrayLike) -> Tensor:
 
 @spelling(numpy="dstack")
 def _numpy_dstack(tup: ArrayLike) -> Tensor:
-    """Tensors concatenated along the third axis; vectors and matrices get it as in `atleast_3d`.
+    """Concatenate Tensors along the third axis; vectors and matrices are first changed as in `atleast_3d`.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along that axis only; a Tensor
@@ -135,7 +135,7 @@ def _numpy_dstack(tup: ArrayLike) -> Tensor:
 
 @spelling(numpy="column_stack")
 def _numpy_column_stack(tup: ArrayLike) -> Tensor:
-    """Vectors and matrices joined as the columns of one matrix.
+    """Join vectors and matrices as the columns of one matrix.
 
     Args:
         tup (Union[tuple[Tensor], list[Tensor], Tensor]): Vectors and matrices of as many rows; a Tensor means its
@@ -160,7 +160,7 @@ def _numpy_column_stack(tup: ArrayLike) -> Tensor:
 
 @spelling(function="atleast_1d")
 def atleast_1d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
-    """Tensors of at least 1 dimension: a number becomes a vector.
+    """Give Tensors at least 1 dimension: a number becomes a vector.
 
     Args:
         inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
@@ -176,7 +176,7 @@ def atleast_1d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
 
 @spelling(function="atleast_2d")
 def atleast_2d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
-    """Tensors of at least 2 dimensions: numbers and vectors become rows.
+    """Give Tensors at least 2 dimensions: numbers and vectors become rows.
 
     Args:
         inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
@@ -192,7 +192,7 @@ def atleast_2d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
 
 @spelling(function="atleast_3d")
 def atleast_3d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | tuple[Tensor, ...]:
-    """Tensors of at least 3 dimensions: a vector becomes (1, N, 1), a matrix (M, N, 1).
+    """Give Tensors at least 3 dimensions: shape (N,) becomes (1, N, 1), and shape (M, N) becomes (M, N, 1).
 
     Args:
         inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Any Tensor, or several.
@@ -208,7 +208,7 @@ def atleast_3d(inputs: Tensor | tuple[Tensor, ...] | list[Tensor]) -> Tensor | t
 
 @spelling(function="hstack")
 def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors concatenated along the second axis; vectors along their only axis.
+    """Concatenate Tensors along the second axis, vectors along their only axis.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -226,7 +226,7 @@ def hstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
 @spelling(function="dstack")
 def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Tensors concatenated along the third axis; vectors and matrices get it as in `atleast_3d`.
+    """Concatenate Tensors along the third axis; vectors and matrices are first changed as in `atleast_3d`.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.
@@ -243,7 +243,7 @@ def dstack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
 
 @spelling(function="column_stack")
 def column_stack(tensors: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
-    """Vectors and matrices joined as the columns of one matrix.
+    """Join vectors and matrices as the columns of one matrix.
 
     Args:
         tensors (Union[tuple[Tensor], list[Tensor]]): Tensors whose shapes differ along that axis only.

@@ -20,7 +20,7 @@ _PLATFORMS = {"CPU": "cpu", "GPU": "gpu", "Ascend": None}
 
 @spelling(method="stride")
 def _stride_of(self: Tensor, dim: int | None = None) -> list[int] | int:
-    """Strides in elements of the row-major layout, for all dimensions or for one.
+    """Return the strides of the row-major layout in elements, for all dimensions or for one.
 
     Args:
         dim (int): The dimension. Default: None, a list for all.
@@ -43,7 +43,7 @@ def _storage_offset_of(self: Tensor) -> int:
 
 @spelling(method="data_ptr")
 def _data_ptr_of(self: Tensor) -> int:
-    """The address of the first element.
+    """Return the memory address of the first element.
 
     Raises:
         RuntimeError: If the Tensor is traced, or is on several devices.
@@ -87,7 +87,7 @@ def _pin_memory_of(self: Tensor) -> Tensor:
 
 @spelling(method="get_bytes")
 def _get_bytes_of(self: Tensor) -> bytes:
-    """The elements as bytes, row by row.
+    """Return the elements as bytes, in row-major order.
 
     Raises:
         RuntimeError: If the Tensor is traced.
@@ -97,12 +97,12 @@ def _get_bytes_of(self: Tensor) -> bytes:
 
 @spelling(function="move_to", method="move_to")
 def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
-    """A Tensor on another device.
+    """Copy a Tensor to another device.
 
     Args:
         input (Tensor): Any Tensor.
         to (str): "CPU" or "GPU". Default: "CPU".
-        blocking (bool): Whether to wait until it is there. Default: True.
+        blocking (bool): Wait until the copy is complete. Default: True.
 
     Returns:
         Tensor of the same values.
@@ -128,7 +128,7 @@ def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
 
 @spelling(method="new_empty")
 def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, device: str | None = None) -> Tensor:
-    """A Tensor of this element type with arbitrary values; here they are zeros.
+    """Return a new Tensor of this element type with unspecified values; here they are zeros.
 
     Args:
         size (Union[int, tuple[int], list[int]]): Its shape.

@@ -1,4 +1,4 @@
-"""Dimensions of a Tensor in another order."""
+"""Operators that permute the dimensions of a Tensor."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from msnb.ops._numpy import ArrayLike, as_tensor
 
 @operator(functional="transpose", called=(("input", "input_x"), ("dims", "input_perm")))
 def Transpose(x, perm: Ints):
-    """A Tensor with its dimensions in another order.
+    """Permute the dimensions of a Tensor.
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
@@ -44,7 +44,8 @@ def Transpose(x, perm: Ints):
 
 @spelling(Transpose, method="transpose", generation=1)
 def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """Permute the dimensions: reversed, or by a tuple or several ints; `dim0` and `dim1` exchange two."""
+    """Permute the dimensions: reverse them, or order them by a tuple or several ints; `dim0` and `dim1` exchange two.
+    """
     if dim0 is not None and dim1 is not None and not axes:
         return swapaxes(self, dim0, dim1)
     axes = _axes_argument(axes)
@@ -56,24 +57,24 @@ def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int |
 @differs_in_api2("two ints are two dimensions to exchange; a tuple, or an int for each dimension, is an order")
 @spelling(Transpose, method="transpose")
 def _transpose_api2(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """Exchange two dimensions, or permute all: reversed, or by a tuple or several ints."""
+    """Exchange two dimensions, or permute all: reverse them, or order them by a tuple or several ints."""
     axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
     exchanged = len(axes) == 2 and all(isinstance(a, int) for a in axes)
     return swapaxes(self, *axes) if exchanged else _transpose_of(self, *axes)
 
 
 def _axes_argument(axes):
-    """Return axes passed as one tuple or as several ints."""
+    """Return the axes in the arguments of `f(*axes)`: one tuple, or several ints as a tuple."""
     return axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
 
 
 @spelling(Transpose)
 def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
-    """A Tensor with its dimensions in another order.
+    """Permute the dimensions of a Tensor.
 
     Args:
         input (Tensor): Any Tensor.
-        axis (tuple[int]): For each dimension of the result, which dimension of `input` it is.
+        axis (tuple[int]): For each dimension of the result, the index of the same dimension of `input`.
 
     Returns:
         Tensor.
@@ -83,13 +84,13 @@ def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
 
 @spelling(Transpose, method="permute")
 def _permute_of(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
-    """Permute the dimensions, by a tuple or several ints."""
+    """Permute the dimensions by an order that comes as a tuple or as several ints."""
     return Transpose.functional(self, _axes_argument(axis) if dims is None else dims)
 
 
 @spelling(Transpose, method="t")
 def _t_of(self: Tensor) -> Tensor:
-    """A matrix with rows and columns exchanged."""
+    """Transpose a matrix."""
     if self.ndim > 2:
         raise ValueError(f"For 't', the Tensor should have at most 2 dimensions, but got shape {self.shape}.")
     return _transpose_of(self)
@@ -97,7 +98,7 @@ def _t_of(self: Tensor) -> Tensor:
 
 @spelling(Transpose, function="swapaxes", method="swapaxes")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """A Tensor with two dimensions exchanged.
+    """Exchange two dimensions of a Tensor.
 
     Args:
         input (Tensor): Any Tensor.
@@ -115,7 +116,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 @spelling(Transpose, function="swapdims", method="swapdims")
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """A Tensor with two dimensions exchanged.
+    """Exchange two dimensions of a Tensor.
 
     Args:
         input (Tensor): Any Tensor.
@@ -132,7 +133,7 @@ spelling(Transpose, method="T", generation=1)(
     property(_transpose_of, doc="The Tensor with its dimensions in reverse order.")
 )
 spelling(Transpose, method="H")(
-    property(lambda self: swapaxes(self, -1, -2), doc="A matrix with rows and columns exchanged.")
+    property(lambda self: swapaxes(self, -1, -2), doc="Transpose a matrix.")
 )
 spelling(Transpose, method="mH")(
     property(lambda self: _Adjoint.functional(self), doc="The last two dimensions exchanged, and conjugated.")
@@ -144,7 +145,7 @@ spelling(Transpose, method="mT")(
 
 @operator(functional="movedim", generation=2, methods=("movedim", "moveaxis"))
 def _MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
-    """A Tensor with dimensions moved to other places, the others in their order.
+    """Move dimensions to other positions; the remaining ones keep their order.
 
     Inputs:
         - **x** (Tensor) - Any Tensor.
@@ -164,7 +165,7 @@ spelling(_MoveAxis, function="moveaxis")(_MoveAxis.functional)
 
 @spelling(Transpose, numpy="transpose")
 def _numpy_transpose(a: ArrayLike, axes: tuple[int, ...] | list[int] | None = None) -> Tensor:
-    """A Tensor with its dimensions in another order.
+    """Permute the dimensions of a Tensor.
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
@@ -193,7 +194,7 @@ def _check_axes(function, axes, ndim, argument):
 
 @spelling(Transpose, numpy="swapaxes")
 def _numpy_swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Tensor:
-    """A Tensor with two dimensions exchanged.
+    """Exchange two dimensions of a Tensor.
 
     Args:
         x (Union[Tensor, list, tuple]): Any Tensor.
@@ -213,12 +214,12 @@ def _numpy_swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Tensor:
 
 @spelling(Transpose, numpy="rollaxis")
 def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Tensor:
-    """A Tensor with one dimension moved before another.
+    """Move one dimension before another.
 
     Args:
         x (Union[Tensor, list, tuple]): Any Tensor.
-        axis (int): Which dimension.
-        start (int): The dimension that it goes before; x.ndim puts it last. Default: 0.
+        axis (int): The dimension to move.
+        start (int): The dimension before which it is inserted; x.ndim makes it the last. Default: 0.
 
     Returns:
         Tensor.
@@ -245,7 +246,7 @@ def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Tensor:
 def _numpy_moveaxis(
     a: ArrayLike, source: int | tuple[int, ...] | list[int], destination: int | tuple[int, ...] | list[int]
 ) -> Tensor:
-    """A Tensor with dimensions moved to other places, the others in their order.
+    """Move dimensions to other positions; the remaining ones keep their order.
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
@@ -271,7 +272,7 @@ def _numpy_moveaxis(
 
 @spelling(Transpose, function="t")
 def _t_of_ops(input: Tensor) -> Tensor:
-    """A matrix with rows and columns exchanged; a number or a vector as it is.
+    """Transpose a matrix; return a number or a vector unchanged.
 
     Args:
         input (Tensor): Of at most 2 dimensions.
@@ -287,11 +288,11 @@ def _t_of_ops(input: Tensor) -> Tensor:
 
 @operator
 def TransposeView(input, input_perm: Ints):
-    """As Transpose.
+    """Permute the dimensions of a Tensor; the same as Transpose.
 
     Inputs:
         - **input** (Tensor) - Of any shape and type.
-        - **input_perm** (tuple[int]) - For each dimension of the result, which dimension of `input` it is.
+        - **input_perm** (tuple[int]) - For each dimension of the result, the index of the same dimension of `input`.
 
     Outputs:
         Tensor.
@@ -304,7 +305,7 @@ def TransposeView(input, input_perm: Ints):
 
 @operator
 def TransposeExtView(input, dim0: Int, dim1: Int):
-    """A Tensor with two dimensions exchanged.
+    """Exchange two dimensions of a Tensor.
 
     Inputs:
         - **input** (Tensor) - Of any shape and type.
@@ -324,7 +325,7 @@ def TransposeExtView(input, dim0: Int, dim1: Int):
 
 @operator(functional="adjoint", methods=("adjoint",), generation=2)
 def _Adjoint(x):
-    """The last two dimensions exchanged, and each element replaced by its conjugate.
+    """Conjugate transpose: exchange the last two dimensions, and conjugate each element.
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.

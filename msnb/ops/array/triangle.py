@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices."""
+"""Operators that select triangles and diagonals of matrices, or build diagonal matrices."""
 
 import math
 
@@ -15,10 +15,11 @@ from msnb.ops.array.broadcast import BroadcastTo
 
 @operator(functional="tril", called=("input",), methods=("tril",))
 def Tril(x, *, diagonal: Int = 0):
-    """A Tensor with zeros above a diagonal of its last two dimensions.
+    """Lower triangle: set the elements above a diagonal of the last two dimensions to zero.
 
     Args:
-        diagonal (int): Which diagonal is the last one kept, counted upwards. Default: 0.
+        diagonal (int): The uppermost diagonal to keep: 0 is the main one, a positive number counts upwards. Default:
+            0.
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
@@ -39,10 +40,10 @@ def Tril(x, *, diagonal: Int = 0):
 
 @operator(functional="triu", called=("input",), methods=("triu",))
 def Triu(x, *, diagonal: Int = 0):
-    """A Tensor with zeros below a diagonal of its last two dimensions.
+    """Upper triangle: set the elements below a diagonal of the last two dimensions to zero.
 
     Args:
-        diagonal (int): Which diagonal is the first one kept, counted upwards. Default: 0.
+        diagonal (int): The lowest diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
@@ -62,7 +63,7 @@ def Triu(x, *, diagonal: Int = 0):
 
 
 def _as_matrices(function, m):
-    """Return a Tensor of matrices. A vector becomes the matrix with that vector in every row, as in numpy."""
+    """Convert to a Tensor of matrices. A vector becomes the matrix with that vector in every row, as in numpy."""
     m = as_tensor(m, function, "m")
     if not m.ndim:
         raise ValueError(f"For '{function}', 'm' should have at least 1 dimension, but got a number.")
@@ -71,7 +72,7 @@ def _as_matrices(function, m):
 
 @spelling(Tril, numpy="tril")
 def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
-    """A Tensor with zeros above a diagonal of its last two dimensions.
+    """Lower triangle: set the elements above a diagonal of the last two dimensions to zero.
 
     Args:
         m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
@@ -90,7 +91,7 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
 
 @spelling(Triu, numpy="triu")
 def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
-    """A Tensor with zeros below a diagonal of its last two dimensions.
+    """Upper triangle: set the elements below a diagonal of the last two dimensions to zero.
 
     Args:
         m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
@@ -147,10 +148,10 @@ def _diag_of(self: Tensor) -> Tensor:
 
 @operator
 def _DiagAt(x, *, k: Int = 0):
-    """A matrix with a vector on one of its diagonals, or a diagonal of a matrix.
+    """Make a matrix with a vector on one of its diagonals, or read a diagonal of a matrix.
 
     Args:
-        k (int): Which diagonal, counted upwards from the main one. Default: 0.
+        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Inputs:
         - **x** (Tensor) - A vector or a matrix.
@@ -164,11 +165,11 @@ def _DiagAt(x, *, k: Int = 0):
 
 @spelling(_DiagAt, numpy="diag")
 def _numpy_diag(v: ArrayLike, k: int = 0) -> Tensor:
-    """A diagonal of a matrix, or the matrix with a vector on a diagonal and zeros elsewhere.
+    """Read a diagonal of a matrix, or make a matrix with a vector on a diagonal and zeros elsewhere.
 
     Args:
         v (Union[Tensor, list, tuple]): A matrix or a vector.
-        k (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
         Tensor, a vector of a matrix and a matrix of a vector.
@@ -188,11 +189,11 @@ def _numpy_diag(v: ArrayLike, k: int = 0) -> Tensor:
 
 @spelling(_DiagAt, numpy="diagflat")
 def _numpy_diagflat(v: ArrayLike, k: int = 0) -> Tensor:
-    """The matrix with all elements of a Tensor on a diagonal and zeros elsewhere.
+    """Make a matrix with the elements of a Tensor on a diagonal and zeros elsewhere.
 
     Args:
         v (Union[Tensor, list, tuple, Number]): The elements, of any shape.
-        k (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
         Tensor of 2 dimensions.
@@ -231,11 +232,11 @@ def DiagPart(x):
 
 @operator(functional="diagonal", called=("", "", ("dim1", "axis1"), ("dim2", "axis2")), methods=("diagonal",))
 def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
-    """A diagonal of two dimensions of a Tensor.
+    """Read a diagonal of a Tensor along two of its dimensions.
 
     Args:
         input (Tensor): Of at least 2 dimensions.
-        offset (int): Which diagonal, counted upwards from the main one. Default: 0.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         dim1 (int): The first dimension. Default: 0.
         dim2 (int): The second dimension. Default: 1.
 
@@ -250,11 +251,11 @@ def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
 
 @spelling(Diagonal, numpy="diagonal")
 def _numpy_diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """A diagonal of two dimensions of a Tensor.
+    """Read a diagonal of a Tensor along two of its dimensions.
 
     Args:
         a (Union[Tensor, list, tuple]): Of at least 2 dimensions.
-        offset (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         axis1 (int): The dimension of its rows. Default: 0.
         axis2 (int): The dimension of its columns. Default: 1.
 
@@ -270,11 +271,11 @@ def _numpy_diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 
 
 @spelling(_DiagAt, function="diagflat", method="diagflat")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with the elements of a Tensor on a diagonal.
+    """Make a matrix with the elements of a Tensor on a diagonal and zeros elsewhere.
 
     Args:
         input (Tensor): Of any shape; it is flattened.
-        offset (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
         Tensor, a square matrix.

@@ -18,12 +18,12 @@ def _triangle_indices(find, row, col, offset, dtype):
 
 @operator(generation=2)
 def TrilIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: IndexType = mstype.int32):
-    """Rows and columns of the elements on and below a diagonal, row by row.
+    """Return the row indices and column indices of the elements on and below a diagonal, row by row.
 
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): Which diagonal, counted upwards from the main one. Default: 0.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int32.
 
     Outputs:
@@ -39,12 +39,12 @@ def TrilIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: Index
 
 @operator(generation=2)
 def TriuIndices(*, row: NonNegInt, col: NonNegInt, offset: Int = 0, dtype: IndexType = mstype.int32):
-    """Rows and columns of the elements on and above a diagonal, row by row.
+    """Return the row indices and column indices of the elements on and above a diagonal, row by row.
 
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): Which diagonal, counted upwards from the main one. Default: 0.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int32.
 
     Outputs:
@@ -65,12 +65,12 @@ def _call_operator(function, operator, row, col, offset, dtype):
 
 @spelling(TrilIndices)
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = mstype.int64) -> Tensor:
-    """Rows and columns of the elements on and below a diagonal, row by row.
+    """Return the row indices and column indices of the elements on and below a diagonal, row by row.
 
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): Which diagonal, counted upwards from the main one. Default: 0.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
 
     Returns:
@@ -85,12 +85,12 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = ms
 
 @spelling(TriuIndices)
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: mstype.Type = mstype.int64) -> Tensor:
-    """Rows and columns of the elements on and above a diagonal, row by row.
+    """Return the row indices and column indices of the elements on and above a diagonal, row by row.
 
     Args:
         row (int): Number of rows.
         col (int): Number of columns.
-        offset (int): Which diagonal, counted upwards from the main one. Default: 0.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
 
     Returns:

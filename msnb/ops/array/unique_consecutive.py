@@ -1,4 +1,4 @@
-"""One element of each run of equal elements."""
+"""Removal of repeated neighbours: one element of each run of equal elements."""
 
 import numpy as np
 
@@ -11,14 +11,14 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator()
 class UniqueConsecutive(HostPrimitive):
-    """One element of each run of equal ones, or one slice along an axis of each run of equal slices.
+    """Keep one element of each run of equal neighbours, or one slice of each run of equal slices along an axis.
 
     The length of the results depends on the values, so a Cell with it runs operator by operator in GRAPH mode, too.
 
     Args:
-        return_inverse (bool): Also return the run of each element. Default: False.
+        return_inverse (bool): Also return for each element the index of its run. Default: False.
         return_counts (bool): Also return the length of each run. Default: False.
-        dim (int): The axis. Default: None, all elements in their order.
+        dim (int): The axis. Default: None, the flattened Tensor.
 
     Inputs:
         - **input** (Tensor) - Numbers.
@@ -63,13 +63,13 @@ class UniqueConsecutive(HostPrimitive):
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Tensor | tuple[Tensor, ...]:
-    """One element of each run of equal ones, or one slice along an axis of each run of equal slices.
+    """Keep one element of each run of equal neighbours, or one slice of each run of equal slices along an axis.
 
     Args:
         input (Tensor): Numbers.
-        return_inverse (bool): Also return the run of each element. Default: False.
+        return_inverse (bool): Also return for each element the index of its run. Default: False.
         return_counts (bool): Also return the length of each run. Default: False.
-        dim (int): The axis. Default: None, all elements in their order.
+        dim (int): The axis. Default: None, the flattened Tensor.
 
     Returns:
         Tensor; or a tuple of it, the runs (int64) and their lengths (int64), as asked for.

@@ -1,4 +1,4 @@
-"""Python numbers and tuples: converted to Tensors, cast, read from Tensors, inverted."""
+"""Operators on Python numbers and tuples: conversion to and from Tensors, casts, and inverse permutations."""
 
 import numbers
 from typing import Any
@@ -23,7 +23,7 @@ def _check_number(op, value):
 
 @host_operator("tuple_to_array")
 class TupleToArray(HostPrimitive):
-    """A Tensor of the numbers in a tuple: int32 for ints, float32 for floats.
+    """Convert a tuple of numbers to a Tensor: int32 for ints, float32 for floats.
 
     Inputs:
         - **input_x** (tuple) - Numbers of one type, at least one.
@@ -60,7 +60,7 @@ class TupleToArray(HostPrimitive):
 
 @host_operator("scalar_to_array")
 class ScalarToArray(HostPrimitive):
-    """A scalar Tensor of a number: int32 for an int, float32 for a float.
+    """Convert a number to a scalar Tensor: int32 for an int, float32 for a float.
 
     Inputs:
         - **input_x** (Union[int, float]) - The number.
@@ -83,7 +83,7 @@ class ScalarToArray(HostPrimitive):
 
 @host_operator("scalar_to_tensor")
 class ScalarToTensor(HostPrimitive):
-    """A scalar Tensor of a number, of a given type.
+    """Convert a number to a scalar Tensor of a given element type.
 
     Inputs:
         - **input_x** (Union[int, float]) - The number.
@@ -106,7 +106,7 @@ class ScalarToTensor(HostPrimitive):
 
 @host_operator("scalar_cast")
 class ScalarCast(HostPrimitive):
-    """A Python number as the Python type of a mindspore type.
+    """Convert a Python number to the Python type that corresponds to a mindspore type.
 
     Inputs:
         - **input_x** (Union[int, float, bool, Tensor]) - The number.
@@ -137,7 +137,7 @@ class ScalarCast(HostPrimitive):
 
 @host_operator("array_to_scalar")
 class _ArrayToScalar(HostPrimitive):
-    """The Python number in a Tensor of one element.
+    """Return the only element of a Tensor as a Python number.
 
     Inputs:
         - **x** (Tensor) - Of one element.
@@ -157,7 +157,7 @@ class _ArrayToScalar(HostPrimitive):
 
 @host_operator()
 class InvertPermutation(HostPrimitive):
-    """The inverse of a permutation of the numbers from 0.
+    """Invert a permutation of the numbers 0, 1, ...: result[x[i]] = i.
 
     Inputs:
         - **input_x** (Union[tuple[int], list[int]]) - The permutation.

@@ -1,4 +1,4 @@
-"""Elements selected from several Tensors: by a condition, by the first true condition, or by index."""
+"""Operators that select elements from several Tensors: by a condition, by the first true condition, or by index."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +18,7 @@ from msnb.ops.array.nonzero import nonzero
 
 @operator
 def Select(condition, x, y):
-    """Elements of `x` where a condition holds, of `y` elsewhere.
+    """Select elements of `x` where a condition is True, and of `y` elsewhere.
 
     Inputs:
         - **condition** (Tensor) - Of bool. One without dimensions selects all of `x` or all of `y`.
@@ -64,7 +64,7 @@ def Select(condition, x, y):
 
 @operator
 def _BroadcastSelect(condition, x, y):
-    """Elements of `x` where a condition is True, of `y` elsewhere; the shapes broadcast."""
+    """Select elements of `x` where a condition is True, and of `y` elsewhere; the shapes broadcast."""
     try:
         shape = jnp.broadcast_shapes(condition.shape, x.shape, y.shape)
     except ValueError:
@@ -77,7 +77,7 @@ def _BroadcastSelect(condition, x, y):
 
 @spelling(_BroadcastSelect, generation=1)
 def select(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
-    """Elements of `input` where a condition holds, of `other` elsewhere; their shapes broadcast.
+    """Select elements of `input` where a condition is True, and of `other` elsewhere; their shapes broadcast.
 
     Args:
         condition (Tensor): Of bool.
@@ -96,7 +96,7 @@ def select(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
 
 @operator
 def _Where(condition, x, y):
-    """Elements of `x` where a condition holds, of `y` elsewhere, with broadcasting.
+    """Select elements of `x` where a condition is True, and of `y` elsewhere, with broadcasting.
 
     Inputs:
         - **condition** (Tensor) - Of bool; numbers count as True unless they are 0.
@@ -117,7 +117,7 @@ def _Where(condition, x, y):
 
 @spelling(_Where)
 def where(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
-    """Elements of `input` where a condition holds, of `other` elsewhere, with broadcasting.
+    """Select elements of `input` where a condition is True, and of `other` elsewhere, with broadcasting.
 
     Args:
         condition (Tensor): Of bool.
@@ -140,7 +140,8 @@ _PROMOTES = "the inputs broadcast, and may have several element types, which are
 @differs_in_api2(_PROMOTES)
 @spelling(_Where, function="select")
 def _select_api2(condition: Tensor, input: Tensor | float, other: Tensor | float) -> Tensor:
-    """Elements of `input` where a condition holds, of `other` elsewhere; shapes broadcast and types are promoted.
+    """Select elements of `input` where a condition is True, and of `other` elsewhere; shapes broadcast, types are
+    promoted.
 
     Args:
         condition (Tensor): Of bool.
@@ -182,7 +183,7 @@ def _select_of(self: Tensor, condition: Tensor | int, y: Tensor | float) -> Tens
 def _numpy_where(
     condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None
 ) -> Tensor | tuple[Tensor, ...]:
-    """Elements of `x` where a condition holds, of `y` elsewhere, with broadcasting.
+    """Select elements of `x` where a condition is True, and of `y` elsewhere, with broadcasting.
 
     Args:
         condition (Union[Tensor, list, tuple, bool]): Of bool; numbers count as True unless they are 0.
@@ -210,12 +211,12 @@ def _numpy_where(
 
 @operator
 def _SelectFirst(conditions: Tensors, choices: Tensors, default):
-    """Elements of the first choice whose condition is True, with broadcasting.
+    """Select elements of the first choice whose condition is True, with broadcasting.
 
     Inputs:
         - **conditions** (tuple[Tensor]) - Of bool, or numbers that count as True unless they are 0.
         - **choices** (tuple[Tensor]) - As many, of one element type.
-        - **default** (Union[Tensor, Number]) - The element where no condition holds.
+        - **default** (Union[Tensor, Number]) - The element where no condition is True.
 
     Outputs:
         Tensor of the broadcast shape and the element type of the choices.
@@ -242,13 +243,13 @@ def _as_tensor_list(function, argument, values):
 
 @spelling(_SelectFirst, numpy="select")
 def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike = 0) -> Tensor:
-    """Elements of the first choice whose condition is True, with broadcasting.
+    """Select elements of the first choice whose condition is True, with broadcasting.
 
     Args:
         condlist (Union[list, tuple, Tensor]): The conditions, Tensors of bool or lists; numbers count as True unless
             they are 0.
-        choicelist (Union[list, tuple, Tensor]): As many Tensors, lists or numbers.
-        default (Union[Number, Tensor]): The element where no condition holds. Default: 0.
+        choicelist (Union[list, tuple, Tensor]): The choices, one for each condition: Tensors, lists or numbers.
+        default (Union[Number, Tensor]): The element where no condition is True. Default: 0.
 
     Returns:
         Tensor of the broadcast shape, in the element type in which the choices meet.
@@ -275,14 +276,14 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
 @operator
 @shapes("a choices: ~s")
 def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
-    """Elements of the choices selected by number, with broadcasting.
+    """Select elements by the index of a choice, with broadcasting: result[i] = choices[a[i]][i].
 
     Args:
         mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
             Default: "clip".
 
     Inputs:
-        - **a** (Tensor) - Integers, numbers of choices.
+        - **a** (Tensor) - Integers, the indices of the choices.
         - **choices** (tuple[Tensor]) - Of one element type.
 
     Outputs:
@@ -294,10 +295,10 @@ def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
 
 @spelling(_Choose, numpy="choose")
 def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
-    """Elements of the choices selected by number, with broadcasting.
+    """Select elements by the index of a choice, with broadcasting: result[i] = choices[a[i]][i].
 
     Args:
-        a (Union[Tensor, list, tuple, int]): Integers, numbers of choices.
+        a (Union[Tensor, list, tuple, int]): Integers, the indices of the choices.
         choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor means its slices.
         mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
             Default: "clip".
@@ -317,7 +318,7 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
 
 @spelling(_Choose, method="choose")
 def _choose_of(self: Tensor, choices: ArrayLike, mode: str = "clip") -> Tensor:
-    """Return for each element the choice with its number, see `mindspore.numpy.choose`."""
+    """Select choices[self[i]][i] for each element; see `mindspore.numpy.choose`."""
     return choose(self, choices, mode)
 
 

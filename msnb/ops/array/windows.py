@@ -18,7 +18,7 @@ _FLOATS = (mstype.float16, mstype.float32, mstype.float64)
 
 
 def _make_window(function: str, shape: Callable[[int], np.ndarray], length: Any, periodic: Any, dtype: Any) -> Tensor:
-    """Return the values of `shape(length)` as `dtype`.
+    """Check the arguments of the window `function`, and return the values of `shape(length)` as a Tensor of `dtype`.
 
     A periodic window has one more value, which is dropped: it is the first of the next period.
     """
@@ -44,7 +44,7 @@ def _cosine_window(count, alpha, beta):
 def bartlett_window(
     window_length: Tensor | int, periodic: bool = True, *, dtype: DType | None = mstype.float32
 ) -> Tensor:
-    """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
+    """Return Bartlett's triangular window, which rises linearly from 0 to 1 and falls again.
 
     Args:
         window_length (Union[Tensor, int]): Number of values.
@@ -65,7 +65,7 @@ def bartlett_window(
 def blackman_window(
     window_length: Tensor | int, periodic: bool = True, *, dtype: DType | None = mstype.float32
 ) -> Tensor:
-    """Blackman's window: three terms of a sum of cosines.
+    """Return Blackman's window, a sum of three cosine terms.
 
     Args:
         window_length (Union[Tensor, int]): Number of values.
@@ -91,13 +91,13 @@ def hamming_window(
     *,
     dtype: DType | None = mstype.float32,
 ) -> Tensor:
-    """Hamming's window: a cosine that does not reach 0.
+    """Return Hamming's window, a raised cosine that does not reach 0.
 
     Args:
         window_length (int): Number of values.
         periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
-        alpha (float): The middle of the cosine. Default: 0.54.
-        beta (float): Its amplitude. Default: 0.46.
+        alpha (float): The mean of the cosine. Default: 0.54.
+        beta (float): The amplitude of the cosine. Default: 0.46.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Returns:
@@ -114,7 +114,7 @@ def hamming_window(
 
 @spelling()
 def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | None = None) -> Tensor:
-    """Hann's window: a cosine that begins and ends at 0.
+    """Return Hann's window, a raised cosine that begins and ends at 0.
 
     Args:
         window_length (int): Number of values.
@@ -135,7 +135,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: DType | Non
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: DType | None = None
 ) -> Tensor:
-    """Kaiser's window: a Bessel function of the first kind.
+    """Return Kaiser's window, made from a modified Bessel function of the first kind.
 
     Args:
         window_length (int): Number of values.
@@ -182,7 +182,7 @@ def _window_array(length, periodic, dtype, shape):
 
 @operator(generation=2)
 def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype: WindowType = mstype.float32):
-    """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
+    """Return Bartlett's triangular window, which rises linearly from 0 to 1 and falls again.
 
     Args:
         periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
@@ -203,7 +203,7 @@ def BartlettWindow(window_length: WindowLength, *, periodic: Bool = True, dtype:
 
 @operator(generation=2)
 def BlackmanWindow(window_length: WindowLength, *, periodic: Bool = True, dtype: WindowType = mstype.float32):
-    """Blackman's window: three terms of a sum of cosines.
+    """Return Blackman's window, a sum of three cosine terms.
 
     Args:
         periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
@@ -231,12 +231,12 @@ def HammingWindow(
     beta: Static(Float) = 0.46,
     dtype: WindowType = mstype.float32,
 ):
-    """Hamming's window: a cosine that does not reach 0.
+    """Return Hamming's window, a raised cosine that does not reach 0.
 
     Args:
         periodic (bool): True for a periodic window, False for a symmetric one. Default: True.
-        alpha (float): The middle of the cosine. Default: 0.54.
-        beta (float): Its amplitude. Default: 0.46.
+        alpha (float): The mean of the cosine. Default: 0.54.
+        beta (float): The amplitude of the cosine. Default: 0.46.
         dtype (mindspore.dtype): Floating point element type. Default: mindspore.float32.
 
     Inputs:

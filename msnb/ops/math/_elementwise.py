@@ -1,4 +1,4 @@
-"""Shared code of elementwise operators: checks, conversion, and the common part of their documentation."""
+"""Decorators that declare elementwise operators: checks, conversion, and the common part of their documentation."""
 
 import functools
 
@@ -31,7 +31,7 @@ def is_integer(x):
 
 
 def broadcasting(function):
-    """Return `function`, computed in float32 if its operands broadcast.
+    """Return `function` of two operands, changed to compute in float32 if their shapes differ.
 
     The gradient of broadcasting is a sum, which half precision cannot hold.
     """
@@ -64,7 +64,7 @@ def of_one(
     type_="float32",
     **spelled,
 ):
-    """Declare an operator of one Tensor, element by element.
+    """Return a decorator that declares an elementwise operator of one Tensor.
 
     Args:
         x (str): The Tensor of the example, as Python would write it.
@@ -102,7 +102,8 @@ def of_one(
 
 
 def of_real(*, x, output, **spelled):
-    """Declare a function of real numbers: integers go in as float32, half precision is computed wide. See `of_one`."""
+    """As `of_one`, for a function of real numbers: integers are cast to float32, and float16 is computed in float32.
+    """
 
     def declare(fn):
         wide = in_float32(fn)
@@ -125,7 +126,8 @@ def of_two(
     type_="float32",
     **spelled,
 ):
-    """Declare an operator of two Tensors, element by element, with broadcasting and MindSpore's implicit conversion.
+    """Return a decorator that declares an elementwise operator of two Tensors, with broadcasting and implicit
+    conversion.
 
     Args:
         x (str): The first Tensor of the example, as Python would write it.
@@ -170,7 +172,7 @@ def of_two(
 
 
 def comparison(*, output, **spelled):
-    """Declare a comparison of two Tensors with a bool result."""
+    """Return a decorator that declares a comparison of two Tensors with a bool result."""
 
     def declare(fn):
         name = fn.__name__
@@ -187,7 +189,7 @@ def comparison(*, output, **spelled):
 
 
 def logical(*, output, **spelled):
-    """Declare a connective of two Tensors of bool."""
+    """Return a decorator that declares a logical operator of two bool Tensors."""
 
     def declare(fn):
         name = fn.__name__

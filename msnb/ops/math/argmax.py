@@ -27,7 +27,7 @@ def _arg_extreme(op, function, x, axis, output_type):
 
 @operator
 def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
-    """Index of the largest element along an axis, the first one of equals.
+    """Return the index of the largest element along an axis, the first one of equals.
 
     Args:
         axis (int): The axis. Default: -1.
@@ -52,7 +52,7 @@ def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
 
 @operator
 def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
-    """Index of the smallest element along an axis, the first one of equals.
+    """Return the index of the smallest element along an axis, the first one of equals.
 
     Args:
         axis (int): The axis. Default: -1.
@@ -87,7 +87,7 @@ def _arg_with_value(op, function, x, axis, keep_dims):
 
 @operator
 def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
-    """The largest elements along an axis and their indices; of equal ones the first.
+    """Return the largest elements along an axis and their indices; among equal elements, the first index.
 
     Args:
         axis (int): The axis. Default: 0.
@@ -116,7 +116,7 @@ def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 
 @operator
 def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
-    """The smallest elements along an axis and their indices; of equal ones the first.
+    """Return the smallest elements along an axis and their indices; among equal elements, the first index.
 
     Args:
         axis (int): The axis. Default: 0.
@@ -146,11 +146,11 @@ def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
 @spelling(Argmax)
 @keyword_aliases(axis="dim")
 def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
-    """Index of the largest element along an axis, the first one of equals.
+    """Return the index of the largest element along an axis, the first one of equals.
 
     Args:
         input (Tensor): Numbers.
-        dim (int): The axis; None counts through all elements. Default: None.
+        dim (int): The axis; None searches the flattened Tensor. Default: None.
         keepdim (bool): Keep the axis with length 1. Default: False.
 
     Returns:
@@ -182,11 +182,11 @@ def _argmax_of(
 
 @spelling(Argmax, numpy="argmax")
 def _numpy_argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
-    """Index of the largest element along an axis, the first one of equals.
+    """Return the index of the largest element along an axis, the first one of equals.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Numbers or bool.
-        axis (int): The axis; None counts through all elements. Default: None.
+        axis (int): The axis; None searches the flattened Tensor. Default: None.
 
     Returns:
         Tensor of int64, without the axis.
@@ -200,11 +200,11 @@ def _numpy_argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
 
 @spelling(Argmin)
 def argmin(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> Tensor:
-    """Index of the smallest element along an axis, the first one of equals.
+    """Return the index of the smallest element along an axis, the first one of equals.
 
     Args:
         input (Tensor): Numbers.
-        axis (int): The axis; None counts through all elements. Default: None.
+        axis (int): The axis; None searches the flattened Tensor. Default: None.
         keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
@@ -236,11 +236,11 @@ def _argmin_of(
 
 @spelling(Argmin, numpy="argmin")
 def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
-    """Index of the smallest element along an axis, the first one of equals.
+    """Return the index of the smallest element along an axis, the first one of equals.
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Numbers or bool.
-        axis (int): The axis; None counts through all elements. Default: None.
+        axis (int): The axis; None searches the flattened Tensor. Default: None.
 
     Returns:
         Tensor of int32 (`argmax` gives int64), without the axis.
@@ -273,7 +273,8 @@ def _value_first(operator, tensor, axis, keep_dims):
 
 
 def _index_first(operator):
-    """Return the MindSpore 2 function of the class `operator`."""
+    """Return MindSpore 2's function for the class `operator`: it returns (value, index) of a Tensor, along an axis.
+    """
     name = operator.__name__
 
     def function(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:

@@ -55,7 +55,7 @@ spelling(Add, function="tensor_add", generation=1)(Add.functional)
 @spelling(Add, method="add")
 @keyword_aliases(y="other")
 def _add_of(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """Return the sum with `alpha` times another operand."""
+    """Return self + alpha * other."""
     return Add.functional(self, other if alpha == 1 else other * alpha)
 
 
@@ -83,8 +83,8 @@ def subtract(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) 
 
     Args:
         input (Union[Tensor, Number]): The first operand.
-        other (Union[Tensor, Number]): Subtrahend.
-        alpha (Number): Factor of `other`. Default: 1.
+        other (Union[Tensor, Number]): The subtrahend.
+        alpha (Number): The factor of `other`: input - alpha * other. Default: 1.
 
     Returns:
         Tensor of the broadcast shape and the common element type.
@@ -228,7 +228,7 @@ def Lerp(input, end, weight):
 
 @operator(functional="addcmul", methods=("addcmul",), generation=2)
 def Addcmul(input, tensor1, tensor2, value=1):
-    """input + value * tensor1 * tensor2.
+    """Return input + value * tensor1 * tensor2.
 
     Inputs:
         - **input** (Tensor) - Numbers.
@@ -248,7 +248,7 @@ def Addcmul(input, tensor1, tensor2, value=1):
 @operator(functional="addcdiv", methods=("addcdiv",), generation=2)
 @in_float32
 def Addcdiv(input, tensor1, tensor2, value=1):
-    """input + value * tensor1 / tensor2.
+    """Return input + value * tensor1 / tensor2.
 
     Inputs:
         - **input** (Tensor) - Numbers.
@@ -268,11 +268,11 @@ def Addcdiv(input, tensor1, tensor2, value=1):
 @operator
 @shapes("x: ... n")
 def _Diff(x, n: Int = 1, axis: Int = -1):
-    """Differences of neighbours along an axis.
+    """Compute the differences x[i + 1] - x[i] along an axis, `n` times.
 
     Inputs:
         - **x** (Tensor) - Numbers.
-        - **n** (int) - How many times. Default: 1.
+        - **n** (int) - Number of times that differences are taken. Default: 1.
         - **axis** (int) - The axis. Default: -1.
 
     Outputs:
@@ -283,11 +283,11 @@ def _Diff(x, n: Int = 1, axis: Int = -1):
 
 @spelling(_Diff, function="diff", method="diff")
 def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-    """Differences of neighbours along an axis.
+    """Compute the differences x[i + 1] - x[i] along an axis, `n` times.
 
     Args:
         x (Tensor): Numbers.
-        n (int): How many times. Default: 1.
+        n (int): Number of times that differences are taken. Default: 1.
         axis (int): The axis. Default: -1.
         prepend (Tensor): Values before `x` along the axis. Default: None, nothing.
         append (Tensor): Values after it. Default: None, nothing.
@@ -307,11 +307,11 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
 def diff_ext(
     input: Tensor, n: Int = 1, dim: Int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """Differences of neighbours along a dimension.
+    """Compute the differences x[i + 1] - x[i] along a dimension, `n` times.
 
     Args:
         input (Tensor): Numbers.
-        n (int): How many times. Default: 1.
+        n (int): Number of times that differences are taken. Default: 1.
         dim (int): The dimension. Default: -1.
         prepend (Tensor): Values before `input` along the dimension. Default: None, nothing.
         append (Tensor): Values after it. Default: None, nothing.
@@ -326,7 +326,7 @@ def diff_ext(
 def _diff_of_numpy(
     a: ArrayLike, n: Int = 1, axis: Int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
 ) -> Tensor:
-    """Differences of neighbours along an axis.
+    """Compute the differences x[i + 1] - x[i] along an axis, `n` times.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; of bool, whether neighbours differ.
