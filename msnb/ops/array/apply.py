@@ -57,7 +57,7 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[in
         func (Callable): Called as ``func(result, axis=axis)`` for each axis; `result` is `a` at first. An axis that
             it removes is restored with length 1.
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        axes (Union[int, tuple[int], list[int]]): The axes.
+        axes (Union[int, tuple[int], list[int]]): The axes, in the order of the calls.
 
     Returns:
         Tensor of as many dimensions as `a`.

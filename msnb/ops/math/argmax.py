@@ -273,8 +273,7 @@ def _value_first(operator, tensor, axis, keep_dims):
 
 
 def _index_first(operator):
-    """Return MindSpore 2's function for the class `operator`: it returns (value, index) of a Tensor, along an axis.
-    """
+    """Return MindSpore 2's function for the class `operator`; the function returns (index, value)."""
     name = operator.__name__
 
     def function(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:

@@ -32,7 +32,7 @@ def _weighted_mean(x, weights, wave):
 
 
 def _small_argument(order, x):
-    """Return J and Y of |x| up to the border."""
+    """Return the Bessel functions J and Y at |x| <= `_BORDER`, from integrals."""
     first = _weighted_mean(x, 1.0, jnp.cos), _weighted_mean(x, _SINES, jnp.sin)
     logarithm = jnp.log(x / 2) + np.euler_gamma
     if order == 0:
@@ -42,7 +42,7 @@ def _small_argument(order, x):
 
 
 def _large_argument(order, x):
-    """Return J and Y of x above the border."""
+    """Return the Bessel functions J and Y at x > `_BORDER`, from the asymptotic expansion."""
     mu, term, even, odd = 4.0 * order**2, 1.0, 1.0, 0.0
     for k in range(1, 8):
         term = term * (mu - (2 * k - 1) ** 2) / (k * 8 * x)
@@ -69,7 +69,7 @@ def _compute_ordinary(order, kind, x):
 
 
 def _compute_modified(order, x):
-    """Return K times exp(x)."""
+    """Return the modified Bessel function K times exp(x)."""
     is_positive = (x > 0) & (x < jnp.inf)
     size = jnp.where(is_positive, x, 1.0)
     reach = jnp.arccosh(1 + 90 / jnp.maximum(size, jnp.finfo(x.dtype).tiny * 1e3))
@@ -81,7 +81,7 @@ def _compute_modified(order, x):
 
 
 def _with_slope(function, slope):
-    """Return `function` with derivative slope(x, function(x)) at x."""
+    """Return `function` with a custom derivative: slope(x, function(x)) at x."""
     differentiable = jax.custom_jvp(function)
 
     @differentiable.defjvp
@@ -95,7 +95,7 @@ def _with_slope(function, slope):
 
 @functools.cache
 def _bessel_function(name):
-    """Return the function of arrays that MindSpore calls "bessel_<name>"."""
+    """Return the differentiable array function of MindSpore's "bessel_<name>"."""
     order = int(name[1])
     other = lambda x: _bessel_function(f"{name[0]}{1 - order}{name[2:]}")(x)
     if name[0] in "jy":

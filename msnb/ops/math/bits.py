@@ -24,7 +24,7 @@ from msnb.ops.math._elementwise import of_one, of_two
     numpy=as_given("invert", "bitwise_not"),
 )
 def Invert(x):
-    """Each bit of each element flipped."""
+    """Flip each bit of each element."""
     return jnp.invert(x)
 
 
@@ -40,7 +40,7 @@ def Invert(x):
     numpy="bitwise_and",
 )
 def BitwiseAnd(x, y):
-    """Bits that are set in both operands."""
+    """Bitwise and of the operands."""
     return jnp.bitwise_and(x, y)
 
 
@@ -56,7 +56,7 @@ def BitwiseAnd(x, y):
     numpy="bitwise_or",
 )
 def BitwiseOr(x, y):
-    """Bits that are set in one operand or both."""
+    """Bitwise or of the operands."""
     return jnp.bitwise_or(x, y)
 
 
@@ -72,13 +72,13 @@ def BitwiseOr(x, y):
     numpy="bitwise_xor",
 )
 def BitwiseXor(x, y):
-    """Bits that are set in exactly one operand."""
+    """Bitwise exclusive or of the operands."""
     return jnp.bitwise_xor(x, y)
 
 
 @operator
 def PopulationCount(x):
-    """Number of bits set in each element.
+    """Number of 1 bits of each element.
 
     Inputs:
         - **x** (Tensor) - Integers, of any shape.
@@ -99,7 +99,7 @@ def PopulationCount(x):
 
 @spelling(PopulationCount)
 def population_count(input_x: Tensor) -> Tensor:
-    """The number of 1 bits of each integer.
+    """Number of 1 bits of each element.
 
     Args:
         input_x (Tensor): int16 or uint16.
@@ -118,7 +118,7 @@ def population_count(input_x: Tensor) -> Tensor:
     type_="int32",
 )
 def LeftShift(x, y):
-    """The bits of the first operand, moved to the left by as many places as the second says."""
+    """Shift the bits of `x` to the left by `y` places."""
     return jnp.left_shift(x, y)
 
 
@@ -130,7 +130,7 @@ def LeftShift(x, y):
     type_="int32",
 )
 def RightShift(x, y):
-    """The bits of the first operand, moved to the right by as many places as the second says; the sign stays."""
+    """Shift the bits of `x` to the right by `y` places; the sign stays."""
     return jnp.right_shift(x, y)
 
 

@@ -22,7 +22,7 @@ from msnb.ops.math.logic import ReduceAll, ReduceAny, any_
 
 @comparison(output="[ True False False]", functional="equal", methods=("equal", "eq"), numpy="equal")
 def Equal(x, y):
-    """True where the operands are equal."""
+    """Return True where the operands are equal."""
     return jnp.equal(x, y)
 
 
@@ -31,7 +31,7 @@ spelling(Equal, function="eq")(Equal.functional)
 
 @comparison(output="[False  True  True]", functional="not_equal", methods=("not_equal", "ne"), numpy="not_equal")
 def NotEqual(x, y):
-    """True where the operands differ."""
+    """Return True where the operands differ."""
     return jnp.not_equal(x, y)
 
 
@@ -46,7 +46,7 @@ spelling(NotEqual, function="ne")(NotEqual.functional)
     numpy="greater",
 )
 def Greater(x, y):
-    """True where the first operand is larger."""
+    """Return x > y for each pair of elements."""
     return jnp.greater(x, y)
 
 
@@ -62,7 +62,7 @@ spelling(Greater, function="gt")(Greater.functional)
     numpy="greater_equal",
 )
 def GreaterEqual(x, y):
-    """True where the first operand is not smaller."""
+    """Return x >= y for each pair of elements."""
     return jnp.greater_equal(x, y)
 
 
@@ -74,7 +74,7 @@ spelling(GreaterEqual, function="ge")(GreaterEqual.functional)
     output="[False False  True]", functional="less", methods=("less", "lt", "__lt__"), generation=2, numpy="less"
 )
 def Less(x, y):
-    """True where the first operand is smaller."""
+    """Return x < y for each pair of elements."""
     return jnp.less(x, y)
 
 
@@ -90,7 +90,7 @@ spelling(Less, function="lt")(Less.functional)
     numpy="less_equal",
 )
 def LessEqual(x, y):
-    """True where the first operand is not larger."""
+    """Return x <= y for each pair of elements."""
     return jnp.less_equal(x, y)
 
 
@@ -100,7 +100,7 @@ spelling(LessEqual, function="le")(LessEqual.functional)
 
 @operator(functional="approximate_equal")
 def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
-    """True where the operands differ by less than `tolerance`.
+    """Return True where the operands differ by less than `tolerance`.
 
     Args:
         tolerance (float): Largest difference that still counts as equal. Default: 1e-05.
@@ -129,7 +129,7 @@ def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
 
 @operator
 def EqualCount(x, y):
-    """Number of places in which two Tensors agree.
+    """Count the positions at which two Tensors are equal.
 
     Inputs:
         - **x** (Tensor) - Numbers or bool, of any shape.
@@ -158,34 +158,36 @@ _equal, _not_equal = Equal(), NotEqual()
 
 
 def _comparison_operand(other):
-    """Return `other` as an operand of a comparison. NotImplemented for lists too: MindSpore calls none equal."""
+    """Convert `other` to an operand of a comparison, or return NotImplemented. Lists give NotImplemented, too: in
+    MindSpore no list is equal to a Tensor.
+    """
     return NotImplemented if isinstance(other, (list, tuple)) else other_operand(other)
 
 
 @spelling(Equal, method="__eq__", generation=1)
 def _eq(self: Tensor, other: object) -> Tensor | bool:
-    """Elementwise equality; plain False if `other` is no Tensor, number or numpy array."""
+    """Compare elementwise for equality; return plain False if `other` is no Tensor, number or numpy array."""
     other = _comparison_operand(other)
     return False if other is NotImplemented else _equal(self, other)
 
 
 @spelling(NotEqual, method="__ne__", generation=1)
 def _ne(self: Tensor, other: object) -> Tensor | bool:
-    """Elementwise inequality; plain True if `other` is no Tensor, number or numpy array."""
+    """Compare elementwise for inequality; return plain True if `other` is no Tensor, number or numpy array."""
     other = _comparison_operand(other)
     return True if other is NotImplemented else _not_equal(self, other)
 
 
 @operator(functional="isclose", called=("input", ("other", "x2")), methods=("isclose",))
 def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan: Bool = False):
-    """True where two Tensors are equal up to a tolerance, abs(input - other) <= atol + rtol * abs(other).
+    """Return True where two Tensors are equal up to a tolerance, abs(input - other) <= atol + rtol * abs(other).
 
     Args:
         input (Tensor): Numbers.
         other (Tensor): Numbers.
         rtol (float): Relative tolerance. Default: 1e-05.
         atol (float): Absolute tolerance. Default: 1e-08.
-        equal_nan (bool): Whether two nan are equal. Default: False.
+        equal_nan (bool): Treat two nan as equal. Default: False.
 
     Returns:
         Tensor of bool.
@@ -198,14 +200,14 @@ def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan
 def _isclose_of_numpy(
     a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: Bool = False
 ) -> Tensor:
-    """True where two Tensors are equal up to a tolerance, abs(a - b) <= atol + rtol * abs(b).
+    """Return True where two Tensors are equal up to a tolerance, abs(a - b) <= atol + rtol * abs(b).
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
         b (Union[Tensor, list, tuple, int, float, bool]): Of a shape that broadcasts with that of `a`.
         rtol (float): Relative tolerance. Default: 1e-05.
         atol (float): Absolute tolerance. Default: 1e-08.
-        equal_nan (bool): Whether two nan are equal. Default: False.
+        equal_nan (bool): Treat two nan as equal. Default: False.
 
     Returns:
         Tensor of bool, of the shape in which the operands meet.
@@ -225,7 +227,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor
     Args:
         a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
         a2 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
-        equal_nan (bool): Whether two nan are equal. Default: False.
+        equal_nan (bool): Treat two nan as equal. Default: False.
 
     Returns:
         Tensor of bool, a scalar.
@@ -271,7 +273,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
         other (Tensor): Numbers.
         rtol (float): Relative tolerance. Default: 1e-05.
         atol (float): Absolute tolerance. Default: 1e-08.
-        equal_nan (bool): Whether two nan are equal. Default: False.
+        equal_nan (bool): Treat two nan as equal. Default: False.
 
     Returns:
         bool; in a compiled graph a Tensor of bool, whose value is known when it runs.
@@ -292,7 +294,7 @@ def _contains_of(self: Tensor, item: Any) -> bool:
 @differs_in_api2("the element types of the inputs may differ, and one of them may be of whole numbers")
 @spelling(ApproximateEqual, function="approximate_equal")
 def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
-    """True where two Tensors differ by less than a tolerance.
+    """Return True where two Tensors differ by less than a tolerance.
 
     Args:
         x (Tensor): Numbers.

@@ -1,4 +1,4 @@
-"""Complex numbers and their parts."""
+"""Operators on complex numbers and on their real and imaginary parts."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -28,7 +28,9 @@ _OF_COMPLEX = "; complex64 gives float32, complex128 gives float64"
 
 
 def _component_operator(allowed=ANY, input_description="Complex or other numbers", result=_OF_COMPLEX, **spelled):
-    """Decorator: `take(x)` returns the operator's component of each element."""
+    """Return a decorator that declares an operator from a function `take(x)`, which returns one component of each
+    element.
+    """
 
     def declare(take):
         name = take.__name__
@@ -45,19 +47,19 @@ def _component_operator(allowed=ANY, input_description="Complex or other numbers
 
 @_component_operator(functional="real")
 def Real(x):
-    """The real part of each element; real numbers are their own."""
+    """The real part of each element; a real number is returned unchanged."""
     return jnp.real(x)
 
 
 @_component_operator(functional="imag")
 def Imag(x):
-    """The imaginary part of each element; that of a real number is 0."""
+    """The imaginary part of each element, 0 for a real number."""
     return jnp.imag(x)
 
 
 @_component_operator(functional="conj", methods=("conj",), result=" and its element type")
 def Conj(x):
-    """Each element with its imaginary part negated; real numbers stay as they are."""
+    """The complex conjugate of each element; a real number is returned unchanged."""
     return jnp.conj(x)
 
 
@@ -97,7 +99,7 @@ def _imag_of(self: Tensor) -> Tensor:
 
 @operator
 def Complex(real, imag):
-    """Complex numbers from their parts.
+    """Make complex numbers from their real and imaginary parts.
 
     Inputs:
         - **real** (Tensor) - Real parts, float32 or float64.
@@ -135,7 +137,7 @@ _COMPONENT_TYPES = frozenset(t for t in FLOAT if t.itemsize in (4, 8))
 @operator(functional="polar", generation=2)
 @shapes("abs angle: ~s")
 def Polar(abs, angle):
-    """Complex numbers from their magnitudes and angles.
+    """Make complex numbers from their magnitudes and angles.
 
     Inputs:
         - **abs** (Tensor) - Magnitudes, float32 or float64.
@@ -156,7 +158,7 @@ def Polar(abs, angle):
 
 @operator
 def ConjugateTranspose(x, perm: Ints):
-    """A Tensor with its dimensions in another order and its elements conjugated.
+    """Permute the dimensions of a Tensor, and conjugate its elements.
 
     Inputs:
         - **x** (Tensor) - Numbers, of any shape.
@@ -181,7 +183,7 @@ def ConjugateTranspose(x, perm: Ints):
 
 @spelling(Real, Imag)
 def view_as_real(input: Tensor) -> Tensor:
-    """The parts of complex numbers as a further dimension of length 2.
+    """Convert complex numbers to real ones with a new last dimension of length 2: real part and imaginary part.
 
     Args:
         input (Tensor): Complex numbers.

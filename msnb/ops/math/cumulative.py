@@ -27,7 +27,7 @@ def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
 
     Inputs:
         - **x** (Tensor) - Numbers.
-        - **axis** (int) - Axis to run along.
+        - **axis** (int) - The axis of the accumulation.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -54,7 +54,7 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
 
     Inputs:
         - **x** (Tensor) - Numbers.
-        - **axis** (int) - Axis to run along.
+        - **axis** (int) - The axis of the accumulation.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -72,7 +72,7 @@ def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
 
 
 def _accumulate(op, accumulate, start, x, axis, exclusive, reverse):
-    """Accumulate along an axis, beginning with `start`."""
+    """Apply a cumulative function along an axis. With `exclusive` the first result is `start`."""
     dtype_in(op, "x", x, NUMBER)
     axis = axis_in(op, axis, x.ndim)
     if reverse:
@@ -128,8 +128,7 @@ _ADDED_AS = {**_WIDENED, mstype.uint8: mstype.int32}  # element types whose sums
 
 @spelling(CumSum, method="cumsum", generation=1)
 def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
-    """Return the cumulative sum as `ops.cumsum`, of the flattened Tensor without an axis; bool and small integers as
-    int32.
+    """Return the cumulative sum along an axis, or of the flattened Tensor; bool and small integers are added as int32.
     """
     axis = axis if dim is None else dim
     dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
@@ -138,7 +137,7 @@ def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None
 
 @spelling(CumProd, method="cumprod")
 def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
-    """Return the cumulative product as `ops.cumprod`, of the flattened Tensor without an axis."""
+    """Return the cumulative product along an axis, or of the flattened Tensor."""
     axis = axis if dim is None else dim
     return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
 
@@ -207,10 +206,10 @@ def _extremes_with_indices(op, combine, x, axis):
 
 @operator(functional="cummax", called=("input",), methods=("cummax",), generation=2)
 def Cummax(x, *, axis: Int):
-    """Cumulative maximum along an axis, and its index.
+    """Cumulative maximum along an axis, and the index of each maximum.
 
     Args:
-        axis (int): Axis to run along.
+        axis (int): The axis of the accumulation.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -227,10 +226,10 @@ def Cummax(x, *, axis: Int):
 
 @operator(functional="cummin", called=("input",), methods=("cummin",), generation=2)
 def Cummin(x, *, axis: Int):
-    """Cumulative minimum along an axis, and its index.
+    """Cumulative minimum along an axis, and the index of each minimum.
 
     Args:
-        axis (int): Axis to run along.
+        axis (int): The axis of the accumulation.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -257,7 +256,7 @@ def CumulativeLogsumexp(x, axis: Int, *, exclusive: Bool = False, reverse: Bool 
 
     Inputs:
         - **x** (Tensor) - Floating point.
-        - **axis** (Union[Tensor, int]) - Axis to run along.
+        - **axis** (Union[Tensor, int]) - The axis of the accumulation.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -284,7 +283,7 @@ def logcumsumexp(input: Tensor, axis: int) -> Tensor:
 
     Args:
         input (Tensor): Floating point.
-        axis (int): Axis to run along.
+        axis (int): The axis of the accumulation.
 
     Returns:
         Tensor of the shape and element type of `input`.

@@ -24,11 +24,11 @@ def check_matrices(op, argument, x):
 @operator
 @in_float32
 def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
-    r"""Singular values of matrices, and the vectors that belong to them: :math:`A = U \cdot diag(S) \cdot V^H`.
+    r"""Singular value decomposition of matrices, :math:`A = U \cdot diag(S) \cdot V^H`.
 
     Args:
-        full_matrices (bool): Whether `u` and `v` are square. Default: False.
-        compute_uv (bool): Compute `u` and `v`; without, they are single zeros. Default: True.
+        full_matrices (bool): Return square matrices `u` and `v`. Default: False.
+        compute_uv (bool): Compute `u` and `v`; if False, each is a single zero. Default: True.
 
     Inputs:
         - **input** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -59,11 +59,11 @@ def Svd(input, *, full_matrices: Bool = False, compute_uv: Bool = True):
 
 @spelling(Svd, function="svd", method="svd")
 def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> Tensor | tuple[Tensor, Tensor, Tensor]:
-    r"""Singular values of matrices, and the vectors that belong to them: :math:`A = U \cdot diag(S) \cdot V^H`.
+    r"""Singular value decomposition of matrices, :math:`A = U \cdot diag(S) \cdot V^H`.
 
     Args:
         input (Tensor): Floating point or complex, of shape (*, M, N).
-        full_matrices (bool): Whether `u` and `v` are square. Default: False.
+        full_matrices (bool): Return square matrices `u` and `v`. Default: False.
         compute_uv (bool): Compute `u` and `v`, too. Default: True.
 
     Returns:
@@ -80,10 +80,10 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
 @operator
 @in_float32
 def Qr(x, *, full_matrices: Bool = False):
-    """Matrices as the product of an orthogonal matrix and an upper triangular one.
+    """QR decomposition of matrices: the product of an orthogonal matrix and an upper triangular one.
 
     Args:
-        full_matrices (bool): Whether the orthogonal matrix is square. Default: False.
+        full_matrices (bool): Return a square orthogonal matrix. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -101,7 +101,7 @@ def Qr(x, *, full_matrices: Bool = False):
 
 @spelling(Qr)
 def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    """Matrices as the product of an orthogonal matrix and an upper triangular one.
+    """QR decomposition of matrices: the product of an orthogonal matrix and an upper triangular one.
 
     Args:
         input (Tensor): Floating point or complex, of shape (*, M, N).
@@ -121,7 +121,7 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
 @spelling(Qr, method="qr")
 def _qr_of(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
-    """Return the factors of `ops.qr`; with `some`, the reduced ones."""
+    """Return the QR decomposition as `ops.qr` does, the reduced one if `some` is True."""
     return Qr.functional(self, not some)
 
 
@@ -147,7 +147,9 @@ def Geqrf(input):
 
 
 def _apply_reflections(x, tau, other, adjoint=False):
-    """Return the product of the reflections below the diagonal of `x` and `other`. JAX's function has no derivative."""
+    """Return Q @ other, where Q is the product of the reflections below the diagonal of `x`. JAX's function has no
+    derivative.
+    """
     count = tau.shape[-1]
     row, column = jnp.arange(x.shape[-2])[:, None], jnp.arange(count)
     vectors = jnp.where(row > column, x[..., :count], (row == column).astype(x.dtype))
@@ -165,11 +167,11 @@ def _apply_reflections(x, tau, other, adjoint=False):
 @shapes("x: *s _ _, tau: *s _")
 @in_float32
 def Orgqr(x, tau):
-    """The product of Householder's reflections, its first columns.
+    """Return the first columns of the product of Householder reflections.
 
     Inputs:
         - **x** (Tensor) - The reflections below the diagonal, of shape (*, M, N) with N <= M.
-        - **tau** (Tensor) - Their scales, of shape (*, K) with K <= N.
+        - **tau** (Tensor) - The scales of the reflections, of shape (*, K) with K <= N.
 
     Outputs:
         Tensor of the shape of `x`.
@@ -190,11 +192,11 @@ def Orgqr(x, tau):
 
 @spelling(Orgqr, function="orgqr", method="orgqr")
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
-    """The product of Householder's reflections, its first columns.
+    """Return the first columns of the product of Householder reflections.
 
     Args:
         input (Tensor): The reflections below the diagonal, of shape (*, M, N) with N <= M.
-        input2 (Tensor): Their scales, of shape (*, K) with K <= N.
+        input2 (Tensor): The scales of the reflections, of shape (*, K) with K <= N.
 
     Returns:
         Tensor of the shape of `input`.
@@ -206,15 +208,15 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 @shapes("x: *s _ _, tau: *s _, other: *s _ _")
 @in_float32
 def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
-    """Matrices times the product of Householder's reflections, which is a square matrix Q.
+    """Multiply matrices by Q, the product of Householder reflections, a square matrix.
 
     Args:
         left (bool): True for Q @ other, False for other @ Q. Default: True.
-        transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
+        transpose (bool): Use the conjugate transpose of Q. Default: False.
 
     Inputs:
         - **x** (Tensor) - The reflections below the diagonal, of shape (*, MN, K).
-        - **tau** (Tensor) - Their scales, of shape (*, min(MN, K)).
+        - **tau** (Tensor) - The scales of the reflections, of shape (*, min(MN, K)).
         - **other** (Tensor) - Of shape (*, M, N); MN is M with `left`, else N.
 
     Outputs:
@@ -239,14 +241,14 @@ def Ormqr(x, tau, other, *, left: Bool = True, transpose: Bool = False):
 
 @spelling(Ormqr)
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
-    """Matrices times the product of Householder's reflections, which is a square matrix Q.
+    """Multiply matrices by Q, the product of Householder reflections, a square matrix.
 
     Args:
         input (Tensor): The reflections below the diagonal, of shape (*, MN, K).
-        tau (Tensor): Their scales, of shape (*, min(MN, K)).
+        tau (Tensor): The scales of the reflections, of shape (*, min(MN, K)).
         other (Tensor): Of shape (*, M, N); MN is M with `left`, else N.
         left (bool): True for Q @ other, False for other @ Q. Default: True.
-        transpose (bool): Whether Q is transposed, and conjugated, before. Default: False.
+        transpose (bool): Use the conjugate transpose of Q. Default: False.
 
     Returns:
         Tensor of the shape of `other`.
@@ -256,7 +258,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 @spelling(Ormqr, method="ormqr")
 def _ormqr_of(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
-    """Return the product of `ops.ormqr`."""
+    """Multiply matrices by the product of Householder reflections; see `ops.ormqr`."""
     return Ormqr.functional(self, input2, input3, left, transpose)
 
 

@@ -15,7 +15,7 @@ from msnb.ops._upcast import in_float32
 @shapes("a: n n")
 @in_float32
 def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
-    """Eigenvalues of a symmetric or Hermitian matrix in rising order, and its eigenvectors as columns.
+    """Return the eigenvalues of a symmetric or Hermitian matrix in rising order, and the eigenvectors as columns.
 
     Args:
         lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
@@ -30,7 +30,9 @@ def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
 @shapes("a: ... _ _")
 @in_float32
 def _LuFactor(a):
-    """The triangular factors of a matrix in one matrix, and the row with which each row was exchanged."""
+    """LU decomposition: both triangular factors in one matrix, and for each row the index of the row it was exchanged
+    with.
+    """
     factors, pivots = jax.scipy.linalg.lu_factor(a)
     return factors, pivots.astype(jnp.int32)
 
@@ -39,7 +41,7 @@ def _LuFactor(a):
 @shapes("a: _ _")
 @in_float32
 def _LuFactors(a):
-    """A permutation, a lower and an upper triangular matrix, whose product is `a`."""
+    """LU decomposition: a permutation matrix, a lower and an upper triangular matrix, whose product is `a`."""
     return tuple(jax.scipy.linalg.lu(a))
 
 
@@ -47,7 +49,7 @@ def _LuFactors(a):
 @shapes("lu: n n, pivots: n, b: n | n _")
 @in_float32
 def _LuSolveBy(lu, pivots, b, *, trans: OneOf(0, 1, 2) = 0):
-    """The solution x of A x = b, from the factors of A by `_LuFactor`."""
+    """Solve A x = b for x, given the factors of A from `_LuFactor`."""
     same_dtype("lu_solve", lu=lu, b=b)
     return jax.scipy.linalg.lu_solve((lu, pivots), b, trans)
 
@@ -56,7 +58,7 @@ def _LuSolveBy(lu, pivots, b, *, trans: OneOf(0, 1, 2) = 0):
 @shapes("a: n n, b: n | n _")
 @in_float32
 def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, unit_diagonal: Bool = False):
-    """The solution x of a x = b for a triangular matrix."""
+    """Solve a x = b for x, where `a` is a triangular matrix."""
     same_dtype("solve_triangular", a=a, b=b)
     return jax.scipy.linalg.solve_triangular(a, b, trans, lower, unit_diagonal)
 
@@ -65,7 +67,9 @@ def _SolveTriangular(a, b, *, trans: OneOf(0, 1, 2) = 0, lower: Bool = False, un
 @shapes("a: m _, b: m | m _")
 @in_float32
 def _LeastSquares(a, b):
-    """The least-squares solution of minimum norm, the residues, the rank (int64), and the singular values."""
+    """Solve a x = b by least squares; return the solution of minimum norm, the residues, the rank (int64), and the
+    singular values.
+    """
     x, residues, rank, values = jnp.linalg.lstsq(a, b)
     return x, residues, rank.astype(jnp.int64), values
 
@@ -74,7 +78,7 @@ def _LeastSquares(a, b):
 @shapes("blocks: () | _ | _ _")
 @in_float32
 def _BlockDiagonal(blocks: Tensors):
-    """A matrix with others along its diagonal."""
+    """Build a block diagonal matrix from matrices."""
     return jax.scipy.linalg.block_diag(*blocks)
 
 

@@ -14,7 +14,7 @@ from msnb.ops._upcast import in_float32
 
 
 def _p_norm(difference, p):
-    """Return the p-norm over the last dimension. Its gradient is 0 where the vectors are equal."""
+    """Return the p-norm of the vectors along the last dimension. The gradient at the zero vector is 0."""
     size = jnp.abs(difference)
     if p == 0:
         return jnp.sum(difference != 0, -1).astype(difference.dtype)
@@ -32,10 +32,10 @@ def _p_norm(difference, p):
 @shapes("input_x input_y: ~s _ m")
 @in_float32
 def Cdist(input_x, input_y, *, p: Static(Float) = 2.0):
-    """Distances of each row of a matrix to each row of another.
+    """Compute the distance of each row of a matrix to each row of another.
 
     Args:
-        p (float): Of which norm, not negative; 0 counts the elements that differ. Default: 2.0.
+        p (float): Order of the norm, not negative; 0 counts the elements that differ. Default: 2.0.
 
     Inputs:
         - **input_x** (Tensor) - Floating point, of shape (*, P, M).
@@ -65,7 +65,7 @@ def Cdist(input_x, input_y, *, p: Static(Float) = 2.0):
 @operator(functional="dist", generation=2)
 @in_float32
 def _Dist(input, other, *, p: Static(Float) = 2.0):
-    """The norm of the difference of two Tensors.
+    """The p-norm of the difference of two Tensors.
 
     Args:
         p (float): Of which norm. Default: 2.0.

@@ -1,4 +1,4 @@
-"""Quotients and remainders."""
+"""Operators that divide two Tensors: quotients and remainders."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from msnb.ops.math._elementwise import floating, is_integer, of_two
 
 @in_float32
 def _divide_r1_1(x, y):
-    """Divide as r1.1: integers are divided as float64 and truncated to their type."""
+    """Divide as MindSpore r1.1 does: integers are divided as float64, and the quotient is cast to their type."""
     if is_integer(x):
         return (x.astype(jnp.float64) / y.astype(jnp.float64)).astype(x.dtype)
     return x / y
@@ -34,19 +34,23 @@ def _divide_no_nan(x, y):
 
 
 def _zero_quotient(x):
-    """Return the quotients of integers and 0: the type's largest number, its smallest for negative ones, 0 for 0."""
+    """Return the result of x / 0 for integers: the type's largest number for x > 0, the smallest for x < 0, and 0 for
+    0.
+    """
     info = jnp.iinfo(x.dtype)
     largest, smallest, none = (jnp.asarray(v, x.dtype) for v in (info.max, info.min, 0))
     return jnp.where(x > 0, largest, jnp.where(x < 0, smallest, none))
 
 
 def _integer_nan(x):
-    """Return the integer for NaN: the smallest of 32 and 64 bits, 0 for narrower and unsigned types."""
+    """Return the integer that stands for NaN: the smallest number of 32- and 64-bit types, 0 for narrower and unsigned
+    types.
+    """
     return jnp.iinfo(x.dtype).min if x.dtype in (jnp.int32, jnp.int64) else 0
 
 
 def _guard_zero_divisor(divide, at_zero):
-    """Return divide(x, y) with at_zero(x) for integers divided by 0, which hardware leaves undefined."""
+    """Return `divide`, changed to give at_zero(x) for an integer x divided by 0, which hardware leaves undefined."""
 
     def compute(x, y):
         if not is_integer(x):
@@ -80,7 +84,7 @@ def _xdivy(x, y):
     output="[0.25 0.4  0.5 ]",
 )
 def RealDiv(x, y):
-    """Quotient of the operands; integers give an integer."""
+    """Return x / y; for integers the result is an integer, too."""
     return _divide_r1_1(x, y)
 
 
@@ -90,12 +94,12 @@ def RealDiv(x, y):
     output="[-1.3333334  2.5        2.       ]",
 )
 def Div(x, y):
-    """Quotient of the operands; integers give an integer."""
+    """Return x / y; for integers the result is an integer, too."""
     return _divide_r1_1(x, y)
 
 
 def _divide_as_fractions(x: Tensor, y: Tensor) -> Tensor:
-    """Return the quotient, in float32 for whole numbers: the class Div of MindSpore 2."""
+    """Return the quotient as MindSpore 2's class Div does: integers give float32."""
     return _TrueDiv.functional(x, y)
 
 
@@ -104,7 +108,7 @@ called_as(Div, _divide_as_fractions, "the quotient of whole numbers is a float32
 
 @of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", output="[0.  0.  0.5]")
 def DivNoNan(x, y):
-    """Quotient of the operands, 0 where the divisor is 0."""
+    """Return x / y, and 0 where `y` is 0."""
     return _divide_no_nan(x, y)
 
 
@@ -119,7 +123,7 @@ def DivNoNan(x, y):
     allowed=FLOAT,
 )
 def Xdivy(x, y):
-    """x / y, and 0 where x is 0 even if y is 0 too."""
+    """Return x / y, and 0 where `x` is 0, even if `y` is 0 too."""
     return _xdivy(x, y)
 
 
@@ -134,7 +138,7 @@ def Xdivy(x, y):
     numpy=number("floor_divide"),
 )
 def FloorDiv(x, y):
-    """Quotient of the operands, rounded down."""
+    """Return x / y, rounded down."""
     return _guard_zero_divisor(_floor_divide, _zero_quotient)(x, y)
 
 
@@ -154,7 +158,7 @@ spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
     numpy=number("remainder", "mod"),
 )
 def FloorMod(x, y):
-    """Remainder of the floored quotient; it has the sign of the divisor."""
+    """Return the remainder of x / y rounded down; it has the sign of the divisor."""
     return _guard_zero_divisor(jnp.mod, _integer_nan)(x, y)
 
 
@@ -166,13 +170,13 @@ spelling(FloorMod, function="remainder")(FloorMod.functional)
 @spelling(FloorMod, method="remainder")
 @keyword_aliases(divisor="other")
 def _remainder_of(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return the remainder of the floored quotient. It has the sign of the divisor."""
+    """Return the remainder of the quotient rounded down. It has the sign of the divisor."""
     return FloorMod.functional(self, other)
 
 
 @of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", output="[-1.  1.  0.]", numpy=number("fmod"))
 def Mod(x, y):
-    """Remainder of the truncated quotient; it has the sign of the dividend."""
+    """Return the remainder of x / y rounded towards zero; it has the sign of the dividend."""
     return _guard_zero_divisor(jnp.fmod, lambda x: jnp.where(x == 0, 0, _integer_nan(x)))(x, y)
 
 
@@ -183,7 +187,7 @@ spelling(Mod, function="fmod", method="fmod")(Mod.functional)
     x="[2, 4, -1]", y="[3, 3, 3]", output="[0 1 0]", functional="truncate_div", called=(), generation=2, type_="int32"
 )
 def TruncateDiv(x, y):
-    """Quotient of the operands, rounded towards zero."""
+    """Return x / y, rounded towards zero."""
     return _guard_zero_divisor(_truncate_divide, _zero_quotient)(x, y)
 
 
@@ -197,7 +201,7 @@ def TruncateDiv(x, y):
     type_="int32",
 )
 def TruncateMod(x, y):
-    """Remainder of the quotient that is rounded towards zero."""
+    """Return the remainder of x / y rounded towards zero."""
     return _guard_zero_divisor(jnp.fmod, jnp.zeros_like)(x, y)
 
 
@@ -212,7 +216,7 @@ spelling(RealDiv, function="tensor_div", generation=1)(RealDiv())
     numpy=real("divide", "true_divide"),
 )
 def _TrueDiv(x, y):
-    """Quotient of the operands; integers give float32. The operator behind ``/``.
+    """Return x / y; for integers the result is float32. It is the operator behind ``/``.
 
     Inputs:
         - **x** (Union[Tensor, Number]) - Dividend.
@@ -293,12 +297,12 @@ spelling(_TrueDiv, FloorDiv, TruncateDiv, method=("div", "divide"))(keyword_alia
 
 @spelling(FloorDiv, FloorMod, numpy="divmod")
 def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Tensor]:
-    """Quotient of the operands, rounded down, and the remainder.
+    """Return the quotient x1 / x2, rounded down, and the remainder.
 
     Args:
         x1 (Union[Tensor, list, tuple, int, float, bool]): Dividends, of any shape.
         x2 (Union[Tensor, list, tuple, int, float, bool]): Divisors, whose shape broadcasts with that of `x1`.
-        dtype (mindspore.dtype): Element type of the results. Default: None, that in which the operands meet.
+        dtype (mindspore.dtype): Element type of the results. Default: None, the common type of the operands.
 
     Returns:
         A tuple of two Tensors of the shape in which the operands meet.
@@ -313,7 +317,7 @@ def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Te
 
 @spelling(FloorMod, method="remainder_")
 def _remainder_into(self: Tensor, other: Tensor | float) -> Tensor:
-    """The remainder of the floored division in place; returns the Tensor."""
+    """Replace the elements by the remainder of the quotient rounded down, in place, and return the Tensor."""
     return take_over("remainder_", self, FloorMod.functional(self, other))
 
 
@@ -325,7 +329,7 @@ def _div_into(self: Tensor, other: Tensor | float, *, rounding_mode: str | None 
 
 @spelling(FloorDiv, method="floor_divide_")
 def _floor_divide_into(self: Tensor, other: Tensor | float) -> Tensor:
-    """Divide in place and round down; returns the Tensor."""
+    """Divide in place, round down, and return the Tensor."""
     return take_over("floor_divide_", self, FloorDiv.functional(self, other))
 
 

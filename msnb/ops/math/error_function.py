@@ -88,7 +88,7 @@ def i0(input: Tensor) -> Tensor:
 
 @spelling(Erfinv, function="erfinv_", method="erfinv_")
 def _erfinv_into(input: Tensor) -> Tensor:
-    """The inverse error function in place.
+    """Apply the inverse error function in place, and return the Tensor.
 
     Args:
         input (Tensor): Tensor to update, numbers in (-1, 1).

@@ -43,7 +43,7 @@ _LOGS = FLOAT | COMPLEX
 
 
 def _truncate_to_integer(function, x):
-    """Compute `function` of integers as real numbers and truncate to the input's type, as r1.1."""
+    """Apply `function`; cast the result to the type of `x`, also for integers, as MindSpore r1.1 does."""
     return in_float32(function)(floating(x)).astype(x.dtype)
 
 
@@ -51,7 +51,7 @@ def _truncate_to_integer(function, x):
     x="[0., 1.]", output="[1.        2.7182817]", functional="exp", methods=("exp",), generation=2, numpy=real("exp")
 )
 def Exp(x):
-    """e to the power of each element."""
+    """Return exp(x) of each element."""
     return jnp.exp(x)
 
 
@@ -65,7 +65,7 @@ def Exp(x):
 )
 @in_float32
 def Expm1(x):
-    """e to the power of each element, minus 1, exact for small elements."""
+    """Return exp(x) - 1 of each element, exact for small elements."""
     return jnp.expm1(x)
 
 
@@ -118,7 +118,7 @@ def _Cbrt(x):
 
 @of_one(x="[0., 1., 3.]", output="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2"))
 def _Exp2(x):
-    """2 to the power of each element; integers give an integer, 0 for results below 1."""
+    """Return 2 ** x of each element; integers give an integer, 0 for results below 1."""
     return _power_of(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
 
 
@@ -198,7 +198,7 @@ def Inv(x):
     numpy="power",
 )
 def Pow(x, y):
-    """The first operand to the power of the second."""
+    """Return x ** y."""
     return _power_of(x, y)
 
 
@@ -208,7 +208,7 @@ spelling(Pow, function="pows")(Pow.functional)
 
 @spelling(Pow, numpy="float_power")
 def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
-    """The first operand to the power of the second, both as float32.
+    """Return x1 ** x2, computed in float32.
 
     Args:
         x1 (Union[Tensor, list, tuple, int, float, bool]): Bases, of any shape.
@@ -230,13 +230,13 @@ def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     x="[2., 0.]", y="[1., 0.]", output="[0. 0.]", functional="xlogy", methods=("xlogy",), generation=2, allowed=_LOGS
 )
 def Xlogy(x, y):
-    """x * log(y), and 0 where x is 0 even if y is 0 too."""
+    """Return x * log(y), and 0 where `x` is 0, even if `y` is 0 too."""
     return _xlogy(x, y)
 
 
 @operator
 def _TimesLog(x, y):
-    """x * log(y), and 0 where both are 0; unlike that of Xlogy its gradient for x is log(y) where x is 0, too.
+    """Return x * log(y), and 0 where both are 0. The gradient for `x` is log(y) even where `x` is 0, unlike Xlogy's.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -250,7 +250,7 @@ def _TimesLog(x, y):
 
 @operator
 def _TimesLog1p(x, y):
-    """x * log(1 + y), exact for small y, and 0 where x is 0 and y is -1. See `_TimesLog`.
+    """Return x * log(1 + y), exact for small `y`, and 0 where `x` is 0 and `y` is -1. See `_TimesLog`.
 
     Inputs:
         - **x** (Tensor) - Floating point.
@@ -265,7 +265,7 @@ def _TimesLog1p(x, y):
 @operator
 @in_float32
 def _LogOneMinusExp(x):
-    """log(1 - exp(x)) of negative numbers, exact near 0 and far from it (Maechler, 2012).
+    """Return log(1 - exp(x)) of negative numbers, exact near 0 and far from it (Maechler, 2012).
 
     Inputs:
         - **x** (Tensor) - Floating point, at most 0.
@@ -280,7 +280,7 @@ def _LogOneMinusExp(x):
 
 @operator(functional="logaddexp", methods=("logaddexp",), generation=2, numpy=real("logaddexp"))
 def _Logaddexp(input, other):
-    """Logarithm of the sum of the exponentials, without overflow.
+    """Return log(exp(input) + exp(other)), without overflow.
 
     Inputs:
         - **input** (Tensor) - Numbers.
@@ -295,7 +295,7 @@ def _Logaddexp(input, other):
 
 @operator(functional="logaddexp2", methods=("logaddexp2",), generation=2, numpy=real("logaddexp2"))
 def _Logaddexp2(input, other):
-    """Logarithm to base 2 of the sum of the powers of 2.
+    """Return log2(2 ** input + 2 ** other).
 
     Inputs:
         - **input** (Tensor) - Numbers.
@@ -316,7 +316,7 @@ spelling(Expm1, function="tensor_expm1")(Expm1.functional)
 
 @spelling(_Exp2)
 def exp2(input: Tensor) -> Tensor:
-    """2 to the power of each element; integers count as float32.
+    """Return 2 ** x of each element; integers count as float32.
 
     Args:
         input (Tensor): Numbers.
@@ -332,7 +332,7 @@ def exp2(input: Tensor) -> Tensor:
 
 @spelling(Pow, function=("float_power", "float_power_ext"))
 def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
-    """The first operand to the power of the second, both as float64.
+    """Return input ** exponent, computed in float64.
 
     Args:
         input (Union[Tensor, Number]): Bases, of any shape.
@@ -352,14 +352,14 @@ def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
 
 @spelling(Pow, method="float_power")
 def _float_power_of(self: Tensor, other: Tensor | float) -> Tensor:
-    """Return this Tensor to the power of another, both as float64."""
+    """Return self ** other, computed in float64."""
     return _float_power(self, other)
 
 
 @operator(functional="ldexp", methods=("ldexp",), generation=2)
 @shapes("x other: ~s")
 def _Ldexp(x, other):
-    """Each element times 2 to the power of another.
+    """Return x * 2 ** other.
 
     Inputs:
         - **x** (Union[Tensor, Number]) - Numbers; integers count as float32.
@@ -378,13 +378,13 @@ def _Ldexp(x, other):
 
 @spelling(Exp, method="exp_")
 def _exp_into(self: Tensor) -> Tensor:
-    """The exponential function in place; returns the Tensor."""
+    """Apply the exponential function in place, and return the Tensor."""
     return take_over("exp_", self, Exp.functional(self))
 
 
 @spelling(Log, method="log_")
 def _log_into(self: Tensor) -> Tensor:
-    """The natural logarithm in place; returns the Tensor."""
+    """Apply the natural logarithm in place, and return the Tensor."""
     return take_over("log_", self, Log.functional(self))
 
 

@@ -22,7 +22,7 @@ _BY_DIM = "a number in the first place asks for values and indices along that ax
 
 @operator(functional="reduce_max")
 def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """Largest element over axes.
+    """Return the largest element over axes.
 
     Args:
         keep_dims (bool): Keep the reduced axes with length 1. Default: False.
@@ -51,7 +51,7 @@ def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 @operator(functional="reduce_min")
 def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """Smallest element over axes.
+    """Return the smallest element over axes.
 
     Args:
         keep_dims (bool): Keep the reduced axes with length 1. Default: False.
@@ -79,7 +79,7 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 
 def _apply_initial(op, of_two, x, initial, where):
-    """Return `x` with `initial` included in each element, and alone where `where` is False."""
+    """Return of_two(x, initial) elementwise, and `initial` where `where` is False."""
     x = tensor_argument(op, "input", x)
     if initial is None:
         if where is not None and where is not True:
@@ -95,7 +95,7 @@ def _apply_initial(op, of_two, x, initial, where):
 
 
 def _with_index(op, reduction, arg, x, axis, keepdims):
-    """Return (elements, indices) of an extremum."""
+    """Return the extreme elements along an axis, and their indices."""
     if axis is None:
         return reduction.functional(tensor_argument(op, "input", x)), Tensor(0)
     if tensor_argument(op, "input", x).ndim == 0 and axis in (0, -1):
@@ -136,14 +136,14 @@ def max_(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The largest elements along an axis and their indices.
+    """Return the largest elements along an axis and their indices.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
         keepdims (bool): Keep the axis with length 1. Default: False.
-        initial (Number): Takes part as one more element in each place. Default: None.
-        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
+        initial (Number): One more element that is compared in each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
 
     Returns:
         A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
@@ -164,14 +164,14 @@ def amax(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> Tensor:
-    """The largest element over axes.
+    """Return the largest element over axes.
 
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Number): Takes part as one more element in each place. Default: None.
-        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
+        initial (Number): One more element that is compared in each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
 
     Returns:
         Tensor of the element type of `input`.
@@ -249,14 +249,14 @@ def min_(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The smallest elements along an axis and their indices.
+    """Return the smallest elements along an axis and their indices.
 
     Args:
         input (Tensor): Numbers.
         axis (int): The axis; None takes all elements. Default: None.
         keepdims (bool): Keep the axis with length 1. Default: False.
-        initial (Number): Takes part as one more element in each place. Default: None.
-        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
+        initial (Number): One more element that is compared in each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
 
     Returns:
         A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
@@ -277,14 +277,14 @@ def amin(
     initial: float | None = None,
     where: Tensor | bool | None = None,
 ) -> Tensor:
-    """The smallest element over axes.
+    """Return the smallest element over axes.
 
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
-        initial (Number): Takes part as one more element in each place. Default: None.
-        where (Tensor): Which elements take part, of bool; needs `initial`. Default: None, all.
+        initial (Number): One more element that is compared in each reduction. Default: None.
+        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: None, all.
 
     Returns:
         Tensor of the element type of `input`.
@@ -380,14 +380,14 @@ def _amax_of_numpy(
     initial: float | None = None,
     where: ArrayLike = True,
 ) -> Tensor:
-    """The largest element over axes.
+    """Return the largest element over axes.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Takes part as one more element. Default: None.
-        where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
+        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: True.
 
     Returns:
         Tensor of the element type of `a`.
@@ -407,14 +407,14 @@ def _amin_of_numpy(
     initial: float | None = None,
     where: ArrayLike = True,
 ) -> Tensor:
-    """The smallest element over axes.
+    """Return the smallest element over axes.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Union[int, float]): Takes part as one more element. Default: None.
-        where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
+        where (Tensor): A bool Tensor, True for the elements that are compared; it needs `initial`. Default: True.
 
     Returns:
         Tensor of the element type of `a`.
@@ -428,7 +428,7 @@ def _amin_of_numpy(
 
 @spelling(ReduceMax, ReduceMin, numpy="ptp")
 def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
-    """Largest minus smallest element over axes.
+    """Return the largest minus the smallest element over axes.
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.

@@ -19,11 +19,11 @@ Norm: Any = Optional(OneOf("backward", "ortho", "forward"))
 
 @operator
 def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = -1, norm: Norm = None):
-    """A Fourier transform along an axis.
+    """Fourier transform along one axis.
 
     Args:
-        kind (str): Which one, by its name in numpy.
-        length (int): To how many elements the axis is cut, or filled with zeros. Default: None, as it is.
+        kind (str): The transform, by its name in numpy.fft.
+        length (int): Number of elements to which the axis is cut or padded with zeros. Default: None, as it is.
         axis (int): The axis. Default: -1.
         norm (str): Where to divide by the length. Default: None, in the inverse transform.
 
@@ -41,7 +41,7 @@ def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = 
 
 @operator
 def _Rolled(x, *, kind: Str, axes: Ints):
-    """Axes shifted by half their length: `fftshift` or its inverse.
+    """Roll axes by half their length: `fftshift` or its inverse.
 
     Args:
         kind (str): "fftshift" or "ifftshift".
@@ -82,7 +82,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
         dim (int): The dimension. Default: -1.
         norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
             its root in both. Default: None, "backward".
@@ -103,7 +103,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
         dim (int): The dimension. Default: -1.
         norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
             its root in both. Default: None, "backward".
@@ -120,11 +120,11 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
 @spelling(_Fourier)
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """Fourier transform of real numbers: the half that the other one follows from.
+    """Fourier transform of real numbers: only the nonnegative frequencies. The other half follows by conjugation.
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
         dim (int): The dimension. Default: -1.
         norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
             its root in both. Default: None, "backward".
@@ -141,11 +141,11 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
 @spelling(_Fourier)
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """Inverse of `rfft`: real numbers.
+    """Inverse of `rfft`; the result is real.
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): To how many elements the dimension is cut, or filled with zeros; of the result. Default: None.
+        n (int): Length of the dimension in the result. Default: None.
         dim (int): The dimension. Default: -1.
         norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
             its root in both. Default: None, "backward".
@@ -166,7 +166,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): To how many elements the dimension is cut, or filled with zeros; of the result. Default: None.
+        n (int): Length of the dimension in the result. Default: None.
         dim (int): The dimension. Default: -1.
         norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
             its root in both. Default: None, "backward".
@@ -187,7 +187,7 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
     Args:
         input (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        n (int): To how many elements the dimension is cut, or filled with zeros. Default: None, as it is.
+        n (int): Number of elements to which the dimension is cut or padded with zeros. Default: None, as it is.
         dim (int): The dimension. Default: -1.
         norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by
             its root in both. Default: None, "backward".
@@ -204,11 +204,11 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 @spelling(_Fourier)
 def fftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
-    """The frequencies that the results of `fft` belong to.
+    """Return the frequency of each element of the result of `fft`.
 
     Args:
         n (int): Number of samples.
-        d (float): Distance of the samples. Default: 1.0.
+        d (float): Time between two samples. Default: 1.0.
         dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
 
     Returns:
@@ -223,11 +223,11 @@ def fftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
 
 @spelling(_Fourier)
 def rfftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
-    """The frequencies that the results of `rfft` belong to.
+    """Return the frequency of each element of the result of `rfft`.
 
     Args:
         n (int): Number of samples.
-        d (float): Distance of the samples. Default: 1.0.
+        d (float): Time between two samples. Default: 1.0.
         dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
 
     Returns:
@@ -242,7 +242,7 @@ def rfftfreq(n: int, d: float = 1.0, dtype: DType | None = None) -> Tensor:
 
 @spelling(_Rolled)
 def fftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
-    """Frequencies with 0 in the middle of each dimension.
+    """Move the frequency 0 to the middle of each dimension.
 
     Args:
         input (Tensor): Of any shape.
@@ -260,7 +260,7 @@ def fftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
 
 @spelling(_Rolled)
 def ifftshift(input: Tensor, dim: int | tuple[int, ...] | None = None) -> Tensor:
-    """Inverse of `fftshift`: 0 at the beginning of each dimension.
+    """Inverse of `fftshift`: move the frequency 0 to the beginning of each dimension.
 
     Args:
         input (Tensor): Of any shape.

@@ -16,7 +16,7 @@ from msnb.ops.math.fourier import Norm
 
 @operator
 def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, norm: Norm = None):
-    """A Fourier transform along several axes.
+    """Fourier transform along several axes.
 
     Args:
         kind (str): Which one, by its name in numpy.
@@ -57,7 +57,8 @@ _DOC = """{what}
 
     Args:
         input (Tensor): Numbers; integers count as float32.
-        s (tuple[int]): To how many elements each dimension is cut, or filled with zeros. Default: None, as it is.
+        s (tuple[int]): Numbers of elements to which the dimensions are cut or padded with zeros. Default: None, as it
+            is.
         dim (tuple[int]): The dimensions. Default: {dims}.
         norm (str): As for `fft`. Default: None, "backward".
 
@@ -71,7 +72,7 @@ _DOC = """{what}
 
 
 def _declare_transform(name: str, what: str, numbers: str = "complex") -> Callable[..., Tensor]:
-    """Declare the function `name`: over two dimensions, or over all if the name ends in "n"."""
+    """Declare the transform `name`: over two dimensions, or over any number if the name ends in "n"."""
     kind = name.replace("2", "n")
 
     def over_two(

@@ -14,7 +14,7 @@ from msnb.ops._shapes import shapes
 
 
 def _in_float32(fn, *arrays):
-    """Return `fn` of float16 arrays, computed in float32."""
+    """Apply `fn`; float16 arrays are computed in float32."""
     dtype = arrays[0].dtype
     if dtype == jnp.float16:
         return fn(*(array.astype(jnp.float32) for array in arrays)).astype(dtype)
@@ -130,7 +130,7 @@ def _Lbeta(x, y):
 
 @operator
 def Polygamma(a, x):
-    """The derivatives of the digamma function.
+    """A derivative of the digamma function, by its order.
 
     Inputs:
         - **a** (Tensor) - Which derivative, a scalar of int32 or int64; 0 is the digamma function itself.
@@ -156,10 +156,10 @@ def Polygamma(a, x):
 
 @spelling(Polygamma)
 def polygamma(n: Tensor | int, input: Tensor) -> Tensor:
-    """The derivatives of the digamma function.
+    """A derivative of the digamma function, by its order.
 
     Args:
-        n (Union[Tensor, int]): Which derivative; 0 is the digamma function itself.
+        n (Union[Tensor, int]): Order of the derivative; 0 is the digamma function itself.
         input (Tensor): Floating point, of any shape.
 
     Returns:

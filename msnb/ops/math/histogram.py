@@ -1,4 +1,4 @@
-"""Histograms, and the bin of each element."""
+"""Histograms, and the assignment of elements to bins."""
 
 import jax.numpy as jnp
 
@@ -22,11 +22,12 @@ Boundaries = Kind("a list or tuple of numbers", _check_numbers, python=list, exa
 
 @operator
 def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
-    """The index of the interval between boundaries that contains each element.
+    """Find for each element the index of the interval, between sorted boundaries, that contains it.
 
     Args:
-        boundaries (list[float]): The boundaries, in order.
-        right (bool): True counts an element equal to a boundary above it. Default: True; the function's is False.
+        boundaries (list[float]): The boundaries, in rising order.
+        right (bool): If True, an element equal to a boundary is in the interval above it. Default: True; the function's
+            is False.
 
     Inputs:
         - **input** (Tensor) - Numbers.
@@ -44,12 +45,12 @@ def Bucketize(input, *, boundaries: Boundaries, right: Bool = True):
 
 @spelling(Bucketize)
 def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, right: Bool = False) -> Tensor:
-    """The index of the interval between boundaries that contains each element.
+    """Find for each element the index of the interval, between sorted boundaries, that contains it.
 
     Args:
         input (Tensor): Numbers.
-        boundaries (Union[list[float], tuple[float]]): The boundaries, in order.
-        right (bool): True counts an element equal to a boundary above it. Default: False.
+        boundaries (Union[list[float], tuple[float]]): The boundaries, in rising order.
+        right (bool): If True, an element equal to a boundary is in the interval above it. Default: False.
 
     Returns:
         Tensor of int32, of the shape of `input`: the number of boundaries below.
@@ -66,12 +67,13 @@ def bucketize(input: Tensor, boundaries: list[float] | tuple[float, ...], *, rig
 
 @operator
 def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Static(Float) = 0.0):
-    """The number of elements in each of several bins of equal width.
+    """Count the elements in each of `bins` bins of equal width.
 
     Args:
-        bins (int): How many bins. Default: 100.
-        min (float): Where the first one begins. Default: 0.0.
-        max (float): Where the last one ends, itself in it; where both are 0, the elements themselves say. Default: 0.0.
+        bins (int): Number of bins. Default: 100.
+        min (float): Lower end of the first bin. Default: 0.0.
+        max (float): Upper end of the last bin, inclusive. If `min` and `max` are 0, the smallest and the largest
+            element are used. Default: 0.0.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -98,13 +100,14 @@ def Histogram(x, *, bins: PositiveInt = 100, min: Static(Float) = 0.0, max: Stat
 
 @spelling(Histogram, function="histc", method="histc")
 def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:
-    """The number of elements in each of several bins of equal width.
+    """Count the elements in each of `bins` bins of equal width.
 
     Args:
         input (Tensor): Numbers.
-        bins (int): How many bins. Default: 100.
-        min (float): Where the first one begins. Default: 0.0.
-        max (float): Where the last one ends, itself in it; where both are 0, the elements themselves say. Default: 0.0.
+        bins (int): Number of bins. Default: 100.
+        min (float): Lower end of the first bin. Default: 0.0.
+        max (float): Upper end of the last bin, inclusive. If `min` and `max` are 0, the smallest and the largest
+            element are used. Default: 0.0.
 
     Returns:
         Tensor of shape (bins,), of the element type of `input`.

@@ -21,7 +21,7 @@ def _compute_betainc(a, b, x):
 
 
 def _parameter_derivatives(a, b, x):
-    """Return the derivatives of :math:`I_x(a, b)` for a and b: integrals of the density's derivatives.
+    """Return the derivatives of :math:`I_x(a, b)` with respect to a and b: integrals of the density's derivatives.
 
     They are computed by the tanh-sinh rule (Takahasi and Mori, 1974) on the side of x with less mass, with t = x s and
     log s = -log(1 + exp(-pi sinh u)). Powers of t stay finite at both ends.

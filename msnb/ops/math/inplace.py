@@ -1,4 +1,4 @@
-"""Rows of a Tensor replaced, increased or decreased at fixed indices. The input Tensor does not change."""
+"""Operators that copy a Tensor and replace, increase or decrease rows at fixed indices."""
 
 import jax.numpy as jnp
 
@@ -10,7 +10,7 @@ from msnb.ops._check import same_dtype, tensor_only
 
 
 def _rows_reference(op, x, v, indices):
-    """Return the reference `x.at[...]` of the rows at `indices`. Check the shape of `v`."""
+    """Return JAX's indexed update helper `x.at[...]` for the rows at `indices`; check the shape of `v`."""
     tensor_only(op, "x", x)
     tensor_only(op, "v", v)
     same_dtype(op, x=x, v=v)
@@ -25,7 +25,7 @@ def _rows_reference(op, x, v, indices):
 
 @operator
 def InplaceAdd(x, v, *, indices: IntOrTuple):
-    """Copy of `x` whose rows at `indices` are increased by `v`.
+    """Return a copy of `x` whose rows at `indices` are increased by `v`.
 
     Args:
         indices (Union[int, tuple]): Rows of `x`, each in [0, x.shape[0]).
@@ -55,7 +55,7 @@ def InplaceAdd(x, v, *, indices: IntOrTuple):
 
 @operator
 def InplaceSub(x, v, *, indices: IntOrTuple):
-    """Copy of `x` whose rows at `indices` are decreased by `v`.
+    """Return a copy of `x` whose rows at `indices` are decreased by `v`.
 
     Args:
         indices (Union[int, tuple]): Rows of `x`, each in [0, x.shape[0]).
@@ -85,7 +85,7 @@ def InplaceSub(x, v, *, indices: IntOrTuple):
 
 @operator
 def InplaceUpdate(x, v, *, indices: IntOrTuple):
-    """Copy of `x` whose rows at `indices` are replaced by `v`.
+    """Return a copy of `x` whose rows at `indices` are replaced by `v`.
 
     Args:
         indices (Union[int, tuple]): Rows of `x`, each in [0, x.shape[0]).
@@ -115,7 +115,7 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
 
 @operator(generation=2)
 def InplaceUpdateV2(x, indices: IntOrTuple, v):
-    """Copy of `x` whose rows at `indices` are replaced by `v`.
+    """Return a copy of `x` whose rows at `indices` are replaced by `v`.
 
     Inputs:
         - **x** (Tensor) - Of any shape but a scalar.
@@ -135,11 +135,11 @@ def InplaceUpdateV2(x, indices: IntOrTuple, v):
 
 @spelling(InplaceAdd)
 def inplace_add(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
-    """A copy of `x` whose rows at `indices` are increased by `v`.
+    """Return a copy of `x` whose rows at `indices` are increased by `v`.
 
     Args:
         x (Tensor): Of any shape but a scalar.
-        v (Tensor): Of the element type of `x`; its first dimension counts the indices.
+        v (Tensor): Of the element type of `x`; its first dimension has the length of `indices`.
         indices (Union[int, tuple[int]]): Rows of `x`.
 
     Returns:
@@ -154,11 +154,11 @@ def inplace_add(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
 
 @spelling(InplaceSub)
 def inplace_sub(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
-    """A copy of `x` whose rows at `indices` are decreased by `v`.
+    """Return a copy of `x` whose rows at `indices` are decreased by `v`.
 
     Args:
         x (Tensor): Of any shape but a scalar.
-        v (Tensor): Of the element type of `x`; its first dimension counts the indices.
+        v (Tensor): Of the element type of `x`; its first dimension has the length of `indices`.
         indices (Union[int, tuple[int]]): Rows of `x`.
 
     Returns:
@@ -173,11 +173,11 @@ def inplace_sub(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
 
 @spelling(InplaceUpdate)
 def inplace_update(x: Tensor, v: Tensor, indices: int | tuple[int, ...]) -> Tensor:
-    """A copy of `x` whose rows at `indices` are replaced by `v`.
+    """Return a copy of `x` whose rows at `indices` are replaced by `v`.
 
     Args:
         x (Tensor): Of any shape but a scalar.
-        v (Tensor): Of the element type of `x`; its first dimension counts the indices.
+        v (Tensor): Of the element type of `x`; its first dimension has the length of `indices`.
         indices (Union[int, tuple[int]]): Rows of `x`.
 
     Returns:
