@@ -130,7 +130,7 @@ def _Lbeta(x, y):
 
 @operator
 def Polygamma(a, x):
-    """A derivative of the digamma function, by its order.
+    """Derivative of the digamma function, of a given order.
 
     Inputs:
         - **a** (Tensor) - Which derivative, a scalar of int32 or int64; 0 is the digamma function itself.
@@ -156,7 +156,7 @@ def Polygamma(a, x):
 
 @spelling(Polygamma)
 def polygamma(n: Tensor | int, input: Tensor) -> Tensor:
-    """A derivative of the digamma function, by its order.
+    """Derivative of the digamma function, of a given order.
 
     Args:
         n (Union[Tensor, int]): Order of the derivative; 0 is the digamma function itself.

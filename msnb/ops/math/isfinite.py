@@ -1,4 +1,4 @@
-"""Tests for finite numbers: elementwise, as one flag of a Tensor, and in the NPU's status words."""
+"""Operators that test for NaN and infinities: elementwise, for a whole Tensor, and with the NPU's status words."""
 
 import math
 
@@ -21,7 +21,7 @@ from msnb.ops.math.logic import LogicalAnd
 
 @operator(functional="isnan", called=(("input", "tensor"),), methods=("isnan",), numpy="isnan")
 def IsNan(x):
-    """True where an element is not a number.
+    """Return True where an element is NaN.
 
     Inputs:
         - **x** (Tensor) - Numbers, of any shape.
@@ -39,7 +39,7 @@ def IsNan(x):
 
 @operator(functional="isinf", called=("input",), methods=("isinf",), numpy="isinf")
 def IsInf(x):
-    """True where an element is infinite.
+    """Return True where an element is infinite.
 
     Inputs:
         - **x** (Tensor) - Numbers, of any shape.
@@ -57,7 +57,7 @@ def IsInf(x):
 
 @operator(functional="isfinite", called=("input",), methods=("isfinite",), numpy="isfinite")
 def IsFinite(x):
-    """True where an element is neither infinite nor not-a-number.
+    """Return True where an element is neither infinite nor NaN.
 
     Inputs:
         - **x** (Tensor) - Numbers or bool, of any shape.
@@ -75,7 +75,7 @@ def IsFinite(x):
 
 @operator
 def FloatStatus(x):
-    """1 if any element is infinite or not a number, else 0.
+    """Return 1 if any element is infinite or NaN, else 0.
 
     Inputs:
         - **x** (Tensor) - Floating point numbers, of any shape.
@@ -96,7 +96,7 @@ def FloatStatus(x):
 
 @operator
 def Eps(x):
-    """A small positive number in every place, 2**-14 for float16 and 2**-16 otherwise.
+    """Return a Tensor filled with a small positive number: 2**-14 for float16 and 2**-16 otherwise.
 
     Inputs:
         - **x** (Tensor) - Floating point numbers, of any shape; only shape and element type are used.
@@ -117,7 +117,7 @@ def Eps(x):
 
 @operator
 def _MachineEpsilon(x):
-    """The distance from 1 to the next number of the element type, in every place.
+    """Return a Tensor filled with the machine epsilon: the distance from 1 to the next number of the element type.
 
     Inputs:
         - **x** (Tensor) - Floating point numbers, of any shape; only shape and element type are used.
@@ -134,7 +134,7 @@ replaces_in_api2(Eps, "it is the distance from 1 to the next number of the eleme
 
 @operator
 def NPUAllocFloatStatus():
-    """Eight status words, all 0, for NPUClearFloatStatus and NPUGetFloatStatus.
+    """Return eight status words, all 0, for NPUClearFloatStatus and NPUGetFloatStatus.
 
     Outputs:
         Tensor of float32, of shape (8,).
@@ -143,7 +143,7 @@ def NPUAllocFloatStatus():
 
 
 def _status_operator(name, write):
-    """Return an operator that writes the status words, by `write(x, overflow)`."""
+    """Return the operator `name`, which replaces the status words `x` by write(x, overflow)."""
 
     def kernel(x, overflow=None):
         dtype_in(name, "x", x, FLOAT)
@@ -160,7 +160,7 @@ _get = _status_operator("NPUGetFloatStatus", lambda x, overflow: jnp.zeros_like(
 
 @host_operator()
 class NPUGetFloatStatus(HostPrimitive):
-    """Writes whether a number has overflowed since NPUClearFloatStatus: the first status word is then 1, else 0.
+    """Set the first status word to 1 if a number has overflowed since NPUClearFloatStatus, else to 0.
 
     An operator's result, or a gradient, that is infinite or not a number counts as overflow. What is computed after
     this operator does not count until the next NPUClearFloatStatus; without the two nothing is looked at.
@@ -189,7 +189,7 @@ class NPUGetFloatStatus(HostPrimitive):
 
 @host_operator()
 class NPUClearFloatStatus(HostPrimitive):
-    """Sets the status words to 0. NPUGetFloatStatus reports overflows from here on.
+    """Set the status words to 0. NPUGetFloatStatus reports overflows that happen afterwards.
 
     Inputs:
         - **x** (Tensor) - The status words, floating point of shape (8,); written in place.
@@ -216,12 +216,12 @@ def NanToNum(
     posinf: Optional(Number) = None,
     neginf: Optional(Number) = None,
 ):
-    """A Tensor with numbers in place of nan and infinities.
+    """Replace nan and infinities in a Tensor by numbers.
 
     Args:
-        nan (float): For nan. Default: None, 0.0.
-        posinf (float): For infinity. Default: None, the largest number.
-        neginf (float): For minus infinity. Default: None, the smallest number.
+        nan (float): Replacement of nan. Default: None, 0.0.
+        posinf (float): Replacement of infinity. Default: None, the largest number.
+        neginf (float): Replacement of minus infinity. Default: None, the smallest number.
 
     Inputs:
         - **input** (Tensor) - Floating point.
@@ -234,7 +234,7 @@ def NanToNum(
 
 @spelling(IsInf, numpy="isposinf")
 def isposinf(x: ArrayLike) -> Tensor:
-    """True where an element is infinity.
+    """Return True where an element is plus infinity.
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -251,7 +251,7 @@ def isposinf(x: ArrayLike) -> Tensor:
 
 @spelling(IsInf, numpy="isneginf")
 def isneginf(x: ArrayLike) -> Tensor:
-    """True where an element is minus infinity.
+    """Return True where an element is minus infinity.
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -268,7 +268,7 @@ def isneginf(x: ArrayLike) -> Tensor:
 
 @spelling(IsInf, Greater, function="isposinf", method="isposinf")
 def _isposinf_function(input: Tensor) -> Tensor:
-    """True where an element is plus infinity.
+    """Return True where an element is plus infinity.
 
     Args:
         input (Tensor): Numbers, of any shape.
@@ -284,7 +284,7 @@ def _isposinf_function(input: Tensor) -> Tensor:
 
 @spelling(IsInf, Less, function="isneginf", method="isneginf")
 def _isneginf_function(input: Tensor) -> Tensor:
-    """True where an element is minus infinity.
+    """Return True where an element is minus infinity.
 
     Args:
         input (Tensor): Numbers, of any shape.
@@ -300,7 +300,7 @@ def _isneginf_function(input: Tensor) -> Tensor:
 
 @operator(functional="isreal", methods=("isreal",), generation=2)
 def _IsReal(input):
-    """True where an element has no imaginary part.
+    """Return True where the imaginary part of an element is 0.
 
     Inputs:
         - **input** (Tensor) - Numbers or bool, of any shape.
@@ -320,7 +320,7 @@ spelling(IsNan, function="isnan_ext")(IsNan.functional)
 
 @spelling(Eps, function="eps")
 def eps(x: Tensor) -> Tensor:
-    """The distance from 1 to the next number of the element type, in every place.
+    """Return a Tensor filled with the machine epsilon: the distance from 1 to the next number of the element type.
 
     Args:
         x (Tensor): Floating point; only shape and element type are used.

@@ -23,10 +23,10 @@ from msnb.ops.math.sum import ReduceSum, sum_
 @operator(functional="inverse", called=("input",), methods=("inverse",), generation=2)
 @in_float32
 def MatrixInverse(x, *, adjoint: Bool = False):
-    """Inverse of square matrices.
+    """Invert square matrices.
 
     Args:
-        adjoint (bool): Whether the result is turned, and conjugated. Default: False.
+        adjoint (bool): Return the conjugate transpose of the inverse. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point, of shape (*, N, N).
@@ -51,7 +51,7 @@ def MatrixInverse(x, *, adjoint: Bool = False):
 
 
 def _indefinite_range(inputs):
-    """Return a range check on the number of matrices without Cholesky factor. It has to be 0."""
+    """Return a check that the number of matrices without a Cholesky factor is 0."""
     return [value_checks.Range(_count_indefinite.call(inputs["result"]), 1)]
 
 
@@ -73,10 +73,10 @@ _DEFINITE = value_checks.Check(
 @operator(functional="cholesky", called=("input_x",), methods=("cholesky",), checks=[_DEFINITE])
 @in_float32
 def Cholesky(x, *, upper: Bool = False):
-    """Triangular factor of positive definite matrices.
+    """Cholesky decomposition: the triangular factor of positive definite matrices.
 
     Args:
-        upper (bool): Whether it is the upper one, the transpose of the lower. Default: False.
+        upper (bool): Return the upper factor, the transpose of the lower one. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point, of shape (*, N, N).
@@ -135,7 +135,7 @@ def Trace(input):
 @operator(functional="cross", methods=("cross",))
 @in_float32
 def Cross(input, other, *, dim: Axis = ()):
-    """Vector product along a dimension of length 3.
+    """Cross product of vectors along a dimension of length 3.
 
     Args:
         dim (int): The dimension; the first of length 3 for (). Default: ().
@@ -164,7 +164,7 @@ def Cross(input, other, *, dim: Axis = ()):
 @operator
 @in_float32
 def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
-    """Vector product of vectors of length 2 or 3 along an axis of each operand.
+    """Cross product of vectors of length 2 or 3, along an axis of each operand.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -203,7 +203,7 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
 def _cross_of_numpy(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Tensor:
-    """Vector product of vectors of length 2 or 3; a missing third component is 0.
+    """Cross product of vectors of length 2 or 3; a missing third component is 0.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers.
@@ -231,7 +231,7 @@ def _cross_of_numpy(
 
 @spelling(Trace, ReduceSum, method="trace", generation=1)
 def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None) -> Tensor:
-    """Sum of a diagonal of two dimensions."""
+    """Trace: the sum of a diagonal along two dimensions."""
     trace = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
     return trace if self.dtype != mstype.int32 and dtype is None else Cast.functional(trace, dtype or self.dtype)
 
@@ -240,7 +240,7 @@ def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dty
 def _numpy_trace(
     a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | str | None = None
 ) -> Tensor:
-    """Sum of a diagonal of two dimensions.
+    """Trace: the sum of a diagonal along two dimensions.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of at least 2 dimensions.

@@ -1,4 +1,4 @@
-"""Logic of Tensors of bool: connectives, and reductions over axes."""
+"""Logical operators on bool Tensors: and, or, xor, not, and the reductions all and any."""
 
 import jax.numpy as jnp
 
@@ -19,25 +19,25 @@ _NUMBERS = "numbers are taken, too, of which 0 counts as False"
 
 @logical(output="[ True False False]", functional="logical_and", generation=1, numpy=truth("logical_and"))
 def LogicalAnd(x, y):
-    """True where both operands are."""
+    """Return True where both operands are True."""
     return jnp.logical_and(x, y)
 
 
 @logical(output="[ True  True  True]", functional="logical_or", generation=1, numpy=truth("logical_or"))
 def LogicalOr(x, y):
-    """True where one operand or both are."""
+    """Return True where at least one operand is True."""
     return jnp.logical_or(x, y)
 
 
 @logical(output="[False  True  True]", numpy=truth("logical_xor"))
 def LogicalXor(x, y):
-    """True where exactly one operand is."""
+    """Return True where exactly one operand is True."""
     return jnp.logical_xor(x, y)
 
 
 @operator(functional="logical_not", called=("input",), generation=1, numpy=truth("logical_not").taking("a"))
 def LogicalNot(x):
-    """True where an element is False.
+    """Return True where an element is False.
 
     Inputs:
         - **x** (Tensor) - Of bool, of any shape.
@@ -58,7 +58,7 @@ def LogicalNot(x):
 
 
 def _as_bool(value):
-    """Return an operand as bool: True if it is not 0.
+    """Cast an operand to bool: True where it is not 0.
 
     A value that is neither Tensor nor number is returned unchanged; the operator refuses it.
     """
@@ -69,14 +69,14 @@ def _as_bool(value):
 
 @spelling(LogicalNot, Cast, method="__invert__")
 def _is_zero(self: Tensor) -> Tensor:
-    """True where an element is False, or 0 for numbers."""
+    """Return True where an element is False, or 0 for numbers."""
     return LogicalNot.functional(_as_bool(self))
 
 
 @differs_in_api2(_NUMBERS)
 @spelling(LogicalAnd, Cast, function="logical_and", method="logical_and")
 def logical_and(input: Tensor, other: Tensor) -> Tensor:
-    """True where both operands are; of numbers, 0 counts as False.
+    """Return True where both operands are True; the number 0 counts as False, other numbers as True.
 
     Args:
         input (Union[Tensor, Number, bool]): The first operand.
@@ -99,7 +99,7 @@ def logical_and(input: Tensor, other: Tensor) -> Tensor:
 @differs_in_api2(_NUMBERS)
 @spelling(LogicalOr, Cast, function="logical_or", method="logical_or")
 def logical_or(input: Tensor, other: Tensor) -> Tensor:
-    """True where one operand or both are; of numbers, 0 counts as False.
+    """Return True where at least one operand is True; the number 0 counts as False, other numbers as True.
 
     Args:
         input (Union[Tensor, Number, bool]): The first operand.
@@ -121,7 +121,7 @@ def logical_or(input: Tensor, other: Tensor) -> Tensor:
 
 @spelling(LogicalXor, Cast, function="logical_xor", method="logical_xor")
 def logical_xor(input: Tensor, other: Tensor) -> Tensor:
-    """True where exactly one operand is; of numbers, 0 counts as False.
+    """Return True where exactly one operand is True; the number 0 counts as False, other numbers as True.
 
     Args:
         input (Union[Tensor, Number, bool]): The first operand.
@@ -144,7 +144,7 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
 @differs_in_api2(_NUMBERS)
 @spelling(LogicalNot, Cast, function="logical_not", method="logical_not")
 def logical_not(input: Tensor) -> Tensor:
-    """True where an element is False; of numbers, where it is 0.
+    """Return True where an element is False, or 0 for numbers.
 
     Args:
         input (Tensor): Of bool or numbers, of any shape.
@@ -163,7 +163,7 @@ def logical_not(input: Tensor) -> Tensor:
 
 
 def _of_tensors(connective):
-    """A connective of two Tensors as the class of MindSpore 2 takes them."""
+    """Return the logical operator `connective`, changed to cast its operands to bool, as in MindSpore 2."""
 
     def function(x: Tensor | float, y: Tensor | float) -> Tensor:
         return connective.functional(_as_bool(x), _as_bool(y))
@@ -178,7 +178,7 @@ called_as(LogicalNot, logical_not, _NUMBERS)
 
 @operator
 def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """True if all elements over axes are True.
+    """Return True if all elements along the reduced axes are True.
 
     Args:
         keep_dims (bool): Keep the reduced axes with length 1. Default: False.
@@ -205,7 +205,7 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 @operator
 def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
-    """True if any element over axes is True.
+    """Return True if any element along the reduced axes is True.
 
     Args:
         keep_dims (bool): Keep the reduced axes with length 1. Default: False.
@@ -231,7 +231,7 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 
 def _of_numbers(reduction):
-    """Return a function that computes `reduction` as the class of MindSpore 2 does."""
+    """Return `reduction`, changed to cast numbers to bool, as the class of MindSpore 2 does."""
 
     def function(x: Tensor, axis: Axis = (), *, keep_dims: Bool = False) -> Tensor:
         return reduction.functional(_as_bool(tensor_argument(reduction.__name__, "x", x)), axis, keep_dims)
@@ -244,14 +244,14 @@ for _reduction in (ReduceAll, ReduceAny):
 
 
 def _cast_to_bool(op, x):
-    """Return `x` as bool: True if it is not 0."""
+    """Cast `x` to bool: True where it is not 0."""
     tensor_argument(op, "input", x)
     return x if x.dtype == mstype.bool_ else Cast.functional(x, mstype.bool_)
 
 
 @spelling(ReduceAll, function="all")
 def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
-    """True if all elements over axes are nonzero.
+    """Return True if all elements along the reduced axes are nonzero.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -267,7 +267,7 @@ def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 @spelling(ReduceAll, method="all", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
 def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
-    """True if all elements over axes are True.
+    """Return True if all elements along the reduced axes are True.
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
@@ -281,7 +281,7 @@ def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAny, function="any")
 def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
-    """True if any element over axes is nonzero.
+    """Return True if any element along the reduced axes is nonzero.
 
     Args:
         input (Tensor): Numbers or bool.
@@ -297,7 +297,7 @@ def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
 @spelling(ReduceAny, method="any", generation=1)
 @keyword_aliases(dim="axis", keepdim="keep_dims")
 def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
-    """True if any element over axes is True.
+    """Return True if any element along the reduced axes is True.
 
     Args:
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
@@ -311,7 +311,7 @@ def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
 
 @spelling(ReduceAny, numpy="sometrue")
 def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
-    """True if any element over axes is nonzero.
+    """Return True if any element along the reduced axes is nonzero.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.

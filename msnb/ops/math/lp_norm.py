@@ -12,13 +12,13 @@ from msnb.ops._upcast import in_float32
 @operator
 @in_float32
 def LpNorm(input, *, axis: IntOrTuple, p: NonNegInt = 2, keep_dims: Bool = False, epsilon: Float = 1e-12):
-    r"""The p-norm :math:`(\sum |x|^p)^{1/p}` along axes, and no less than `epsilon`.
+    r"""The p-norm :math:`(\sum |x|^p)^{1/p}` along axes; results below `epsilon` become `epsilon`.
 
     Args:
-        axis (Union[int, list[int], tuple[int]]): the axes that are summed over.
-        p (int): the order; 0 counts the nonzero elements. Default: 2.
-        keep_dims (bool): whether these axes stay, of length 1. Default: False.
-        epsilon (float): the least result. Default: 1e-12.
+        axis (Union[int, list[int], tuple[int]]): The axes to reduce.
+        p (int): The order of the norm; 0 counts the nonzero elements. Default: 2.
+        keep_dims (bool): Keep the reduced axes with length 1. Default: False.
+        epsilon (float): The smallest result. Default: 1e-12.
 
     Inputs:
         - **input** (Tensor) - any shape, float.

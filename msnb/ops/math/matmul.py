@@ -41,8 +41,8 @@ def MatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
     """Product of two matrices.
 
     Args:
-        transpose_a (bool): Whether the first matrix is transposed first. Default: False.
-        transpose_b (bool): Whether the second matrix is transposed first. Default: False.
+        transpose_a (bool): Transpose `x1` before the product. Default: False.
+        transpose_b (bool): Transpose `x2` before the product. Default: False.
 
     Inputs:
         - **x1** (Tensor) - Of shape (N, C), or (C, N) if `transpose_a`.
@@ -76,8 +76,8 @@ def BatchMatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False)
     """Products of two batches of matrices.
 
     Args:
-        transpose_a (bool): Whether the matrices of the first input are transposed first. Default: False.
-        transpose_b (bool): Whether the matrices of the second input are transposed first. Default: False.
+        transpose_a (bool): Transpose the matrices of the first input before the product. Default: False.
+        transpose_b (bool): Transpose the matrices of the second input before the product. Default: False.
 
     Inputs:
         - **x1** (Tensor) - Of shape (*B, N, C), or (*B, C, N) if `transpose_a`.
@@ -195,7 +195,7 @@ spelling(MatMul, BatchMatMul, _MatMulBroadcast, method="matmul")(keyword_aliases
 
 @spelling(MatMul, method="__matmul__")
 def _matmul_of(self: Tensor, other: object) -> Tensor:
-    """Matrix product."""
+    """Return self @ other."""
     other = other_operand(other)
     return other if other is NotImplemented else matmul(self, other)
 
@@ -225,7 +225,7 @@ def _matmul_of_numpy(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
 
 @spelling(MatMul, method="__rmatmul__")
 def _reflected_matmul(self: Tensor, other: object) -> Tensor:
-    """Matrix product with the operands exchanged."""
+    """Return other @ self."""
     other = other_operand(other)
     return other if other is NotImplemented else matmul(other, self)
 
@@ -260,10 +260,10 @@ def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
 
 @spelling(MatMul, function="addmm", method="addmm")
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2).
+    """Return beta * input + alpha * (mat1 @ mat2).
 
     Args:
-        input (Tensor): Broadcasts to the product.
+        input (Tensor): The addend; it broadcasts to the shape of the product.
         mat1 (Tensor): A matrix.
         mat2 (Tensor): A matrix.
         beta (Number): Factor of `input`. Default: 1.
@@ -277,10 +277,10 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: 
 
 @spelling(BatchMatMul, function="baddbmm", method="baddbmm")
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * (batch1 @ batch2), for batches of matrices.
+    """Return beta * input + alpha * (batch1 @ batch2), for batches of matrices.
 
     Args:
-        input (Tensor): Broadcasts to the products.
+        input (Tensor): The addend; it broadcasts to the shape of the products.
         batch1 (Tensor): Matrices.
         batch2 (Tensor): Matrices.
         beta (Number): Factor of `input`. Default: 1.
@@ -317,7 +317,7 @@ spelling(BatchMatMul, function="baddbmm_ext")(baddbmm)
 
 @spelling(MatMul, method="addmm_")
 def _addmm_into(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta times this Tensor plus alpha * (mat1 @ mat2), in place; returns the Tensor."""
+    """Replace this Tensor by beta * self + alpha * (mat1 @ mat2) in place, and return it."""
     return take_over("addmm_", self, addmm(self, mat1, mat2, beta=beta, alpha=alpha))
 
 

@@ -1,4 +1,4 @@
-"""Powers, exponentials and logarithms of matrices, and systems of linear equations."""
+"""Powers, exponentials, logarithms and pseudo-inverses of matrices, and systems of linear equations."""
 
 import jax
 import jax.numpy as jnp
@@ -59,10 +59,10 @@ def MatrixExp(input):
 @operator
 @in_float32
 def MatrixPower(x, *, n: Int):
-    """Square matrices times themselves; a negative power is that of the inverse.
+    """Raise square matrices to the power `n`, by matrix products. A negative power is a power of the inverse.
 
     Args:
-        n (int): How many factors.
+        n (int): The exponent.
 
     Inputs:
         - **x** (Tensor) - Floating point or complex, of shape (*, N, N).
@@ -80,11 +80,11 @@ def MatrixPower(x, *, n: Int):
 
 @spelling(MatrixPower, function="matrix_power", method="matrix_power")
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """Square matrices times themselves; a negative power is that of the inverse.
+    """Raise square matrices to the power `n`, by matrix products. A negative power is a power of the inverse.
 
     Args:
         input (Tensor): Floating point or complex, of shape (*, N, N).
-        n (int): How many factors.
+        n (int): The exponent.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -94,7 +94,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
 @spelling(numpy="matrix_power")
 def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
-    """Square matrices to the power of an integer.
+    """Raise square matrices to the power `n`, by matrix products.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of shape (*, N, N).
@@ -130,7 +130,7 @@ def _matrix_power_of_numpy(a: ArrayLike, n: NonNegInt) -> Tensor:
 
 @operator
 def MatrixLogarithm(x):
-    """Matrix logarithms.
+    """Compute the logarithm of square matrices, the inverse of the matrix exponential.
 
     Inputs:
         - **x** (Tensor) - complex64 or complex128, of shape (*, N, N).
@@ -154,7 +154,7 @@ def MatrixLogarithm(x):
 @operator
 @in_float32
 def LogMatrixDeterminant(input):
-    """Sign and logarithm of the magnitude of determinants.
+    """Return the sign of determinants, and the logarithm of their magnitude.
 
     Inputs:
         - **input** (Tensor) - Floating point or complex, of shape (*, N, N).
@@ -176,7 +176,7 @@ def LogMatrixDeterminant(input):
     method=("slogdet", "log_matrix_determinant"),
 )
 def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
-    """Sign and logarithm of the magnitude of determinants.
+    """Return the sign of determinants, and the logarithm of their magnitude.
 
     Args:
         input (Tensor): Floating point or complex, of shape (*, N, N).
@@ -190,10 +190,10 @@ def slogdet(input: Tensor) -> tuple[Tensor, Tensor]:
 @operator(functional="matrix_solve", generation=2)
 @in_float32
 def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
-    """Solutions of systems of linear equations with square matrices.
+    """Solve systems of linear equations with square matrices.
 
     Args:
-        adjoint (bool): Whether `matrix` is transposed and conjugated before. Default: False.
+        adjoint (bool): Use the conjugate transpose of `matrix`. Default: False.
 
     Inputs:
         - **matrix** (Tensor) - Floating point or complex, of shape (*, M, M).
@@ -214,11 +214,11 @@ def MatrixSolve(matrix, rhs, *, adjoint: Bool = False):
 @operator
 @in_float32
 def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = False):
-    """Solutions of systems of linear equations with triangular matrices. The other triangle is not read.
+    """Solve systems of linear equations with triangular matrices. The other triangle is not read.
 
     Args:
-        lower (bool): Whether the lower triangle is meant. Default: True.
-        adjoint (bool): Whether the triangle is transposed and conjugated before. Default: False.
+        lower (bool): Use the lower triangle of `matrix`, else the upper one. Default: True.
+        adjoint (bool): Use the conjugate transpose of the triangle. Default: False.
 
     Inputs:
         - **matrix** (Tensor) - Floating point or complex, of shape (*, M, M).
@@ -240,7 +240,7 @@ def MatrixTriangularSolve(matrix, rhs, *, lower: Bool = True, adjoint: Bool = Fa
 def _triangular_solve_of(
     self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Return the solution of a system with triangular matrices `A` and this right-hand side, and `A`."""
+    """Solve A x = b for x, where `A` is triangular and b is this Tensor; return x and `A`."""
     if unitriangular:
         raise NotImplementedError(
             "For 'triangular_solve', a diagonal that counts as 1 is not supported; set it to 1 first."
@@ -252,10 +252,10 @@ def _triangular_solve_of(
 @shapes("l2_regularizer: ()")
 @in_float32
 def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
-    """Least-squares solutions of systems of linear equations.
+    """Solve systems of linear equations by least squares.
 
     Args:
-        fast (bool): Whether the normal equations are solved, with `l2_regularizer`; else by singular values, of all
+        fast (bool): Solve the normal equations, with `l2_regularizer`; if False, use singular values, of all
             solutions the shortest. Default: True.
 
     Inputs:
@@ -286,7 +286,7 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
 @operator
 @in_float32
 def TridiagonalMatMul(superdiag, maindiag, subdiag, rhs):
-    """Products of matrices that have three diagonals with others.
+    """Multiply tridiagonal matrices by other matrices.
 
     Inputs:
         - **superdiag** (Tensor) - The diagonal above the main one, of shape (*, 1, M); its last element is not read.
@@ -320,7 +320,7 @@ def TridiagonalMatMul(superdiag, maindiag, subdiag, rhs):
 @operator(functional="pinv", generation=2)
 @in_float32
 def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) = None, hermitian: Bool = False):
-    """Pseudo-inverses of matrices, by their singular values.
+    """Compute the pseudo-inverses of matrices from their singular values.
 
     Args:
         atol (float): Singular values up to this count as 0. Default: None, 0.
@@ -366,7 +366,7 @@ def _inverted_slope(primals, tangents):
 
 
 def _inverse_from(x, atol, rtol):
-    """Return the pseudo-inverse from the singular values above a bound."""
+    """Return the pseudo-inverse; only singular values above max(atol, rtol * largest) count."""
     u, s, vh = jnp.linalg.svd(x, full_matrices=False)
     counts = s > jnp.maximum(atol, rtol * s[..., :1])
     inverse = jnp.where(counts, 1 / jnp.where(counts, s, 1), 0)

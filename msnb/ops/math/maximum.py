@@ -1,4 +1,4 @@
-"""The larger and the smaller of two Tensors, elementwise, and clipping between two bounds."""
+"""Elementwise maximum and minimum of two Tensors, and clipping between two bounds."""
 
 import math
 from typing import Any
@@ -34,7 +34,7 @@ BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobod
     numpy=of_array("maximum"),
 )
 def Maximum(x, y):
-    """The larger of the operands."""
+    """Elementwise maximum of the operands."""
     return larger(x, y)
 
 
@@ -49,7 +49,7 @@ def Maximum(x, y):
     numpy=of_array("minimum"),
 )
 def Minimum(x, y):
-    """The smaller of the operands."""
+    """Elementwise minimum of the operands."""
     return smaller(x, y)
 
 
@@ -63,7 +63,7 @@ def MaximumGrad(
     grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
     grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
 ):
-    """Gradients of Maximum; where both are equal the first takes it."""
+    """Gradients of Maximum; where both operands are equal, the first gets the cotangent."""
     return _choice_grad(x >= y, x, y, dout)
 
 
@@ -77,7 +77,7 @@ def MinimumGrad(
     grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
     grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
 ):
-    """Gradients of Minimum; where both are equal the first takes it."""
+    """Gradients of Minimum; where both operands are equal, the first gets the cotangent."""
     return _choice_grad(x <= y, x, y, dout)
 
 
@@ -87,7 +87,7 @@ def _choice_grad(first, x, y, dout):
 
 
 def _sum_to(x, shape):
-    """Sum `x` over the axes along which `shape` was broadcast."""
+    """Sum `x` over the axes along which `shape` was broadcast, so that the result has that shape."""
     x = x.sum(tuple(range(x.ndim - len(shape)))) if x.ndim > len(shape) else x
     axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
     return x.sum(axes, keepdims=True) if axes else x
@@ -95,12 +95,12 @@ def _sum_to(x, shape):
 
 @spelling(Maximum, Minimum, function=("clamp", "clip"), method=("clamp", "clip"))
 def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
-    """Every element brought into [min, max].
+    """Clip every element to [min, max].
 
     Args:
         input (Tensor): Numbers.
-        min (Union[Tensor, Number]): Lower bound. Default: None, there is none.
-        max (Union[Tensor, Number]): Upper bound. Default: None, there is none.
+        min (Union[Tensor, Number]): Lower bound. Default: None, no bound.
+        max (Union[Tensor, Number]): Upper bound. Default: None, no bound.
 
     Returns:
         Tensor of the element type of `input`, which the bounds take, too.
@@ -139,8 +139,8 @@ def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | 
 
     Args:
         input (Tensor): Numbers.
-        min (Union[Tensor, Number]): Lower bound. Default: None, there is none.
-        max (Union[Tensor, Number]): Upper bound. Default: None, there is none.
+        min (Union[Tensor, Number]): Lower bound. Default: None, no bound.
+        max (Union[Tensor, Number]): Upper bound. Default: None, no bound.
 
     Returns:
         Tensor, `input` itself.
@@ -153,7 +153,7 @@ def _clamp_into(input: Tensor, min: Tensor | float | None = None, max: Tensor | 
 
 @spelling(Maximum, Minimum, numpy="clip")
 def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
-    """Every element clipped to [xmin, xmax].
+    """Clip every element to [xmin, xmax].
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
@@ -180,7 +180,7 @@ def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None,
 
 @operator(functional="fmax", methods=("fmax",), generation=2)
 def Fmax(input, other):
-    """The larger of two elements; of a number and nan the number.
+    """Elementwise maximum; of a number and nan, the number.
 
     Inputs:
         - **input** (Union[Tensor, Number]) - The first operand.
@@ -198,7 +198,7 @@ def Fmax(input, other):
 
 @operator(functional="fmin", methods=("fmin",), generation=2)
 def Fmin(input, other):
-    """The smaller of two elements; of a number and nan the number.
+    """Elementwise minimum; of a number and nan, the number.
 
     Inputs:
         - **input** (Union[Tensor, Number]) - The first operand.

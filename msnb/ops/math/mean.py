@@ -33,7 +33,7 @@ def average(
         x (Union[Tensor, list, tuple]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         weights (Union[Tensor, list, tuple]): Of the shape of `x`, or a vector along one axis. Default: None, all 1.
-        returned (bool): Whether to return the sum of the weights, too. Default: False.
+        returned (bool): Also return the sum of the weights. Default: False.
 
     Returns:
         Tensor, or for `returned` a tuple of two of one shape: the average and the sum of the weights.
@@ -78,7 +78,9 @@ def _broadcast_weights(x, axis, weights):
 
 
 def _as_variables(function, argument, value, rowvar):
-    """Return variables as rows and observations as columns, in floating point of at least 32 bits."""
+    """Convert `value` to a matrix with variables as rows and observations as columns, in floating point of at least 32
+    bits.
+    """
     x = as_tensor(value, function, argument)
     if x.ndim > 2:
         raise ValueError(f"For '{function}', '{argument}' should have at most 2 dimensions, but got shape {x.shape}.")
@@ -89,7 +91,7 @@ def _as_variables(function, argument, value, rowvar):
 
 
 def _as_weights(argument, value, count, dtype):
-    """Return the weights of the observations as a vector."""
+    """Check the weights of `count` observations, and return them as a vector of `dtype`."""
     weights = Cast.functional(as_tensor(value, "cov", argument), dtype)
     if weights.ndim != 1:
         raise RuntimeError(f"For 'cov', '{argument}' should have 1 dimension, but got shape {weights.shape}.")
@@ -112,7 +114,7 @@ def _numpy_cov(
     aweights: ArrayLike | None = None,
     dtype: Any = None,
 ) -> Tensor:
-    """Covariance matrix of variables, given observations.
+    """Estimate the covariance matrix of variables from observations.
 
     Args:
         m (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
@@ -120,8 +122,9 @@ def _numpy_cov(
         rowvar (bool): False if variables are columns. Default: True.
         bias (bool): Whether to divide by the number of observations N rather than by N - 1. Default: False.
         ddof (int): Divides by N minus this, whatever `bias` says. Default: None.
-        fweights (Union[Tensor, list, tuple]): Integer weights of the observations. Default: None, once.
-        aweights (Union[Tensor, list, tuple]): How much each observation weighs. Default: None, all the same.
+        fweights (Union[Tensor, list, tuple]): Number of times that each observation occurs, integers. Default: None,
+            once.
+        aweights (Union[Tensor, list, tuple]): Weight of each observation. Default: None, equal weights.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
 
     Returns:
@@ -160,7 +163,7 @@ def _numpy_cov(
 
 @spelling(numpy="corrcoef")
 def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: Bool = True, dtype: Any = None) -> Tensor:
-    """Matrix of Pearson's correlation coefficients of variables, given observations.
+    """Estimate the matrix of Pearson's correlation coefficients of variables from observations.
 
     Args:
         x (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
@@ -187,13 +190,13 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: Bool = True, dtyp
 def cov(
     input: Tensor, *, correction: Int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Tensor:
-    """Covariance matrix of variables, given observations.
+    """Estimate the covariance matrix of variables from observations.
 
     Args:
         input (Tensor): Variables in rows, observations in columns; a vector is one variable.
-        correction (int): What is subtracted from the number of observations. Default: 1.
-        fweights (Tensor): Integer weights of the observations. Default: None, once.
-        aweights (Tensor): How much each observation weighs. Default: None, all the same.
+        correction (int): The number subtracted from the number of observations in the divisor. Default: 1.
+        fweights (Tensor): Number of times that each observation occurs, integers. Default: None, once.
+        aweights (Tensor): Weight of each observation. Default: None, equal weights.
 
     Returns:
         Tensor, a square matrix; a scalar for one variable.

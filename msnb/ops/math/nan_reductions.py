@@ -31,7 +31,7 @@ def _reduce_extreme(function, reduction, least, a, axis, dtype, keepdims):
 
 @spelling(numpy="nanmax")
 def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
-    """The largest element over axes in which nan does not count; nan where there is nothing else.
+    """Largest element over axes without nan; nan where all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
@@ -51,7 +51,7 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
 
 @spelling(numpy="nanmin")
 def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
-    """The smallest element over axes in which nan does not count; nan where there is nothing else.
+    """Smallest element over axes without nan; nan where all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
@@ -70,7 +70,7 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
 
 
 def _as_real(function, a, dtype):
-    """Return `a` in floating point of at least 32 bits, and the element type of the result."""
+    """Convert `a` to floating point of at least 32 bits; return it and the element type of the result."""
     x = as_tensor(a, function, "a")
     x = x if x.dtype == mstype.float64 else Cast.functional(x, mstype.float32)
     return x, x.dtype if dtype is None else element_type(dtype, function)
@@ -92,7 +92,7 @@ def _variance_of_numbers(x, axis, ddof, keepdims):
 
 @spelling(numpy="nanmean")
 def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
-    """Mean over axes in which nan does not count; nan where there is nothing else.
+    """Mean over axes without nan; nan where all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
@@ -117,7 +117,7 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
 
 @spelling(function="nanmean", method="nanmean")
 def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
-    """Mean over axes in which nan does not count; nan where there is nothing else.
+    """Mean over axes without nan; nan where all elements are nan.
 
     Args:
         input (Tensor): Numbers.
@@ -139,13 +139,14 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
 
 @spelling(numpy="nanvar")
 def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
-    """Variance over axes in which nan does not count; nan where there is nothing else.
+    """Variance over axes without nan; nan where all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
-        ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
+        ddof (int): Delta degrees of freedom: the sum of squares is divided by the number of elements without nan minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -161,13 +162,14 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
 
 @spelling(numpy="nanstd")
 def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
-    """Standard deviation over axes in which nan does not count; nan where there is nothing else.
+    """Standard deviation over axes without nan; nan where all elements are nan.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
         dtype (mindspore.dtype): Element type of the result. Default: None, float32, or float64 for float64.
-        ddof (int): The sum of squares is divided by the number of elements that count minus this. Default: 0.
+        ddof (int): Delta degrees of freedom: the sum of squares is divided by the number of elements without nan minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:

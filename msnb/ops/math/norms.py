@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, rows of bounded norm, distances between rows."""
+"""Norms of vectors and matrices, slices scaled to bounded norm, and distances between rows."""
 
 import math
 
@@ -106,7 +106,7 @@ def NuclearNorm(x, *, dim: Optional(Axis) = None, keepdim: Bool = False):
     """The sum of the singular values of matrices.
 
     Args:
-        dim (Union[list[int], tuple[int]]): The two axes of the matrices. Default: None, all of `x`.
+        dim (Union[list[int], tuple[int]]): The two axes of the matrices. Default: None, both axes of the matrix `x`.
         keepdim (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
@@ -152,12 +152,12 @@ def EuclideanNorm(x, axes: Axis, *, keep_dims: Bool = False):
 @operator
 @in_float32
 def Renorm(x, *, p: Order, dim: Int, maxnorm: Float):
-    """The slices along an axis, each scaled so that its norm is at most a number.
+    """Scale the slices along an axis so that the norm of each is at most `maxnorm`.
 
     Args:
-        p (float): Which norm.
-        dim (int): The axis that the slices are numbered along.
-        maxnorm (float): The longest that a slice may be.
+        p (float): Order of the norm.
+        dim (int): The axis that indexes the slices.
+        maxnorm (float): The largest norm of a slice.
 
     Inputs:
         - **x** (Tensor) - Floating point or complex, of at least 2 dimensions.
@@ -177,13 +177,13 @@ def Renorm(x, *, p: Order, dim: Int, maxnorm: Float):
 
 @spelling(Renorm, function="renorm", method="renorm")
 def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
-    """The slices along an axis, each scaled so that its norm is at most a number.
+    """Scale the slices along an axis so that the norm of each is at most `maxnorm`.
 
     Args:
         input (Tensor): Floating point or complex, of at least 2 dimensions.
-        p (float): Which norm.
-        axis (int): The axis that the slices are numbered along.
-        maxnorm (float): The longest that a slice may be.
+        p (float): Order of the norm.
+        axis (int): The axis that indexes the slices.
+        maxnorm (float): The largest norm of a slice.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -194,10 +194,10 @@ def renorm(input: Tensor, p: float, axis: int, maxnorm: float) -> Tensor:
 @operator
 @in_float32
 def Pdist(x, *, p: Order = 2.0):
-    """Distances between all pairs of rows.
+    """Compute the distances between all pairs of rows.
 
     Args:
-        p (float): Which norm measures the difference. Default: 2.0.
+        p (float): Order of the norm that measures the difference. Default: 2.0.
 
     Inputs:
         - **x** (Tensor) - Floating point, of shape (*, N, M).
@@ -220,11 +220,11 @@ def Pdist(x, *, p: Order = 2.0):
 
 @spelling(Pdist)
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """Distances between all pairs of rows.
+    """Compute the distances between all pairs of rows.
 
     Args:
         input (Tensor): Floating point, of shape (*, N, M).
-        p (float): Which norm measures the difference. Default: 2.0.
+        p (float): Order of the norm that measures the difference. Default: 2.0.
 
     Returns:
         Tensor of shape (*, N * (N - 1) / 2): rows 0 and 1, 0 and 2, and so on.

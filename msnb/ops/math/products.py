@@ -1,4 +1,4 @@
-"""Products of vectors and tensors: sums over pairs of axes, and products of all pairs."""
+"""Inner, outer, tensor, Kronecker and Einstein products of Tensors."""
 
 import string
 
@@ -35,12 +35,13 @@ DotAxes = Kind("an int, or two tuples of as many different axes each", _matrix_a
 
 @operator
 def _TensorDot(x1, x2, axes: DotAxes):
-    """Sum of products over pairs of axes.
+    """Tensor contraction: the sum of products over pairs of axes.
 
     Inputs:
         - **x1** (Tensor) - Floating point.
         - **x2** (Tensor) - Of the element type of `x1`.
-        - **axes** (Union[int, tuple]) - How many last axes of `x1` meet first axes of `x2`, or the pairs of axes.
+        - **axes** (Union[int, tuple]) - Number of last axes of `x1` that are paired with the first axes of `x2`, or the
+          pairs of axes.
 
     Outputs:
         Tensor of the element type of the inputs, with the free axes of `x1`, then those of `x2`.
@@ -78,12 +79,13 @@ def _TensorDot(x1, x2, axes: DotAxes):
 
 @spelling(_TensorDot, function="tensor_dot")
 def tensor_dot(x1: Tensor, x2: Tensor, axes: int | tuple | list) -> Tensor:
-    """Sum of products over pairs of axes.
+    """Tensor contraction: the sum of products over pairs of axes.
 
     Args:
         x1 (Tensor): Floating point.
         x2 (Tensor): Of the element type of `x1`.
-        axes (Union[int, tuple, list]): How many last axes of `x1` meet first axes of `x2`, or the pairs of axes.
+        axes (Union[int, tuple, list]): Number of last axes of `x1` that are paired with the first axes of `x2`, or the
+            pairs of axes.
 
     Returns:
         Tensor.
@@ -97,7 +99,7 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: int | tuple | list) -> Tensor:
 
 @spelling(_TensorDot, function="inner", method="inner")
 def inner(input: Tensor, other: Tensor) -> Tensor:
-    """Sum of products over the last dimensions of two Tensors.
+    """Inner product: the sum of products over the last dimensions of two Tensors.
 
     Args:
         input (Tensor): Floating point.
@@ -113,7 +115,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 @operator(functional="dot", methods=("dot",))
 def Dot(input, other):
-    """Sum of products over the last axis of one Tensor and the last but one of the other.
+    """Sum of products over the last axis of `input` and the last but one axis of `other`.
 
     Inputs:
         - **input** (Tensor) - Floating point.
@@ -133,7 +135,7 @@ def Dot(input, other):
 
 @operator(functional="outer", methods=("outer",))
 def Outer(input, vec2):
-    """Products of all pairs of elements of two vectors.
+    """Outer product of two vectors: result[i, j] = x[i] * y[j].
 
     Inputs:
         - **input** (Tensor) - A vector.
@@ -164,7 +166,7 @@ def _Kron(x, y):
 
 @operator
 def Einsum(operands: Tensors, *, equation: Str):
-    """Sums of products by Einstein's convention.
+    """Sums of products in Einstein's notation.
 
     Args:
         equation (str): Subscripts, as in numpy's einsum.
@@ -185,7 +187,7 @@ def Einsum(operands: Tensors, *, equation: Str):
 
 @spelling(Einsum)
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Sums of products by Einstein's convention.
+    """Sums of products in Einstein's notation.
 
     Args:
         equation (str): Subscripts, as in numpy's einsum.
@@ -202,7 +204,9 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
 
 
 def _contract_axes(function, x, y, pairs):
-    """Sum products over pairs of axes, counted from the front. The operands have one element type."""
+    """Contract `x` and `y`: sum products over pairs of axes, counted from the front. The operands have one element
+    type.
+    """
     for a, b in pairs:
         if x.shape[a] != y.shape[b]:
             raise ValueError(
@@ -225,7 +229,7 @@ def _as_factors(function, a, b):
 
 @spelling(Dot, Einsum, numpy="dot")
 def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
-    """Sum of products over the last axis of one Tensor and the last but one, or the only one, of the other.
+    """Sum of products over the last axis of `a` and the last but one axis of `b`, or the only axis of a vector `b`.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
@@ -250,7 +254,7 @@ def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
 
 @spelling(_TensorDot, Einsum, numpy="inner")
 def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
-    """Sum of products over the last axes of two Tensors.
+    """Inner product: the sum of products over the last axes of two Tensors.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
@@ -271,12 +275,13 @@ def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
 
 @spelling(_TensorDot, Einsum, numpy="tensordot")
 def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tensor:
-    """Sum of products over pairs of axes.
+    """Tensor contraction: the sum of products over pairs of axes.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         b (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        axes (Union[int, tuple, list]): How many last axes of `a` meet first axes of `b`, or the pairs of axes. Default:
+        axes (Union[int, tuple, list]): Number of last axes of `a` that are paired with the first axes of `b`, or the
+            pairs of axes. Default:
             2.
 
     Returns:
@@ -298,7 +303,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
 
 @spelling(Outer, numpy="outer")
 def _outer_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
-    """Products of all pairs of elements.
+    """Outer product of the flattened operands: result[i, j] = a[i] * b[j].
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; flattened first.
@@ -336,7 +341,7 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
 @operator
 @in_float32
 def _VecDot(x, y, *, axis: Int = -1):
-    """Products of vectors along an axis; the first operand is conjugated if complex.
+    """Dot products of vectors along an axis; a complex `x` is conjugated.
 
     Args:
         axis (int): The axis. Default: -1.
@@ -359,7 +364,7 @@ def _VecDot(x, y, *, axis: Int = -1):
 
 @spelling(_VecDot)
 def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
-    """Products of vectors along an axis; the first operand is conjugated if complex.
+    """Dot products of vectors along an axis; a complex `x` is conjugated.
 
     Args:
         x (Tensor): Numbers.
@@ -378,7 +383,7 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
 
 @operator(generation=2)
 def Ger(x1, x2):
-    """Products of all pairs of elements of two vectors.
+    """Outer product of two vectors: result[i, j] = x[i] * y[j].
 
     Inputs:
         - **x1** (Tensor) - A vector, floating point.
@@ -399,7 +404,7 @@ def Ger(x1, x2):
 
 @spelling(Outer, function="ger", method="ger")
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """Products of all pairs of elements of two vectors.
+    """Outer product of two vectors: result[i, j] = x[i] * y[j].
 
     Args:
         input (Tensor): A vector.
@@ -419,12 +424,13 @@ spelling(Einsum, function="einsum_ext")(einsum)
 
 @spelling(_TensorDot)
 def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | None = None) -> Tensor:
-    """Sums of products along a dimension of each of two batches, of each element of the batch with its partner.
+    """Contract each pair x1[i], x2[i] of two batches: the sum of products over one dimension of each.
 
     Args:
         x1 (Tensor): Floating point, of shape (N, ...).
         x2 (Tensor): Of the element type of `x1`, of shape (N, ...).
-        axes (Union[int, tuple[int], list[int]]): Which dimensions are summed along, one or one of each. Default: None,
+        axes (Union[int, tuple[int], list[int]]): The dimension to sum over, or one dimension of each operand. Default:
+            None,
             the last of `x1` and the last but one of `x2`, of a matrix its last.
 
     Returns:
@@ -453,7 +459,7 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
 
 @spelling(Einsum)
 def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """A layer of all products of the features of two inputs: input1 @ weight[k] @ input2 + bias[k].
+    """Bilinear layer: output[k] = input1 @ weight[k] @ input2 + bias[k].
 
     Args:
         input1 (Tensor): Of shape (*, A).

@@ -1,4 +1,4 @@
-"""Rounding, fractions, signs and magnitudes."""
+"""Operators for rounding, fractions, signs and magnitudes."""
 
 from typing import Any
 
@@ -23,25 +23,25 @@ from msnb.ops.math.maximum import Maximum
 
 @of_one(x="[1.1, -1.5]", output="[ 1. -2.]", functional="floor", methods=("floor",), generation=2, numpy=real("floor"))
 def Floor(x):
-    """The largest integer not above each element."""
+    """Round each element down."""
     return jnp.floor(x)
 
 
 @of_one(x="[1.1, -1.5]", output="[ 2. -1.]", functional="ceil", methods=("ceil",), generation=2, numpy=real("ceil"))
 def Ceil(x):
-    """The smallest integer not below each element."""
+    """Round each element up."""
     return jnp.ceil(x)
 
 
 @of_one(x="[-1.6, 0.5, 1.5]", output="[-2.  0.  2.]", numpy=real("rint"))
 def Rint(x):
-    """The integer nearest to each element; halves go to the even one."""
+    """Round each element to the nearest integer; halves are rounded to even."""
     return jnp.rint(x)
 
 
 @of_one(x="[0.8, 1.5, 2.5]", output="[1. 2. 2.]", allowed=NUMBER)
 def Round(x):
-    """The integer nearest to each element; halves go to the even one."""
+    """Round each element to the nearest integer; halves are rounded to even."""
     return jnp.round(x)
 
 
@@ -55,7 +55,7 @@ def Round(x):
     numpy=real("trunc"),
 )
 def Trunc(x):
-    """Each element without its fraction."""
+    """Round each element towards zero."""
     return jnp.trunc(x)
 
 
@@ -69,7 +69,7 @@ def Trunc(x):
     allowed=INT | FLOAT,
 )
 def Frac(x):
-    """The fraction of each element, with its sign."""
+    """The fractional part of each element, with the sign of the element."""
     return jnp.zeros_like(x) if is_integer(x) else x - jnp.trunc(x)
 
 
@@ -93,7 +93,7 @@ _abs = Abs()
 
 @spelling(Abs, Maximum, method="__abs__")
 def _abs_of(self: Tensor) -> Tensor:
-    """Absolute value of each element; of a number that is an input of a graph, too."""
+    """Absolute value of each element, also for a number that is an input of a graph."""
     return Maximum.functional(self, -self) if self._array.weak_type else _abs(self)
 
 
@@ -114,7 +114,7 @@ def AbsGrad(y, dy):
     numpy=real("sign"),
 )
 def Sign(x):
-    """-1, 0 or 1 by the sign of each element."""
+    """Return -1, 0 or 1 for the sign of each element."""
     return jnp.sign(x)
 
 
@@ -128,7 +128,7 @@ def Sign(x):
     numpy=number("negative").taking("a"),
 )
 def Neg(x):
-    """Each element with its sign changed."""
+    """Negate each element."""
     return jnp.negative(x)
 
 
@@ -137,13 +137,13 @@ _neg = Neg()
 
 @spelling(Neg, Mul, method="__neg__")
 def _neg_of(self: Tensor) -> Tensor:
-    """Each element with its sign changed; of a number that is an input of a graph, too."""
+    """Negate each element, also for a number that is an input of a graph."""
     return Mul.functional(self, -1) if self._array.weak_type else _neg(self)
 
 
 @operator
 def _CopySign(x, y):
-    """The magnitude of the first operand with the sign of the second, in the element type of the first.
+    """Combine the magnitude of `x` with the sign of `y`, in the element type of `x`.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -173,7 +173,7 @@ def _CopySign(x, y):
     numpy=number("signbit"),
 )
 def _SignBit(x):
-    """True where the sign is set: of numbers below 0, and of -0."""
+    """Return True where the sign bit is set: for numbers below 0, and for -0."""
     return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.inexact) else x < 0
 
 
@@ -188,7 +188,7 @@ def _SignBit(x):
     numpy=number("heaviside"),
 )
 def Heaviside(x, y):
-    """0 where the first operand is below 0, 1 where it is above, and the second operand where it is 0."""
+    """Heaviside step function: 0 where x < 0, 1 where x > 0, and `y` where `x` is 0."""
     return jnp.where(x == 0, y, jnp.where(jnp.isnan(x), x, x > 0).astype(x.dtype))
 
 
@@ -198,11 +198,11 @@ spelling(Neg, function="negative")(Neg.functional)
 
 @spelling(Round, function="round", method="round")
 def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """Numbers rounded to a number of decimals; halves go to the even one.
+    """Round each element to a number of decimals; halves are rounded to even.
 
     Args:
         input (Tensor): Numbers.
-        decimals (int): How many decimals. Default: 0.
+        decimals (int): Number of decimals. Default: 0.
 
     Returns:
         Tensor.
@@ -215,17 +215,17 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
 
 @spelling(Round, method="__round__")
 def _round_of(self: Tensor) -> Tensor:
-    """Return the integer nearest to each element, in the element type of the Tensor: Python's `round`."""
+    """Round each element to the nearest integer, in the element type of the Tensor; it implements Python's `round`."""
     return Round.functional(self)
 
 
 @spelling(Round, numpy=("around", "round"))
 def around(a: ArrayLike, decimals: Int = 0) -> Tensor:
-    """Numbers rounded to a number of decimals; halves go to the even one.
+    """Round each element to a number of decimals; halves are rounded to even.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
-        decimals (int): How many decimals, not negative. Default: 0.
+        decimals (int): Number of decimals, not negative. Default: 0.
 
     Returns:
         Tensor of the shape of `a`.
@@ -240,7 +240,7 @@ def around(a: ArrayLike, decimals: Int = 0) -> Tensor:
 
 @spelling(_CopySign, numpy="copysign")
 def copysign(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
-    """The magnitude of the first operand with the sign of the second.
+    """Combine the magnitude of the first operand with the sign of the second.
 
     Args:
         x1 (Union[Tensor, list, tuple, int, float]): Numbers whose magnitude is taken.
@@ -259,7 +259,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
 
 @spelling(Trunc, numpy="fix")
 def fix(x: ArrayLike) -> Tensor:
-    """Each element without its fraction; integers become float32.
+    """Round each element towards zero; integers become float32.
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -275,7 +275,7 @@ def fix(x: ArrayLike) -> Tensor:
 
 @spelling(Sign, method="sign_")
 def _sign_into(self: Tensor) -> Tensor:
-    """The sign of each element in place; returns the Tensor."""
+    """Replace each element by its sign in place, and return the Tensor."""
     return take_over("sign_", self, Sign.functional(self))
 
 
@@ -289,7 +289,7 @@ def _sign_into(self: Tensor) -> Tensor:
     generation=2,
 )
 def NextAfter(x, y):
-    """The next number of the element type from the first operand towards the second."""
+    """Return the next number after `x` towards `y` that the element type can represent."""
     return _next_after(x, y)
 
 
@@ -306,7 +306,7 @@ def _move_with_the_first(operands, tangents):
 
 @spelling(Sign, function="sgn", method="sgn")
 def sgn(input: Tensor) -> Tensor:
-    """The sign of each element; of a complex number the one of magnitude 1 in its direction.
+    """The sign of each element; for a complex number x / abs(x).
 
     Args:
         input (Tensor): Numbers.
@@ -319,7 +319,7 @@ def sgn(input: Tensor) -> Tensor:
 
 @spelling(_CopySign, function="copysign", method="copysign")
 def _copysign_function(x: Tensor | float, other: Tensor | float) -> Tensor:
-    """The magnitude of the first operand with the sign of the second.
+    """Combine the magnitude of the first operand with the sign of the second.
 
     Args:
         x (Union[Tensor, int, float]): Numbers whose magnitude is taken; integers count as float32.

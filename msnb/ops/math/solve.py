@@ -1,4 +1,4 @@
-"""Systems of linear equations, solved by matrix factors, and eigenvalues."""
+"""Operators that solve systems of linear equations from matrix factors, and compute eigenvalues."""
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ def _check_square(op, argument, x, allowed=FLOAT):
 
 @operator(functional="eigvals", methods=("eigvals",), generation=2)
 def _EigVals(A):
-    """Eigenvalues of square matrices; on the CPU alone.
+    """Compute the eigenvalues of square matrices; it runs on the CPU only.
 
     Inputs:
         - **A** (Tensor) - float32, float64 or complex, of shape (*, N, N).
@@ -44,10 +44,10 @@ def _EigVals(A):
 
 @operator(generation=2)
 def Eig(A, *, compute_v: Bool = False):
-    """Eigenvalues and eigenvectors of square matrices; on the CPU alone.
+    """Compute the eigenvalues and eigenvectors of square matrices; it runs on the CPU only.
 
     Args:
-        compute_v (bool): Compute the eigenvectors; else the second result is one 0. Default: False.
+        compute_v (bool): Compute the eigenvectors; if False, the second result is a single 0. Default: False.
 
     Inputs:
         - **A** (Tensor) - float32, float64 or complex, of shape (*, N, N).
@@ -73,7 +73,7 @@ def Eig(A, *, compute_v: Bool = False):
 
 @spelling(Eig)
 def eig(A: Tensor) -> tuple[Tensor, Tensor]:
-    """Eigenvalues and eigenvectors of square matrices; on the CPU alone.
+    """Compute the eigenvalues and eigenvectors of square matrices; it runs on the CPU only.
 
     Args:
         A (Tensor): float32, float64 or complex, of shape (*, N, N).
@@ -95,7 +95,7 @@ def eig(A: Tensor) -> tuple[Tensor, Tensor]:
 @operator(functional="logdet", methods=("logdet",), generation=2)
 @in_float32
 def _LogDet(input):
-    """Logarithm of the determinants of square matrices; not a number where one is negative.
+    """Logarithm of the determinants of square matrices; NaN where a determinant is negative.
 
     Inputs:
         - **input** (Tensor) - Floating point, of shape (*, N, N).
@@ -151,10 +151,10 @@ def _Cond(A, p: ConditionOrder = None):
 @operator(functional="cholesky_inverse", methods=("cholesky_inverse",), generation=2)
 @in_float32
 def CholeskyInverse(input_x, *, upper: Bool = False):
-    """The inverse of a matrix that is given by its Cholesky factor.
+    """Invert a matrix, given its Cholesky factor.
 
     Args:
-        upper (bool): Whether the factor is the upper one. Default: False.
+        upper (bool): The factor is the upper one, else the lower one. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - Floating point, of shape (N, N); the other triangle counts as 0.
@@ -173,10 +173,10 @@ def CholeskyInverse(input_x, *, upper: Bool = False):
 @operator
 @in_float32
 def CholeskySolve(x1, x2, *, upper: Bool = False):
-    """Solutions of systems whose matrix is given by its Cholesky factor.
+    """Solve systems of linear equations, given the Cholesky factor of the matrix.
 
     Args:
-        upper (bool): Whether the factor is the upper one. Default: False.
+        upper (bool): The factor is the upper one, else the lower one. Default: False.
 
     Inputs:
         - **x1** (Tensor) - Right sides, floating point of shape (*, N, M).
@@ -199,12 +199,12 @@ def CholeskySolve(x1, x2, *, upper: Bool = False):
 
 @spelling(CholeskySolve, function="cholesky_solve", method="cholesky_solve")
 def cholesky_solve(input: Tensor, input2: Tensor, upper: Bool = False) -> Tensor:
-    """Solutions of systems whose matrix is given by its Cholesky factor.
+    """Solve systems of linear equations, given the Cholesky factor of the matrix.
 
     Args:
         input (Tensor): Right sides, floating point of shape (*, N, M).
         input2 (Tensor): Factors, of shape (*, N, N).
-        upper (bool): Whether they are the upper ones. Default: False.
+        upper (bool): The factors are the upper ones, else the lower ones. Default: False.
 
     Returns:
         Tensor of the shape and element type of `input`.
@@ -225,7 +225,7 @@ def Lstsq(
     fast: OneOf(True, otherwise="the result is that of the precise way") = True,
     l2_regularizer: OneOf(0.0, otherwise="as in MindSpore, where it has none with `fast`") = 0.0,
 ):
-    """The solutions of overdetermined systems with the least squares, of others with the least norm.
+    """Solve overdetermined systems by least squares, and find the solution of least norm for others.
 
     Args:
         fast (bool): No effect: the result is that of the precise way. Default: True.
@@ -253,7 +253,7 @@ def Lstsq(
 
 @spelling(Lstsq, function="lstsq", method="lstsq")
 def lstsq(input: Tensor, A: Tensor) -> Tensor:
-    """The solutions of overdetermined systems with the least squares, of others with the least norm.
+    """Solve overdetermined systems by least squares, and find the solution of least norm for others.
 
     Args:
         input (Tensor): The matrix, floating point of shape (M, N).
@@ -270,7 +270,7 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
 
 
 def _permutation_of(pivots, rows):
-    """Return the permutation of rows by LAPACK's exchanges, which count from 1."""
+    """Convert LAPACK's row exchanges, which count from 1, to a permutation of the rows."""
 
     def exchange(step, order):
         other = pivots[step] - 1
@@ -282,12 +282,13 @@ def _permutation_of(pivots, rows):
 @operator(functional="lu_solve", called=("b", "LU_data", "LU_pivots"), methods=("lu_solve",), generation=2)
 @in_float32
 def LuSolve(x, lu_data, lu_pivots):
-    """Solutions of systems whose matrix is given by its LU factors.
+    """Solve systems of linear equations, given the LU factors of the matrix.
 
     Inputs:
         - **x** (Tensor) - Right sides, floating point of shape (*, N, K).
         - **lu_data** (Tensor) - Both factors in one matrix, of shape (*, N, N).
-        - **lu_pivots** (Tensor) - Which row each was exchanged with, counted from 1, int32 of shape (*, N).
+        - **lu_pivots** (Tensor) - For each row the number, from 1, of the row it was exchanged with; int32 of shape (*,
+          N).
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -319,7 +320,7 @@ def LuUnpack(
     unpack_data: OneOf(True, otherwise=_ALL_THREE) = True,
     unpack_pivots: OneOf(True, otherwise=_ALL_THREE) = True,
 ):
-    """The factors that an LU decomposition keeps in one matrix.
+    """Unpack an LU decomposition, stored in one matrix, into its factors.
 
     Args:
         unpack_data (bool): No effect: there are always three results, as on MindSpore's CPU. Default: True.
@@ -327,7 +328,8 @@ def LuUnpack(
 
     Inputs:
         - **LU_data** (Tensor) - Floating point, of shape (*, M, N).
-        - **LU_pivots** (Tensor) - Which row each was exchanged with, counted from 1, int32 of shape (*, min(M, N)).
+        - **LU_pivots** (Tensor) - For each row the number, from 1, of the row it was exchanged with; int32 of shape (*,
+          min(M, N)).
 
     Outputs:
         A tuple of three Tensors: the permutation (*, M, M), the lower factor (*, M, K) and the upper one (*, K, N).
@@ -356,12 +358,13 @@ def LuUnpack(
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: Bool = True, unpack_pivots: Bool = True
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The factors that an LU decomposition keeps in one matrix.
+    """Unpack an LU decomposition, stored in one matrix, into its factors.
 
     Args:
         LU_data (Tensor): Floating point, of shape (*, M, N).
-        LU_pivots (Tensor): Which row each was exchanged with, counted from 1, int32 of shape (*, min(M, N)).
-        unpack_data (bool): Return the triangles. Default: True.
+        LU_pivots (Tensor): For each row the number, from 1, of the row it was exchanged with; int32 of shape (*, min(M,
+            N)).
+        unpack_data (bool): Return the two triangular factors. Default: True.
         unpack_pivots (bool): Return the permutation. Default: True.
 
     Returns:

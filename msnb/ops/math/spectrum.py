@@ -27,9 +27,9 @@ def FFTWithSize(
     """Fourier transforms over the last axes.
 
     Args:
-        signal_ndim (int): How many axes, 1 to 3.
-        inverse (bool): Whether it goes from frequencies to the signal.
-        real (bool): Whether the signal is real.
+        signal_ndim (int): Number of transformed axes, 1 to 3.
+        inverse (bool): Compute the inverse transform, from frequencies to the signal.
+        real (bool): The signal is real.
         norm (str): "backward" divides the inverse by the number of elements, "forward" the other, "ortho" both by its
             root. Default: "backward".
         onesided (bool): Omit the redundant frequencies of a real signal. Default: True.
@@ -72,15 +72,16 @@ def STFT(
     onesided: Bool,
     return_complex: Bool,
 ):
-    """Fourier transforms of the frames of a signal.
+    """Short-time Fourier transform: the Fourier transforms of the frames of a signal.
 
     Args:
         n_fft (int): Length of a frame.
-        hop_length (int): From one frame to the next.
+        hop_length (int): Distance from one frame to the next, in samples.
         win_length (int): Length of the window, which is centred in a frame.
-        normalized (bool): Whether they are divided by the root of `n_fft`.
+        normalized (bool): Divide the result by the square root of `n_fft`.
         onesided (bool): Omit the redundant frequencies of a real signal.
-        return_complex (bool): Whether the result is complex; else its parts are a last dimension of length 2.
+        return_complex (bool): Return complex numbers; if False, a last dimension of length 2 holds real and imaginary
+            parts.
 
     Inputs:
         - **x** (Tensor) - The signal, (L,) or (N, L), float32, float64 or complex.
@@ -128,20 +129,21 @@ def stft(
     onesided: bool | None = None,
     return_complex: bool | None = None,
 ) -> Tensor:
-    """Fourier transforms of the frames of a signal.
+    """Short-time Fourier transform: the Fourier transforms of the frames of a signal.
 
     Args:
         x (Tensor): The signal, (L,) or (N, L), float32, float64 or complex.
         n_fft (int): Length of a frame.
-        hop_length (int): From one frame to the next. Default: None, a quarter of `n_fft`.
+        hop_length (int): Distance from one frame to the next, in samples. Default: None, a quarter of `n_fft`.
         win_length (int): Length of the window. Default: None, `n_fft`.
         window (Tensor): (win_length,). Default: None, ones.
-        center (bool): Whether the signal is padded so that a frame has its time in the middle. Default: True.
-        pad_mode (str): How: "CONSTANT" with zeros, "REFLECT" or "SYMMETRIC". Default: "REFLECT".
-        normalized (bool): Whether they are divided by the root of `n_fft`. Default: False.
+        center (bool): Pad the signal so that each frame is centred at its time. Default: True.
+        pad_mode (str): The padding: "CONSTANT" with zeros, "REFLECT" or "SYMMETRIC". Default: "REFLECT".
+        normalized (bool): Divide the result by the square root of `n_fft`. Default: False.
         onesided (bool): Omit the redundant frequencies of a real signal. Default: None, True of a
             real one.
-        return_complex (bool): Whether the result is complex; else its parts are a last dimension of length 2. Default:
+        return_complex (bool): Return complex numbers; if False, a last dimension of length 2 holds real and imaginary
+            parts. Default:
             None, as the signal is.
 
     Returns:
@@ -171,7 +173,7 @@ def stft(
 
 @operator
 def _Extended(x, *, count: Int, how: OneOf("constant", "reflect", "symmetric")):
-    """A signal with `count` more values at each end."""
+    """Pad a signal with `count` values at each end."""
     return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(count, count)], how)
 
 

@@ -34,7 +34,8 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
     Args:
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
-        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -49,7 +50,8 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
 
 
 def _sample_arguments(args, kwargs):
-    """Return the keyword arguments of MindSpore 2's var by dimension, which computes the variance of a sample."""
+    """Convert the arguments of MindSpore 2's `var` to keyword arguments: without `ddof`, `correction` is 1 by default.
+    """
     return kwargs if len(args) > 2 or "ddof" in kwargs else {"correction": 1, **kwargs}
 
 
@@ -68,7 +70,8 @@ def _Std(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = False):
     Args:
         input (Tensor): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: ().
-        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -96,7 +99,7 @@ def ReduceStd(x, *, axis: Axis = (), unbiased: Bool = True, keep_dims: Bool = Fa
 
     Args:
         axis (Union[int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        unbiased (bool): Whether the sum of squares is divided by the number of elements less 1. Default: True.
+        unbiased (bool): Divide the sum of squares by the number of elements minus 1. Default: True.
         keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Inputs:
@@ -151,7 +154,8 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
 
     Args:
         A (Tensor): Numbers; the norm of integers is float32.
-        ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
+        ord (Union[None, int, float, "fro", "nuc"]): Order of the norm; None is the 2-norm of all elements. Default:
+            None.
         dim (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None.
         keepdim (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `A`.
@@ -199,7 +203,7 @@ def _lower_median(op, input, axis, keepdims, ignore_nan):
 
 @operator(generation=2)
 def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = False, ignore_nan: Bool = False):
-    """Median along an axis, the lower one of two, and its index.
+    """Median along an axis, the lower of two middle elements, and its index.
 
     Args:
         global_median (bool): Median of all elements, with index 0. Default: False.
@@ -226,7 +230,7 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
 
 @spelling(Median, function="median")
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis, the lower one of two, and its index.
+    """Median along an axis, the lower of two middle elements, and its index.
 
     Args:
         input (Tensor): Numbers.
@@ -248,7 +252,7 @@ spelling(Median, method="median")(keyword_aliases(dim="axis", keepdim="keepdims"
 
 @operator
 def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "int64") = "int32"):
-    """The number of elements in each of `nbins` bins of equal width.
+    """Count the elements in each of `nbins` bins of equal width.
 
     Elements at or below the lower bound count in the first bin, elements at or above the upper bound in the last.
 
@@ -289,7 +293,8 @@ def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -309,7 +314,8 @@ def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
         axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -328,7 +334,8 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
-        ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
+        ord (Union[None, int, float, "fro", "nuc"]): Order of the norm; None is the 2-norm of all elements. Default:
+            None.
         axis (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None, all, of which
             there may be one or two where `ord` is given.
         keepdims (bool): Keep the axes with length 1. Default: False.
@@ -353,7 +360,7 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
 
 
 def _axes_or_all(axis):
-    """Return the axes for a MindSpore 2 function, where None means all."""
+    """Return `axis`, with None changed to (), which means all axes."""
     return () if axis is None else axis
 
 
@@ -364,7 +371,8 @@ def var_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -383,7 +391,8 @@ def std_mean(input: Tensor, axis: Axis = None, ddof: int | bool = 0, keepdims: B
     Args:
         input (Tensor): Numbers.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        ddof (Union[int, bool]): The sum of squares is divided by the number of elements minus this. Default: 0.
+        ddof (Union[int, bool]): Delta degrees of freedom: the sum of squares is divided by the number of elements minus
+            `ddof`. Default: 0.
         keepdims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
@@ -401,7 +410,7 @@ def _mean_over(input, axis, keepdims):
 
 @spelling(Median, method="nanmedian", function="nanmedian")
 def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Median along an axis without nan, the lower one of two, and its index.
+    """Median along an axis without nan, the lower of two middle elements, and its index.
 
     Args:
         input (Tensor): Numbers.
@@ -426,7 +435,7 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
     Args:
         dim (int): The axis; all elements for None. Default: None.
         keep_dims (bool): Keep the axis with length 1. Default: False.
-        ignore_nan (bool): Ignore nan; else where there is one all is nan. Default: False.
+        ignore_nan (bool): Ignore nan; if False, the result is nan where the input has nan. Default: False.
 
     Inputs:
         - **input** (Tensor) - float32 or float64.
@@ -461,7 +470,7 @@ def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, k
 
     Args:
         input (Tensor): Floating point.
-        q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
+        q (Union[Tensor, float, list]): The quantiles to compute, in [0, 1]: one, or a vector.
         axis (int): The axis. Default: None, all elements.
         keepdims (bool): Keep the axis with length 1. Default: False.
 
@@ -477,11 +486,11 @@ def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, k
 
 @spelling(Quantile, function="nanquantile", method="nanquantile")
 def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """As `quantile`, of the elements that are not nan.
+    """Quantiles without nan, with linear interpolation between two elements; see `quantile`.
 
     Args:
         input (Tensor): Floating point.
-        q (Union[Tensor, float, list]): The shares, in [0, 1]: one, or a vector.
+        q (Union[Tensor, float, list]): The quantiles to compute, in [0, 1]: one, or a vector.
         axis (int): The axis. Default: None, all elements.
         keepdims (bool): Keep the axis with length 1. Default: False.
 

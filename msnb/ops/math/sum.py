@@ -24,7 +24,7 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False, skip_mode: Bool = 
 
     Args:
         keep_dims (bool): Keep the reduced axes with length 1. Default: False.
-        skip_mode (bool): Whether an `axis` of () means none rather than all. Default: False.
+        skip_mode (bool): An `axis` of () means no axis rather than all. Default: False.
 
     Inputs:
         - **x** (Tensor) - Numbers.
@@ -111,7 +111,7 @@ _mean, _mean_keeping = ReduceMean(), ReduceMean(True)
 
 
 def _cast_summand(op, x, dtype):
-    """Return `x` in the type of a sum: `dtype` if set, int64 for integers and bool."""
+    """Cast `x` to the element type of its sum: `dtype` if set, int64 for integers and bool."""
     tensor_argument(op, "input", x)
     if dtype is None:
         return Cast.functional(x, mstype.int64) if x._array.dtype.kind in "biu" and x.dtype != mstype.int64 else x
@@ -181,7 +181,7 @@ def without_nan(x: Tensor, instead: float = 0) -> Tensor:
 
 @spelling(ReduceSum, function="nansum")
 def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
-    """Sum over axes in which nan counts as 0.
+    """Sum over axes; nan counts as 0.
 
     Args:
         input (Tensor): Numbers.
@@ -278,7 +278,7 @@ def _mean_of(
 
 @spelling(ReduceSum, function="count_nonzero")
 def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DType = mstype.int32) -> Tensor:
-    """Number of elements that are not 0, over axes.
+    """Count the nonzero elements over axes.
 
     Args:
         x (Tensor): Numbers.
@@ -311,7 +311,7 @@ spelling(ReduceSum, method="count_nonzero")(keyword_aliases(dim="axis")(count_no
 
 @operator(generation=2)
 def CountNonZero(x, *, dims: Axis = ()):
-    """Number of elements that are not 0, over axes.
+    """Count the nonzero elements over axes.
 
     Args:
         dims (Union[int, tuple[int], list[int]]): Axes; all for None. Default: None.
@@ -360,7 +360,7 @@ def _sum_of_numpy(
 
 @spelling(ReduceMean, numpy="mean")
 def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: Any = None) -> Tensor:
-    """Mean over axes; integers give an integer, unless `dtype` asks for more.
+    """Mean over axes; integers give an integer, unless `dtype` is floating point.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
@@ -381,7 +381,7 @@ def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtyp
 
 @spelling(ReduceSum, numpy="nansum")
 def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
-    """Sum over axes in which nan counts as 0; integers are added in their own type.
+    """Sum over axes; nan counts as 0; integers are added in their own type.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
@@ -403,7 +403,7 @@ def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdim
 
 @spelling(ReduceSum, numpy="count_nonzero")
 def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
-    """Number of elements that are not 0, over axes.
+    """Count the nonzero elements over axes.
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
@@ -423,7 +423,7 @@ def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = Fa
 
 @spelling(ReduceSum, method="sum_to_size")
 def _sum_to_size_of(self: Tensor, *size: Any) -> Tensor:
-    """The sum over the axes along which a Tensor of the shape would be broadcast to this one.
+    """Sum over the axes along which a Tensor of shape `size` would be broadcast to this Tensor's shape.
 
     Args:
         size (Union[int, tuple[int], list[int]]): The shape, as one argument or as several.

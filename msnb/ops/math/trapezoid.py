@@ -18,12 +18,12 @@ def _Trapezoid(y, x=None, *, dx: Float = 1.0, axis: Int = -1):
     """Integral along an axis by the trapezoidal rule.
 
     Args:
-        dx (float): Distance of the points where there is no `x`. Default: 1.0.
+        dx (float): Distance between two points if `x` is None. Default: 1.0.
         axis (int): The axis. Default: -1.
 
     Inputs:
         - **y** (Tensor) - Floating point, of at least 1 dimension.
-        - **x** (Tensor) - Where the points are, of the shape of `y` or a vector along the axis. Default: None.
+        - **x** (Tensor) - Positions of the points, of the shape of `y` or a vector along the axis. Default: None.
 
     Outputs:
         Tensor without the axis, of the element type of `y`.
@@ -46,9 +46,10 @@ def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int =
 
     Args:
         y (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
-        x (Union[Tensor, list, tuple]): Where the points are, of the shape of `y` or a vector along the axis. Default:
+        x (Union[Tensor, list, tuple]): Positions of the points, of the shape of `y` or a vector along the axis.
+            Default:
             None, at distances of `dx`.
-        dx (float): Distance of the points where there is no `x`. Default: 1.0.
+        dx (float): Distance between two points if `x` is None. Default: 1.0.
         axis (int): The axis. Default: -1.
 
     Returns:
@@ -74,9 +75,9 @@ def _trapz_of_ops(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: i
 
     Args:
         y (Tensor): Numbers, of at least 1 dimension; integers count as float32.
-        x (Tensor): Where the points are, of the shape of `y` or a vector along the axis. Default: None, at distances
+        x (Tensor): Positions of the points, of the shape of `y` or a vector along the axis. Default: None, at distances
             of `dx`.
-        dx (float): Distance of the points where there is no `x`. Default: 1.0.
+        dx (float): Distance between two points if `x` is None. Default: 1.0.
         dim (int): The axis. Default: -1.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Functions of angles and their inverses, circular and hyperbolic."""
+"""Trigonometric and hyperbolic functions, and their inverses."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -15,19 +15,19 @@ from msnb.ops.math._elementwise import floating, of_real, of_two
 
 @of_real(x="[0., 1.5707964]", output="[0. 1.]", functional="sin", methods=("sin",), generation=2, numpy=angle("sin"))
 def Sin(x):
-    """Sine of each element, in radians."""
+    """Sine of each element, an angle in radians."""
     return jnp.sin(x)
 
 
 @of_real(x="[0.]", output="[1.]", functional="cos", methods=("cos",), generation=2, numpy=angle("cos"))
 def Cos(x):
-    """Cosine of each element, in radians."""
+    """Cosine of each element, an angle in radians."""
     return jnp.cos(x)
 
 
 @of_real(x="[0.]", output="[0.]", functional="tan", methods=("tan",), generation=2, numpy=angle("tan"))
 def Tan(x):
-    """Tangent of each element, in radians."""
+    """Tangent of each element, an angle in radians."""
     return jnp.tan(x)
 
 
@@ -107,7 +107,7 @@ def AtanGrad(x, dout):
 )
 @in_float32
 def Atan2(x, y):
-    """Angle of the point (y, x) with the first axis, in radians: the arc tangent of x / y with the sign of both."""
+    """Angle of the point (y, x) with the first axis, in radians: arctan(x / y) in the quadrant of the point."""
     return jnp.arctan2(floating(x), floating(y))
 
 
@@ -168,7 +168,7 @@ def Atanh(x):
 
 @of_real(x="[0.]", output="[1.]", functional="sinc", methods=("sinc",), generation=2)
 def Sinc(x):
-    """sin(pi x) / (pi x) of each element, 1 at 0."""
+    """Return sin(pi x) / (pi x) of each element, 1 at 0."""
     return jnp.sinc(x)
 
 
@@ -197,7 +197,7 @@ def Hypot(input, other):
     numpy=real("deg2rad", "radians"),
 )
 def _Deg2Rad(x):
-    """Angles in degrees, in radians."""
+    """Convert angles from degrees to radians."""
     return jnp.deg2rad(x)
 
 
@@ -210,7 +210,7 @@ def _Deg2Rad(x):
     numpy=real("rad2deg"),
 )
 def _Rad2Deg(x):
-    """Angles in radians, in degrees."""
+    """Convert angles from radians to degrees."""
     return jnp.rad2deg(x)
 
 

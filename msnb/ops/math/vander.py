@@ -13,11 +13,11 @@ from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 @operator
 def _Vander(x, *, count: NonNegInt, increasing: Bool = False):
-    """The powers of a vector as the columns of a matrix.
+    """Vandermonde matrix: the columns are powers of a vector.
 
     Args:
-        count (int): How many columns.
-        increasing (bool): Whether the 0th power comes first rather than last. Default: False.
+        count (int): Number of columns.
+        increasing (bool): The 0th power is the first column rather than the last. Default: False.
 
     Inputs:
         - **x** (Tensor) - A vector of numbers.
@@ -36,12 +36,12 @@ def _Vander(x, *, count: NonNegInt, increasing: Bool = False):
 
 @spelling(_Vander, numpy="vander")
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector as the columns of a matrix: Vandermonde's.
+    """Vandermonde matrix: the columns are powers of a vector.
 
     Args:
         x (Union[Tensor, list, tuple]): A vector of numbers.
-        N (int): How many columns. Default: None, as many as `x` has elements.
-        increasing (bool): Whether the 0th power comes first rather than last. Default: False.
+        N (int): Number of columns. Default: None, as many as `x` has elements.
+        increasing (bool): The 0th power is the first column rather than the last. Default: False.
 
     Returns:
         Tensor of shape (x.size, N) and the element type of `x`.
@@ -62,11 +62,11 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tens
 
 @spelling(_Vander, function="vander")
 def _vander_of_ops(x: Tensor, N: int | None = None) -> Tensor:
-    """The powers of a vector as the columns of a matrix, in descending order; those of integers are int64.
+    """Vandermonde matrix: the columns are powers of a vector, in descending order; for integers they are int64.
 
     Args:
         x (Tensor): A vector of numbers.
-        N (int): How many columns. Default: None, as many as `x` has elements.
+        N (int): Number of columns. Default: None, as many as `x` has elements.
 
     Returns:
         Tensor of shape (x.size, N).

@@ -14,7 +14,7 @@ _HALVES = {mstype.float16, mstype.bfloat16}
 
 
 def _check_tensors(function, dims, **tensors):
-    """Return the Tensors after a check of their number of dimensions."""
+    """Check the numbers of dimensions of Tensors, and return the Tensors."""
     for (name, x), ndim in zip(tensors.items(), dims, strict=True):
         if tensor_argument(function, name, x).ndim != ndim:
             raise ValueError(f"For '{function}', '{name}' should have {ndim} dimensions, but got shape {x.shape}.")
@@ -38,10 +38,10 @@ def _weighted(function, product, input, factors, beta, alpha, argument="input", 
 
 @spelling(function="addbmm", method="addbmm")
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * the sum of the products batch1 @ batch2.
+    """Return beta * input + alpha * sum(batch1[i] @ batch2[i]).
 
     Args:
-        input (Tensor): Broadcasts to the sum.
+        input (Tensor): The addend; it broadcasts to the shape of the sum.
         batch1 (Tensor): Matrices, of shape (B, M, K).
         batch2 (Tensor): Matrices, of shape (B, K, N).
         beta (Number): Factor of `input`. Default: 1.
@@ -62,10 +62,10 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
 
 @spelling(function="addmv", method="addmv")
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * input + alpha * (mat @ vec).
+    """Return beta * input + alpha * (mat @ vec).
 
     Args:
-        input (Tensor): Broadcasts to the product.
+        input (Tensor): The addend; it broadcasts to the shape of the product.
         mat (Tensor): A matrix, of shape (M, N).
         vec (Tensor): A vector, of shape (N,).
         beta (Number): Factor of `input`. Default: 1.
@@ -85,14 +85,14 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
 
 @spelling(function="addr", method="addr")
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """beta * x + alpha * the products of all pairs of elements of two vectors.
+    """Return beta * x + alpha * outer(vec1, vec2).
 
     Args:
-        x (Tensor): Broadcasts to the products.
+        x (Tensor): The addend; it broadcasts to the shape of the outer product.
         vec1 (Tensor): A vector, of shape (M,).
         vec2 (Tensor): A vector, of shape (N,).
         beta (Number): Factor of `x`. Default: 1.
-        alpha (Number): Factor of the products. Default: 1.
+        alpha (Number): Factor of the outer product. Default: 1.
 
     Returns:
         Tensor of shape (M, N).
