@@ -72,7 +72,7 @@ def Cast(x, type: DType):
     return cast_array(x, np_dtype(type))
 
 
-def _dtype_of(dtype):
+def _read_dtype(dtype):
     if isinstance(dtype, str):
         element_type = getattr(mstype, {"bool": "bool_", "int": "int32", "float": "float32"}.get(dtype, dtype), None)
         if not mstype.is_array_type(element_type):
@@ -92,7 +92,7 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
     Returns:
         Tensor.
     """
-    dtype = _dtype_of(dtype)
+    dtype = _read_dtype(dtype)
     if not copy and dtype == self.dtype:
         return self
     return Cast.functional(self, dtype)

@@ -46,7 +46,7 @@ def _edit_distance(a, length_a, b, length_b):
     return row[length_b]
 
 
-def _group_check(name):
+def _make_index_check(name):
     """Return a check of the indices `name`: all but the last index of a symbol must fit in one of the two dense
     shapes. The last index only orders the symbols of a sequence.
     """
@@ -60,7 +60,7 @@ def _group_check(name):
     return Check(name, ranges)
 
 
-@operator(checks=[_group_check("hypothesis_indices"), _group_check("truth_indices")])
+@operator(checks=[_make_index_check("hypothesis_indices"), _make_index_check("truth_indices")])
 def EditDistance(
     hypothesis_indices,
     hypothesis_values,

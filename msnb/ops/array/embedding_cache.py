@@ -40,13 +40,13 @@ def _check_table(op, hashmap, **keys):
         raise ValueError(f"For '{op}', 'hashmap' should have rows of 4 numbers, but got shape {hashmap.shape}.")
 
 
-def _first_entry(key, length):
+def _hash_key(key, length):
     """Hash `key`: return the index of the entry at which its search begins in a table of `length` entries."""
     part = _MULTIPLIER * key.astype(jnp.float64)
     return ((part - jnp.floor(part)) * length).astype(key.dtype)
 
 
-def _probe(stops, start):
+def _find_entry(stops, start):
     """Return the index of the first entry from `start` on that satisfies the predicate, and the number of probes.
 
     `stops` is a pair of the table's length and the predicate. The number is `length` if there is no such entry.
@@ -85,7 +85,7 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
     keys, tags = hashmap[:, _KEY], hashmap[:, _TAG]
 
     def search(key):
-        place, _ = _probe((length, lambda e: (tags[e] == 0) | (keys[e] == key)), _first_entry(key, length))
+        place, _ = _find_entry((length, lambda e: (tags[e] == 0) | (keys[e] == key)), _hash_key(key, length))
         return place, (tags[place] != 0) & (keys[place] == key) & (key != emb_max_num)
 
     flat = indices.reshape(-1)
@@ -121,10 +121,10 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
     flat = miss_emb_idx.reshape(-1)
 
     def swap(table, key):
-        free, tag = _probe((length, lambda e: table[e, _TAG] == 0), _first_entry(key, length))
+        free, tag = _find_entry((length, lambda e: table[e, _TAG] == 0), _hash_key(key, length))
         table = table.at[free].set(jnp.stack([key, table[free, _VALUE], jnp.asarray(step, kind), tag]))
         unused = lambda e: (table[e, _TAG] != 0) & (table[e, _STEP] < step - 1)  # noqa: E731
-        old, _ = _probe((length, unused), free + 1)
+        old, _ = _find_entry((length, unused), free + 1)
         gone, value = table[old, _KEY], table[old, _VALUE]
         table = table.at[free, _VALUE].set(value).at[old, _TAG].set(0)
         return _close_gap(table, old), (value, gone)

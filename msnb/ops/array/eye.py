@@ -66,7 +66,7 @@ def _EyeAt(n: NonNegInt, m: NonNegInt, k: Int, type: DType):
     return jnp.eye(n, m, k, np_dtype(type))
 
 
-def _size_and_diagonal(function, n, m, k):
+def _check_size_and_diagonal(function, n, m, k):
     """Check the arguments N, M and k of numpy's functions."""
     rows = check(NonNegInt, n, "N", function)
     return rows, rows if m is None else check(NonNegInt, m, "M", function), check(Int, k, "k", function)
@@ -94,7 +94,7 @@ def _numpy_eye(N: int, M: int | None = None, k: int = 0, dtype: DType | str = ms
         [[0. 1. 0.]
          [0. 0. 1.]]
     """
-    return _EyeAt.functional(*_size_and_diagonal("eye", N, M, k), element_type(dtype, "eye"))
+    return _EyeAt.functional(*_check_size_and_diagonal("eye", N, M, k), element_type(dtype, "eye"))
 
 
 @spelling(_EyeAt, numpy="identity")
@@ -153,7 +153,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DType | str = mstype.fl
         [[1. 1. 0.]
          [1. 1. 1.]]
     """
-    return _Tri.functional(*_size_and_diagonal("tri", N, M, k), element_type(dtype, "tri"))
+    return _Tri.functional(*_check_size_and_diagonal("tri", N, M, k), element_type(dtype, "tri"))
 
 
 CASES = [

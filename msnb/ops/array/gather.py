@@ -98,7 +98,7 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
 spelling(Gather, method="index_select")(keyword_aliases(dim="axis")(index_select))
 
 
-def _rows_from(first):
+def _make_row_gradient(first):
     """Return the gradient rule of a row lookup: (rows, their gradients), for a table whose first row has the index
     `first`.
     """
@@ -111,7 +111,7 @@ def _rows_from(first):
 
 @operator(
     checks=[index("indices", of="params", axis="axis")],
-    rows=lambda axis: _rows_from(0) if axis == 0 else None,
+    rows=lambda axis: _make_row_gradient(0) if axis == 0 else None,
 )
 def SparseGatherV2(params, indices, axis: Int):
     """Select slices of a Tensor along an axis, as Gather does.
@@ -171,12 +171,12 @@ def GatherD(x, dim: Int, index):
     return jnp.take_along_axis(x, index, dim, mode="fill")
 
 
-def _index_range(inputs):
+def _allowed_indices(inputs):
     dim, shape = inputs["dim"], inputs["shape"]
     return [Range(inputs["index"], shape[dim], -shape[dim])] if -len(shape) <= dim < len(shape) else ()
 
 
-@operator(checks=[Check("index", _index_range)])
+@operator(checks=[Check("index", _allowed_indices)])
 def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
     """Gradient of GatherD with respect to the input `x`, which has the shape `shape`."""
     dim = axis_in("GatherDGrad", dim, len(shape), "dim")
@@ -203,13 +203,13 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return GatherD.functional(input, dim, index)
 
 
-def _gather_element_arguments(args, kwargs):
+def _rename_gather_keywords(args, kwargs):
     """Rename the keywords of gather(dim=, index=), which selects single elements, to those of `_gather_of`."""
     return {("axis" if key == "index" else "input_indices" if key == "dim" else key): v for key, v in kwargs.items()}
 
 
 @spelling(Gather, GatherD, method="gather")
-@keyword_aliases(_gather_element_arguments, dim="input_indices", index="axis")
+@keyword_aliases(_rename_gather_keywords, dim="input_indices", index="axis")
 def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
     """Select slices along an axis, as `ops.gather` does."""
     if isinstance(input_indices, int):  # gather(dim, index)
@@ -251,7 +251,7 @@ def GatherNd(input_x, indices):
     return input_x.at[position].get(mode="fill", wrap_negative_indices=False)
 
 
-@operator(rows=_rows_from)
+@operator(rows=_make_row_gradient)
 def EmbeddingLookup(params, indices, offset: Int):
     """Look up rows: params[indices - offset], and zeros for an index outside of the table.
 

@@ -9,14 +9,14 @@ from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.split import array_split, numpy_split
 
 
-def _split_numpy(function, x, indices_or_sections, axis, least):
+def _check_and_split(function, x, indices_or_sections, axis, least):
     x = as_tensor(x, function, "x")
     if x.ndim < least:
         raise ValueError(f"For '{function}', 'x' should have at least {least} dimensions, but got shape {x.shape}.")
     return numpy_split(x, indices_or_sections, axis)
 
 
-def _split_tensor(function, x, indices_or_sections, dims):
+def _check_and_split_tensor(function, x, indices_or_sections, dims):
     if tensor_argument(function, "input", x).ndim < dims:
         raise ValueError(f"For '{function}', 'input' should have at least {dims} dimensions, but got shape {x.shape}.")
     return array_split(x, indices_or_sections, dims - 1)
@@ -39,7 +39,7 @@ def _numpy_hsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
         ValueError: If `x` is a number, or cannot be cut into that many pieces.
     """
     x = as_tensor(x, "hsplit", "x")
-    return _split_numpy("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
+    return _check_and_split("hsplit", x, indices_or_sections, 0 if x.ndim == 1 else 1, 1)
 
 
 @spelling(numpy="dsplit")
@@ -58,7 +58,7 @@ def _numpy_dsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `x` has too few dimensions, or cannot be cut into that many pieces.
     """
-    return _split_numpy("dsplit", x, indices_or_sections, 2, 3)
+    return _check_and_split("dsplit", x, indices_or_sections, 2, 3)
 
 
 @spelling(function="hsplit", method="hsplit")
@@ -78,7 +78,7 @@ def hsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `input` has too few dimensions, or the number of pieces is not positive.
     """
-    return _split_tensor("hsplit", input, indices_or_sections, 2)
+    return _check_and_split_tensor("hsplit", input, indices_or_sections, 2)
 
 
 @spelling(function="dsplit", method="dsplit")
@@ -98,7 +98,7 @@ def dsplit(input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int]
         TypeError: If `indices_or_sections` is not made of int.
         ValueError: If `input` has too few dimensions, or the number of pieces is not positive.
     """
-    return _split_tensor("dsplit", input, indices_or_sections, 3)
+    return _check_and_split_tensor("dsplit", input, indices_or_sections, 3)
 
 
 CASES = [

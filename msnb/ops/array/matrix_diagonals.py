@@ -46,7 +46,7 @@ def _diagonal_indices(low, high, rows, columns, align):
     return np.where(is_valid, row, 0), np.where(is_valid, column, 0), is_valid
 
 
-def _checked_diagonals(op, diagonals, low, high, rows, columns):
+def _check_diagonals(op, diagonals, low, high, rows, columns):
     longest = min(rows + min(high, 0), columns - max(low, 0))
     tail = (longest,) if low == high else (high - low + 1, longest)
     if diagonals.shape[-len(tail) :] != tail:
@@ -54,7 +54,7 @@ def _checked_diagonals(op, diagonals, low, high, rows, columns):
     return diagonals[..., None, :] if low == high else diagonals
 
 
-def _with_diagonals(x, diagonals, low, high, align):
+def _replace_diagonals(x, diagonals, low, high, align):
     row, column, is_valid = _diagonal_indices(low, high, *x.shape[-2:], align)
     positions = tuple(np.nonzero(is_valid))
     return x.at[..., row[positions], column[positions]].set(diagonals[(..., *positions)])
@@ -114,9 +114,9 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
         num_rows = num_cols = max(least_rows, least_columns)
     num_rows, num_cols = (least if n == -1 else n for n, least in ((num_rows, least_rows), (num_cols, least_columns)))
     low, high = _diagonal_range(op, k, num_rows, num_cols)
-    diagonals = _checked_diagonals(op, x, low, high, num_rows, num_cols)
+    diagonals = _check_diagonals(op, x, low, high, num_rows, num_cols)
     matrices = jnp.full((*diagonals.shape[:-2], num_rows, num_cols), padding_value.astype(x.dtype))
-    return _with_diagonals(matrices, diagonals, low, high, align)
+    return _replace_diagonals(matrices, diagonals, low, high, align)
 
 
 @spelling(MatrixDiagV3)
@@ -222,7 +222,7 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
     op = "MatrixSetDiagV3"
     _is_matrix(op, x)
     low, high = _diagonal_range(op, k, *x.shape[-2:])
-    return _with_diagonals(x, _checked_diagonals(op, diagonal, low, high, *x.shape[-2:]), low, high, align)
+    return _replace_diagonals(x, _check_diagonals(op, diagonal, low, high, *x.shape[-2:]), low, high, align)
 
 
 @spelling(MatrixSetDiagV3)

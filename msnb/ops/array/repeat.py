@@ -335,12 +335,12 @@ def _numpy_fliplr(m: ArrayLike) -> Tensor:
     return ReverseV2.functional(m, (axis_in("fliplr", 1, m.ndim),))
 
 
-def _sequence_lengths(inputs):
+def _allowed_lengths(inputs):
     x, seq = inputs["x"], inputs["seq_dim"]
     return [Range(inputs["seq_lengths"], x.shape[seq] + 1)] if -np.ndim(x) <= seq < np.ndim(x) else ()
 
 
-@operator(functional="reverse_sequence", checks=[Check("seq_lengths", _sequence_lengths)])
+@operator(functional="reverse_sequence", checks=[Check("seq_lengths", _allowed_lengths)])
 def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     """Reverse the first `seq_lengths[b]` elements of each sequence b; the rest stays in order.
 

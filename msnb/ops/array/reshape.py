@@ -198,7 +198,7 @@ def Padding(x, *, pad_dim_size: PositiveInt = 8):
     return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, pad_dim_size - 1)])
 
 
-def _shape_argument(shape):
+def _unpack_shape(shape):
     """Return the shape in the arguments of `f(*shape)`: one tuple, or several ints as a tuple."""
     if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tensor)):
         return shape[0]
@@ -208,7 +208,7 @@ def _shape_argument(shape):
 @spelling(Reshape, method="reshape", generation=1)
 def _reshape_of(self: Tensor, *shape: Any) -> Tensor:
     """Reshape the Tensor to a shape that comes as a tuple or as several ints; one may be -1."""
-    return Reshape.functional(self, _shape_argument(shape))
+    return Reshape.functional(self, _unpack_shape(shape))
 
 
 @spelling(Reshape, method="view", generation=1)
@@ -226,7 +226,7 @@ def _view_of(self: Tensor, *shape: Any) -> Tensor:
         )
     if isinstance(shape[0], list):
         raise TypeError("For 'view', the shape should be a tuple or several ints, but got a list.")
-    return Reshape.functional(self, _shape_argument(shape))
+    return Reshape.functional(self, _unpack_shape(shape))
 
 
 @spelling(Reshape, method=("view_as", "reshape_as"))
@@ -268,7 +268,7 @@ spelling(ExpandDims, method="unsqueeze")(keyword_aliases(axis="dim")(unsqueeze))
 @spelling(Reshape, Concat, Zeros, method="resize")
 def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
     """Return the elements in another shape; they are truncated or padded with zeros to fill it."""
-    new_shape = tuple(_shape_argument(new_shape))
+    new_shape = tuple(_unpack_shape(new_shape))
     count = int(np.prod(new_shape)) if new_shape else 1
     flat = ravel(self)
     if count <= flat.size:

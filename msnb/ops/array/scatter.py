@@ -37,7 +37,7 @@ _DOC = """{summary}
     """
 
 
-def _row_position(op, x, indices, updates):
+def _row_index_tuple(op, x, indices, updates):
     expected = indices.shape + x.shape[1:]
     if not x.ndim or updates.shape != expected and updates.shape:
         raise ValueError(
@@ -51,7 +51,7 @@ def _in_place_operator(functional=None, *, locking=False, by_position=False, all
     """Return a decorator that declares an in-place operator from a function `update(x, updates, at)`. The function
     returns the new value of the Parameter `x`; `at` is the index tuple made from `indices`.
     """
-    locate = position_of if by_position else _row_position
+    locate = position_of if by_position else _row_index_tuple
 
     def declare(update):
         name = update.__name__

@@ -280,7 +280,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
     return TensorScatterElements.functional(input, index, _crop_to_index(index, src), axis)
 
 
-def _method_of(cls):
+def _make_method(cls):
     def method(self, indices, updates):
         return cls.functional(self, indices, updates)
 
@@ -289,7 +289,7 @@ def _method_of(cls):
 
 
 for _cls in (TensorScatterSub, TensorScatterMul, TensorScatterDiv, TensorScatterMax, TensorScatterMin):
-    spelling(_cls, method=_cls.__name__.replace("TensorScatter", "scatter_").lower())(_method_of(_cls))
+    spelling(_cls, method=_cls.__name__.replace("TensorScatter", "scatter_").lower())(_make_method(_cls))
 
 
 @operator

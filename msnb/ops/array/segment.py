@@ -202,7 +202,7 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
     return SegmentMean()(x[indices], segment_ids)
 
 
-def _method_of(cls):
+def _make_method(cls):
     def method(self, segment_ids, num_segments):
         return cls.functional(self, segment_ids, num_segments)
 
@@ -211,7 +211,7 @@ def _method_of(cls):
 
 
 for _cls in (UnsortedSegmentMax, UnsortedSegmentMin, UnsortedSegmentProd):
-    spelling(_cls, method=_cls.functional.__name__)(_method_of(_cls))
+    spelling(_cls, method=_cls.functional.__name__)(_make_method(_cls))
 
 
 CASES = [

@@ -208,17 +208,19 @@ def _read_bounds(function, start, stop, num, endpoint, axis):
     return common_type(*map(floating, bounds)), settings
 
 
-def _without_tensors(value):
-    return not isinstance(value, Tensor) and (not isinstance(value, (list, tuple)) or all(map(_without_tensors, value)))
+def _contains_no_tensor(value):
+    return not isinstance(value, Tensor) and (
+        not isinstance(value, (list, tuple)) or all(map(_contains_no_tensor, value))
+    )
 
 
-def _sample_between(function, by_numpy, by_operator, dtype, start, stop, *where):
+def _numbers_between(function, by_numpy, by_operator, dtype, start, stop, *where):
     """Return numbers between two bounds: from numpy in double precision if no bound is a Tensor, else from the
     operator.
     """
     dtype = mstype.float32 if dtype is None else element_type(dtype, function)
     bounds, settings = _read_bounds(function, start, stop, *where)
-    if _without_tensors((start, stop)):
+    if _contains_no_tensor((start, stop)):
         return Tensor(by_numpy(start, stop, **settings, dtype=np_dtype(dtype)))
     return by_operator(*bounds, **settings).astype(dtype)
 
@@ -262,7 +264,7 @@ def _numpy_linspace(
             samples.floor() if dtype is not None and np_dtype(element_type(dtype, "linspace")).kind in "iu" else samples
         )
 
-    samples = _sample_between("linspace", np.linspace, between, dtype, start, stop, num, endpoint, axis)
+    samples = _numbers_between("linspace", np.linspace, between, dtype, start, stop, num, endpoint, axis)
     if not check(Bool, retstep, "retstep", "linspace"):
         return samples
     (low, high), _ = _read_bounds("linspace", start, stop, num, endpoint, axis)
@@ -309,7 +311,7 @@ def _numpy_logspace(
         return base ** _Spaced(**settings)(low, high)
 
     by_numpy = functools.partial(np.logspace, base=base)
-    return _sample_between("logspace", by_numpy, between, dtype, start, stop, num, endpoint, axis)
+    return _numbers_between("logspace", by_numpy, between, dtype, start, stop, num, endpoint, axis)
 
 
 @spelling(_SpacedGeometrically, numpy="geomspace")
@@ -344,9 +346,9 @@ def geomspace(
         [  1.   2.   4.   8.  16.  32.  64. 128. 256.]
     """
     between = _SpacedGeometrically.functional
-    if _without_tensors((start, stop)) and not (np.all(start) and np.all(stop)):
+    if _contains_no_tensor((start, stop)) and not (np.all(start) and np.all(stop)):
         raise ValueError(f"For 'geomspace', 'start' and 'stop' should not be 0, but got {start} and {stop}.")
-    return _sample_between("geomspace", np.geomspace, between, dtype, start, stop, num, endpoint, axis)
+    return _numbers_between("geomspace", np.geomspace, between, dtype, start, stop, num, endpoint, axis)
 
 
 def _check_range(attributes):

@@ -21,7 +21,7 @@ from msnb.ops.array.cast import Cast
 from msnb.ops.array.gather import GatherD
 
 
-def _index_type(*allowed):
+def _make_type_kind(*allowed):
     def accept(value):
         value = accept_value(DType, value)
         if value not in allowed:
@@ -31,7 +31,7 @@ def _index_type(*allowed):
     return Kind(" or ".join(map(repr, allowed)), accept)
 
 
-IndexType = _index_type(mstype.int32, mstype.int64)
+IndexType = _make_type_kind(mstype.int32, mstype.int64)
 
 
 @operator(functional="sort", called=("input_x",))

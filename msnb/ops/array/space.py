@@ -11,7 +11,7 @@ from msnb.core.operator.declare import operator
 from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
 
 
-def _at_least(low):
+def _make_int_check(low):
     def accept(value):
         if isinstance(value, bool) or not isinstance(value, int):
             raise TypeError
@@ -22,13 +22,13 @@ def _at_least(low):
     return accept
 
 
-def _block_shape(value):
+def _check_block_shape(value):
     value = (value, value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if len(value) != 2:
         raise ValueError
-    return tuple(_at_least(1)(v) for v in value)
+    return tuple(_make_int_check(1)(v) for v in value)
 
 
 def _check_borders(value):
@@ -36,27 +36,27 @@ def _check_borders(value):
         raise TypeError
     if len(value) != 2 or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in value):
         raise ValueError
-    return tuple(tuple(_at_least(0)(v) for v in pair) for pair in value)
+    return tuple(tuple(_make_int_check(0)(v) for v in pair) for pair in value)
 
 
-def _any_block_shape(value):
+def _check_any_block_shape(value):
     if isinstance(value, bool) or not isinstance(value, (int, tuple, list)):
         raise TypeError
-    return _at_least(1)(value) if isinstance(value, int) else tuple(_at_least(1)(v) for v in value)
+    return _make_int_check(1)(value) if isinstance(value, int) else tuple(_make_int_check(1)(v) for v in value)
 
 
-def _any_borders(value):
+def _check_any_borders(value):
     if not isinstance(value, (tuple, list)):
         raise TypeError
     if not value or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in value):
         raise ValueError
-    return tuple(tuple(_at_least(0)(v) for v in pair) for pair in value)
+    return tuple(tuple(_make_int_check(0)(v) for v in pair) for pair in value)
 
 
-BlockSize = Kind("an int of at least 2", _at_least(2))
-BlockShape = Kind("a positive int or two of them", _block_shape)
-AnyBlockShape = Kind("a positive int or some of them", _any_block_shape)
-AnyBorders = Kind("pairs of non-negative ints, one for each entry of 'block_shape'", _any_borders)
+BlockSize = Kind("an int of at least 2", _make_int_check(2))
+BlockShape = Kind("a positive int or two of them", _check_block_shape)
+AnyBlockShape = Kind("a positive int or some of them", _check_any_block_shape)
+AnyBorders = Kind("pairs of non-negative ints, one for each entry of 'block_shape'", _check_any_borders)
 Borders = Kind("two pairs of non-negative ints, ((top, bottom), (left, right))", _check_borders)
 
 
@@ -124,7 +124,7 @@ def DepthToSpace(x, *, block_size: BlockSize):
     return blocks.transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block_size**2, h * block_size, w * block_size)
 
 
-def _to_batch(op, x, block, paddings):
+def _space_to_batch(op, x, block, paddings):
     dtype_in(op, "x", x, NUMBER)
     rank(op, "x", x, 4)
     x = jnp.pad(x, ((0, 0), (0, 0), *paddings))
@@ -134,7 +134,7 @@ def _to_batch(op, x, block, paddings):
     return blocks.transpose(3, 5, 0, 1, 2, 4).reshape(n * math.prod(block), c, h // block[0], w // block[1])
 
 
-def _from_batch(op, x, block, crops):
+def _batch_to_space(op, x, block, crops):
     dtype_in(op, "x", x, NUMBER)
     rank(op, "x", x, 4)
     n, c, h, w = x.shape
@@ -172,7 +172,7 @@ def SpaceToBatch(x, *, block_size: BlockSize, paddings: Borders):
         >>> print(ops.SpaceToBatch(2, [[0, 0], [0, 0]])(x).shape)
         (4, 1, 1, 1)
     """
-    return _to_batch("SpaceToBatch", x, (block_size, block_size), paddings)
+    return _space_to_batch("SpaceToBatch", x, (block_size, block_size), paddings)
 
 
 @operator
@@ -199,7 +199,7 @@ def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
         [[[[1. 2.]
            [3. 4.]]]]
     """
-    return _from_batch("BatchToSpace", x, (block_size, block_size), crops)
+    return _batch_to_space("BatchToSpace", x, (block_size, block_size), crops)
 
 
 @operator
@@ -225,7 +225,7 @@ def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
         >>> print(ops.SpaceToBatchND([2, 2], [[0, 0], [0, 0]])(x).shape)
         (4, 1, 1, 1)
     """
-    return _to_batch("SpaceToBatchND", x, block_shape, paddings)
+    return _space_to_batch("SpaceToBatchND", x, block_shape, paddings)
 
 
 @operator
@@ -252,7 +252,7 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
         [[[[1. 2.]
            [3. 4.]]]]
     """
-    return _from_batch("BatchToSpaceND", x, block_shape, crops)
+    return _batch_to_space("BatchToSpaceND", x, block_shape, crops)
 
 
 @operator(generation=2)
@@ -271,7 +271,7 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
         TypeError: If an argument is not made of int.
         ValueError: If the batch is not a multiple of the block, or nothing is left.
     """
-    return _from_batch("BatchToSpaceNDV2", input_x, block_shape, crops)
+    return _batch_to_space("BatchToSpaceNDV2", input_x, block_shape, crops)
 
 
 def _block_lengths(op, x, block, borders):

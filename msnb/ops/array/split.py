@@ -104,7 +104,7 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     return tuple(jnp.split(x, output_num, axis))
 
 
-def _arguments_of_1_8(args, kwargs):
+def _convert_arguments_of_1_8(args, kwargs):
     """Convert the arguments of `split` in MindSpore 1.8 to 1.10 to keyword arguments of this function: the number of
     pieces becomes their length.
     """
@@ -120,7 +120,7 @@ def _arguments_of_1_8(args, kwargs):
 
 
 @spelling(Split, function="split")
-@keyword_aliases(_arguments_of_1_8, input_x="tensor", output_num="split_size_or_sections")
+@keyword_aliases(_convert_arguments_of_1_8, input_x="tensor", output_num="split_size_or_sections")
 def split(
     tensor: Tensor, split_size_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:

@@ -35,7 +35,7 @@ def _add_dimensions(x, count):
     return x.reshape((1,) * (count - x.ndim) + x.shape) if x.ndim < count else x
 
 
-def _at_least(function, count, tensors):
+def _atleast_nd(function, count, tensors):
     results = [_add_dimensions(as_tensor(x, function, f"arys[{i}]"), count) for i, x in enumerate(tensors)]
     return results[0] if len(results) == 1 else results
 
@@ -67,7 +67,7 @@ def _numpy_atleast_1d(*arys: ArrayLike) -> Tensor | list[Tensor]:
     Returns:
         Tensor, or a list of Tensors for several.
     """
-    return _at_least("atleast_1d", 1, arys)
+    return _atleast_nd("atleast_1d", 1, arys)
 
 
 @spelling(numpy="atleast_2d")
@@ -80,7 +80,7 @@ def _numpy_atleast_2d(*arys: ArrayLike) -> Tensor | list[Tensor]:
     Returns:
         Tensor, or a list of Tensors for several.
     """
-    return _at_least("atleast_2d", 2, arys)
+    return _atleast_nd("atleast_2d", 2, arys)
 
 
 @spelling(numpy="atleast_3d")
@@ -93,7 +93,7 @@ def _numpy_atleast_3d(*arys: ArrayLike) -> Tensor | list[Tensor]:
     Returns:
         Tensor, or a list of Tensors for several.
     """
-    return _at_least("atleast_3d", 3, arys)
+    return _atleast_nd("atleast_3d", 3, arys)
 
 
 @spelling(numpy="hstack")

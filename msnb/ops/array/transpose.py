@@ -44,11 +44,10 @@ def Transpose(x, perm: Ints):
 
 @spelling(Transpose, method="transpose", generation=1)
 def _transpose_of(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int | None = None) -> Tensor:
-    """Permute the dimensions: reverse them, or order them by a tuple or several ints; `dim0` and `dim1` exchange two.
-    """
+    """Permute the dimensions: reverse them, or order them by a tuple or several ints; `dim0` and `dim1` exchange two."""
     if dim0 is not None and dim1 is not None and not axes:
         return swapaxes(self, dim0, dim1)
-    axes = _axes_argument(axes)
+    axes = _unpack_axes(axes)
     if not axes or axes == (None,):
         axes = tuple(reversed(range(self.ndim)))
     return Transpose.functional(self, axes)
@@ -63,7 +62,7 @@ def _transpose_api2(self: Tensor, *axes: Any, dim0: int | None = None, dim1: int
     return swapaxes(self, *axes) if exchanged else _transpose_of(self, *axes)
 
 
-def _axes_argument(axes):
+def _unpack_axes(axes):
     """Return the axes in the arguments of `f(*axes)`: one tuple, or several ints as a tuple."""
     return axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
 
@@ -85,7 +84,7 @@ def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
 @spelling(Transpose, method="permute")
 def _permute_of(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
     """Permute the dimensions by an order that comes as a tuple or as several ints."""
-    return Transpose.functional(self, _axes_argument(axis) if dims is None else dims)
+    return Transpose.functional(self, _unpack_axes(axis) if dims is None else dims)
 
 
 @spelling(Transpose, method="t")
@@ -132,9 +131,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
 spelling(Transpose, method="T", generation=1)(
     property(_transpose_of, doc="The Tensor with its dimensions in reverse order.")
 )
-spelling(Transpose, method="H")(
-    property(lambda self: swapaxes(self, -1, -2), doc="Transpose a matrix.")
-)
+spelling(Transpose, method="H")(property(lambda self: swapaxes(self, -1, -2), doc="Transpose a matrix."))
 spelling(Transpose, method="mH")(
     property(lambda self: _Adjoint.functional(self), doc="The last two dimensions exchanged, and conjugated.")
 )

@@ -165,13 +165,13 @@ def _window_type(value):
 WindowType = Kind("a floating point type", _window_type, examples=_FLOATS)
 
 
-def _read_length(value):
+def _check_length(value):
     if isinstance(value, (tuple, list)) and len(value) == 1:  # from a Tensor of one element
         (value,) = value
     return accept_value(NonNegInt, value)
 
 
-WindowLength = Kind("a non-negative int", _read_length, examples=(5,))
+WindowLength = Kind("a non-negative int", _check_length, examples=(5,))
 
 
 def _window_array(length, periodic, dtype, shape):

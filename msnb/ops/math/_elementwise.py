@@ -102,8 +102,7 @@ def of_one(
 
 
 def of_real(*, x, output, **spelled):
-    """As `of_one`, for a function of real numbers: integers are cast to float32, and float16 is computed in float32.
-    """
+    """As `of_one`, for a function of real numbers: integers are cast to float32, and float16 is computed in float32."""
 
     def declare(fn):
         wide = in_float32(fn)

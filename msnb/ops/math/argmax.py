@@ -255,16 +255,16 @@ def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
 @spelling(ArgMaxWithValue, method="argmax_with_value")
 def _argmax_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """Return the largest elements along an axis and their indices, int64. For None, the largest of all, index 0."""
-    return _value_first(ArgMaxWithValue, self, axis, keep_dims)
+    return _value_and_index(ArgMaxWithValue, self, axis, keep_dims)
 
 
 @spelling(ArgMinWithValue, method="argmin_with_value")
 def _argmin_with_value_of(self: Tensor, axis: int | None = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """Return the smallest elements along an axis and their indices, int64. For None, the smallest of all, index 0."""
-    return _value_first(ArgMinWithValue, self, axis, keep_dims)
+    return _value_and_index(ArgMinWithValue, self, axis, keep_dims)
 
 
-def _value_first(operator, tensor, axis, keep_dims):
+def _value_and_index(operator, tensor, axis, keep_dims):
     if axis is None or tensor.ndim == 0 and axis in (0, -1):
         _, value = operator(0, False)(Reshape.functional(tensor, (-1,)))
         return value, Cast.functional(ZerosLike.functional(value), mstype.int64)
@@ -272,19 +272,23 @@ def _value_first(operator, tensor, axis, keep_dims):
     return value, Cast.functional(index, mstype.int64)
 
 
-def _index_first(operator):
+def _make_index_and_value_function(operator):
     """Return MindSpore 2's function for the class `operator`; the function returns (index, value)."""
     name = operator.__name__
 
     def function(x: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-        value, index = _value_first(operator, tensor_argument(name, "x", x), axis, keep_dims)
+        value, index = _value_and_index(operator, tensor_argument(name, "x", x), axis, keep_dims)
         return index, value
 
     return function
 
 
 for _operator in (ArgMaxWithValue, ArgMinWithValue):
-    called_as(_operator, _index_first(_operator), "the indices are int64, and a Tensor may have no dimension")
+    called_as(
+        _operator,
+        _make_index_and_value_function(_operator),
+        "the indices are int64, and a Tensor may have no dimension",
+    )
 
 
 CASES = [

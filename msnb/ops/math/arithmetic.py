@@ -307,7 +307,7 @@ def diff(x: Tensor, n: Int = 1, axis: Int = -1, prepend: Tensor | None = None, a
 def diff_ext(
     input: Tensor, n: Int = 1, dim: Int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """Compute the differences x[i + 1] - x[i] along a dimension, `n` times.
+    """Compute the differences input[i + 1] - input[i] along a dimension, `n` times.
 
     Args:
         input (Tensor): Numbers.
@@ -326,7 +326,7 @@ def diff_ext(
 def _diff_of_numpy(
     a: ArrayLike, n: Int = 1, axis: Int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
 ) -> Tensor:
-    """Compute the differences x[i + 1] - x[i] along an axis, `n` times.
+    """Compute the differences a[i + 1] - a[i] along an axis, `n` times.
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; of bool, whether neighbours differ.

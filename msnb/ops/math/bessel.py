@@ -31,7 +31,7 @@ def _weighted_mean(x, weights, wave):
     return jnp.mean(jnp.asarray(weights, x.dtype) * wave(x[..., None] * jnp.asarray(_SINES, x.dtype)), -1)
 
 
-def _small_argument(order, x):
+def _bessel_near_zero(order, x):
     """Return the Bessel functions J and Y at |x| <= `_BORDER`, from integrals."""
     first = _weighted_mean(x, 1.0, jnp.cos), _weighted_mean(x, _SINES, jnp.sin)
     logarithm = jnp.log(x / 2) + np.euler_gamma
@@ -41,7 +41,7 @@ def _small_argument(order, x):
     return first[1], 2 / np.pi * second
 
 
-def _large_argument(order, x):
+def _bessel_far_from_zero(order, x):
     """Return the Bessel functions J and Y at x > `_BORDER`, from the asymptotic expansion."""
     mu, term, even, odd = 4.0 * order**2, 1.0, 1.0, 0.0
     for k in range(1, 8):
@@ -55,20 +55,20 @@ def _large_argument(order, x):
     return size * (even * a - odd * b), size * (even * b + odd * a)
 
 
-def _compute_ordinary(order, kind, x):
+def _compute_bessel_j_or_y(order, kind, x):
     size = jnp.abs(x) if kind == 0 else x
     is_near = size <= _BORDER
     result = jnp.where(
         is_near,
-        _small_argument(order, jnp.where(is_near, size, 1.0))[kind],
-        _large_argument(order, jnp.where(is_near, 2 * _BORDER, size))[kind],
+        _bessel_near_zero(order, jnp.where(is_near, size, 1.0))[kind],
+        _bessel_far_from_zero(order, jnp.where(is_near, 2 * _BORDER, size))[kind],
     )
     if kind == 0:
         return result * jnp.sign(x) if order == 1 else result
     return jnp.where(x > 0, result, jnp.where(x == 0, -jnp.inf, jnp.nan))
 
 
-def _compute_modified(order, x):
+def _compute_scaled_bessel_k(order, x):
     """Return the modified Bessel function K times exp(x)."""
     is_positive = (x > 0) & (x < jnp.inf)
     size = jnp.where(is_positive, x, 1.0)
@@ -80,7 +80,7 @@ def _compute_modified(order, x):
     return jnp.where(is_positive, result, jnp.where(x == 0, jnp.inf, jnp.where(x == jnp.inf, 0, jnp.nan)))
 
 
-def _with_slope(function, slope):
+def _with_derivative(function, slope):
     """Return `function` with a custom derivative: slope(x, function(x)) at x."""
     differentiable = jax.custom_jvp(function)
 
@@ -99,15 +99,17 @@ def _bessel_function(name):
     order = int(name[1])
     other = lambda x: _bessel_function(f"{name[0]}{1 - order}{name[2:]}")(x)
     if name[0] in "jy":
-        compute = functools.partial(_compute_ordinary, order, "jy".index(name[0]))
+        compute = functools.partial(_compute_bessel_j_or_y, order, "jy".index(name[0]))
         if order == 0:
-            return _with_slope(compute, lambda x, y: -other(x))
+            return _with_derivative(compute, lambda x, y: -other(x))
         at_zero = 0.5 if name[0] == "j" else jnp.inf
-        return _with_slope(compute, lambda x, y: jnp.where(x == 0, at_zero, other(x) - y / jnp.where(x == 0, 1, x)))
-    scaled = functools.partial(_compute_modified, order)
+        return _with_derivative(
+            compute, lambda x, y: jnp.where(x == 0, at_zero, other(x) - y / jnp.where(x == 0, 1, x))
+        )
+    scaled = functools.partial(_compute_scaled_bessel_k, order)
     if name.endswith("e"):
-        return _with_slope(scaled, lambda x, y: y - other(x) - (y / x if order else 0))
-    return _with_slope(lambda x: scaled(x) * jnp.exp(-x), lambda x, y: -other(x) - (y / x if order else 0))
+        return _with_derivative(scaled, lambda x, y: y - other(x) - (y / x if order else 0))
+    return _with_derivative(lambda x: scaled(x) * jnp.exp(-x), lambda x, y: -other(x) - (y / x if order else 0))
 
 
 @of_one(x="[0., 1.]", output="[1.         0.76519775]", generation=2)

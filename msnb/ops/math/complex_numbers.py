@@ -116,10 +116,10 @@ def Complex(real, imag):
         >>> print(ops.Complex()(Tensor([1.], mindspore.float32), Tensor([2.], mindspore.float32)))
         [1.+2.j]
     """
-    return _from_parts("Complex", real=real, imag=imag)
+    return _make_complex("Complex", real=real, imag=imag)
 
 
-def _from_parts(op, **components):
+def _make_complex(op, **components):
     for name, part in components.items():
         dtype_in(op, name, part, _COMPONENT_TYPES)
     same_dtype(op, **components)
@@ -153,7 +153,7 @@ def Polar(abs, angle):
     for name, part in (("abs", abs), ("angle", angle)):
         dtype_in("Polar", name, part, _COMPONENT_TYPES)
     same_dtype("Polar", abs=abs, angle=angle)
-    return _from_parts("Polar", abs=abs * jnp.cos(angle), angle=abs * jnp.sin(angle))
+    return _make_complex("Polar", abs=abs * jnp.cos(angle), angle=abs * jnp.sin(angle))
 
 
 @operator

@@ -128,8 +128,7 @@ _ADDED_AS = {**_WIDENED, mstype.uint8: mstype.int32}  # element types whose sums
 
 @spelling(CumSum, method="cumsum", generation=1)
 def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
-    """Return the cumulative sum along an axis, or of the flattened Tensor; bool and small integers are added as int32.
-    """
+    """Return the cumulative sum along an axis, or of the flattened Tensor; bool and small integers are added as int32."""
     axis = axis if dim is None else dim
     dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
     return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)

@@ -98,12 +98,12 @@ def Div(x, y):
     return _divide_r1_1(x, y)
 
 
-def _divide_as_fractions(x: Tensor, y: Tensor) -> Tensor:
+def _divide_mindspore_2(x: Tensor, y: Tensor) -> Tensor:
     """Return the quotient as MindSpore 2's class Div does: integers give float32."""
     return _TrueDiv.functional(x, y)
 
 
-called_as(Div, _divide_as_fractions, "the quotient of whole numbers is a float32, and bool Tensors are numbers")
+called_as(Div, _divide_mindspore_2, "the quotient of whole numbers is a float32, and bool Tensors are numbers")
 
 
 @of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", output="[0.  0.  0.5]")

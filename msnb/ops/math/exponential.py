@@ -22,7 +22,7 @@ from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of
 
 
 @in_float32
-def _power_of(x, y):
+def _power(x, y):
     if not is_integer(x):
         return jnp.power(x, y)
     if x.dtype == bool:
@@ -119,7 +119,7 @@ def _Cbrt(x):
 @of_one(x="[0., 1., 3.]", output="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2"))
 def _Exp2(x):
     """Return 2 ** x of each element; integers give an integer, 0 for results below 1."""
-    return _power_of(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
+    return _power(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
 
 
 @operator
@@ -199,7 +199,7 @@ def Inv(x):
 )
 def Pow(x, y):
     """Return x ** y."""
-    return _power_of(x, y)
+    return _power(x, y)
 
 
 spelling(Pow, function="tensor_pow", generation=1)(Pow.functional)

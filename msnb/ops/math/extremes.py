@@ -94,7 +94,7 @@ def _apply_initial(op, of_two, x, initial, where):
     return of_two.functional(x, initial)
 
 
-def _with_index(op, reduction, arg, x, axis, keepdims):
+def _extreme_with_index(op, reduction, arg, x, axis, keepdims):
     """Return the extreme elements along an axis, and their indices."""
     if axis is None:
         return reduction.functional(tensor_argument(op, "input", x)), Tensor(0)
@@ -106,7 +106,7 @@ def _with_index(op, reduction, arg, x, axis, keepdims):
     return (value, expanded_index) if keepdims else (Squeeze.functional(value, axis), index)
 
 
-def _over_axis_or_all(with_indices, reduction, of_two, x, axis, keepdims, initial, where, return_indices, dim, keepdim):
+def _extreme_of_r1_1(with_indices, reduction, of_two, x, axis, keepdims, initial, where, return_indices, dim, keepdim):
     """Return r1.1's `Tensor.max` or `Tensor.min`: values, or (values, indices) as `with_indices` returns them."""
     if dim is not None:
         return with_indices(x, dim, bool(keepdim))
@@ -118,7 +118,7 @@ def _over_axis_or_all(with_indices, reduction, of_two, x, axis, keepdims, initia
     return value if initial is None else of_two.functional(value, initial)
 
 
-def _over_dim_or_axis(with_indices, values, x, dim, keepdim, axis, keepdims, **more):
+def _extreme_of_mindspore_2(with_indices, values, x, dim, keepdim, axis, keepdims, **more):
     """Return MindSpore 2's `Tensor.max` or `Tensor.min`: (values, indices) along one `dim`, else `values(...)`."""
     if isinstance(dim, int) and more["initial"] is None and more["where"] is True:
         return with_indices(x, dim, keepdim)
@@ -152,7 +152,9 @@ def max_(
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
     """
-    return _with_index("max", ReduceMax, Argmax, _apply_initial("max", Maximum, input, initial, where), axis, keepdims)
+    return _extreme_with_index(
+        "max", ReduceMax, Argmax, _apply_initial("max", Maximum, input, initial, where), axis, keepdims
+    )
 
 
 @spelling(ReduceMax, function="amax", method="amax")
@@ -204,7 +206,7 @@ def _max_of(
         Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
-    return _over_axis_or_all(max_, ReduceMax, Maximum, self, *rest)
+    return _extreme_of_r1_1(max_, ReduceMax, Maximum, self, *rest)
 
 
 @differs_in_api2(_BY_DIM)
@@ -236,7 +238,7 @@ def _max_api2(
         `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
-    return _over_dim_or_axis(max_, _max_of, self, dim, keepdim, axis, keepdims, **more)
+    return _extreme_of_mindspore_2(max_, _max_of, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMin, Argmin, function="min")
@@ -265,7 +267,9 @@ def min_(
         TypeError: If `input` is not a Tensor.
         ValueError: If `axis` is out of range.
     """
-    return _with_index("min", ReduceMin, Argmin, _apply_initial("min", Minimum, input, initial, where), axis, keepdims)
+    return _extreme_with_index(
+        "min", ReduceMin, Argmin, _apply_initial("min", Minimum, input, initial, where), axis, keepdims
+    )
 
 
 @spelling(ReduceMin, function="amin", method="amin")
@@ -317,7 +321,7 @@ def _min_of(
         Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
-    return _over_axis_or_all(min_, ReduceMin, Minimum, self, *rest)
+    return _extreme_of_r1_1(min_, ReduceMin, Minimum, self, *rest)
 
 
 @differs_in_api2(_BY_DIM)
@@ -349,7 +353,7 @@ def _min_api2(
         `where` is given; else a Tensor.
     """
     more = {"initial": initial, "where": where, "return_indices": return_indices}
-    return _over_dim_or_axis(min_, _min_of, self, dim, keepdim, axis, keepdims, **more)
+    return _extreme_of_mindspore_2(min_, _min_of, self, dim, keepdim, axis, keepdims, **more)
 
 
 @spelling(ReduceMax, ReduceMin, method="ptp", generation=1)

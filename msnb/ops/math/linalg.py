@@ -50,20 +50,20 @@ def MatrixInverse(x, *, adjoint: Bool = False):
     return inverse.conj().swapaxes(-1, -2) if adjoint else inverse
 
 
-def _indefinite_range(inputs):
+def _definiteness_check(inputs):
     """Return a check that the number of matrices without a Cholesky factor is 0."""
     return [value_checks.Range(_count_indefinite.call(inputs["result"]), 1)]
 
 
-def _indefinite_matrices(factors):
+def _count_indefinite_matrices(factors):
     diagonals = jnp.diagonal(jax.lax.stop_gradient(factors), axis1=-2, axis2=-1)  # LAPACK's failure is NaN there
     return jnp.sum(jnp.any(jnp.isnan(diagonals), -1), dtype=jnp.int32)
 
 
-_count_indefinite = Kernel("CheckDefinite", _indefinite_matrices)
+_count_indefinite = Kernel("CheckDefinite", _count_indefinite_matrices)
 _DEFINITE = value_checks.Check(
     "x",
-    _indefinite_range,
+    _definiteness_check,
     always=True,
     sentence="be symmetric positive definite matrices, but {value} of them are not.",
     of_result=True,

@@ -162,7 +162,7 @@ def logical_not(input: Tensor) -> Tensor:
     return LogicalNot.functional(_cast_to_bool("logical_not", input))
 
 
-def _of_tensors(connective):
+def _with_bool_operands(connective):
     """Return the logical operator `connective`, changed to cast its operands to bool, as in MindSpore 2."""
 
     def function(x: Tensor | float, y: Tensor | float) -> Tensor:
@@ -172,7 +172,7 @@ def _of_tensors(connective):
 
 
 for _connective in (LogicalAnd, LogicalOr, LogicalXor):
-    called_as(_connective, _of_tensors(_connective), _NUMBERS)
+    called_as(_connective, _with_bool_operands(_connective), _NUMBERS)
 called_as(LogicalNot, logical_not, _NUMBERS)
 
 
@@ -230,7 +230,7 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.any(x, axes_in("ReduceAny", axis, x.ndim), keepdims=keep_dims)
 
 
-def _of_numbers(reduction):
+def _with_bool_input(reduction):
     """Return `reduction`, changed to cast numbers to bool, as the class of MindSpore 2 does."""
 
     def function(x: Tensor, axis: Axis = (), *, keep_dims: Bool = False) -> Tensor:
@@ -240,7 +240,7 @@ def _of_numbers(reduction):
 
 
 for _reduction in (ReduceAll, ReduceAny):
-    called_as(_reduction, _of_numbers(_reduction), _NUMBERS)
+    called_as(_reduction, _with_bool_input(_reduction), _NUMBERS)
 
 
 def _cast_to_bool(op, x):

@@ -345,16 +345,16 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
         x = jnp.tril(x) + jnp.conj(lower.swapaxes(-1, -2))
     if rtol is None and atol is None:
         return _pseudo_inverse(x)
-    return _inverse_from(x, 0.0 if atol is None else atol, 0.0 if rtol is None else rtol)
+    return _truncated_pseudo_inverse(x, 0.0 if atol is None else atol, 0.0 if rtol is None else rtol)
 
 
 @jax.custom_jvp
 def _pseudo_inverse(x):
-    return _inverse_from(x, 0.0, jnp.finfo(x.dtype).eps * max(x.shape[-2:]))
+    return _truncated_pseudo_inverse(x, 0.0, jnp.finfo(x.dtype).eps * max(x.shape[-2:]))
 
 
 @_pseudo_inverse.defjvp
-def _inverted_slope(primals, tangents):
+def _pseudo_inverse_jvp(primals, tangents):
     # Golub and Pereyra's formula. If no singular value but 0 is dropped, it is exact for equal singular values,
     # where the derivatives of the singular vectors do not exist.
     (x,), (change,) = primals, tangents
@@ -365,7 +365,7 @@ def _inverted_slope(primals, tangents):
     return p, -p @ change @ p + p @ adjoint @ turned @ left + right @ turned @ adjoint @ p
 
 
-def _inverse_from(x, atol, rtol):
+def _truncated_pseudo_inverse(x, atol, rtol):
     """Return the pseudo-inverse; only singular values above max(atol, rtol * largest) count."""
     u, s, vh = jnp.linalg.svd(x, full_matrices=False)
     counts = s > jnp.maximum(atol, rtol * s[..., :1])

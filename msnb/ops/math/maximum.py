@@ -64,7 +64,7 @@ def MaximumGrad(
     grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
 ):
     """Gradients of Maximum; where both operands are equal, the first gets the cotangent."""
-    return _choice_grad(x >= y, x, y, dout)
+    return _split_cotangent(x >= y, x, y, dout)
 
 
 @operator
@@ -78,10 +78,10 @@ def MinimumGrad(
     grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
 ):
     """Gradients of Minimum; where both operands are equal, the first gets the cotangent."""
-    return _choice_grad(x <= y, x, y, dout)
+    return _split_cotangent(x <= y, x, y, dout)
 
 
-def _choice_grad(first, x, y, dout):
+def _split_cotangent(first, x, y, dout):
     none = jnp.zeros_like(dout)
     return _sum_to(jnp.where(first, dout, none), x.shape), _sum_to(jnp.where(first, none, dout), y.shape)
 

@@ -36,7 +36,7 @@ def length(x, order, axes, keepdims=False):
     return _take_root(jnp.sum(jnp.square(x) if order == 2 else x**order, axes, keepdims=keepdims), order)
 
 
-def _of_type(op, argument, x, dtype):
+def _check_and_cast(op, argument, x, dtype):
     dtype_in(op, argument, x, NUMBER)
     return floating(x) if dtype is None else x.astype(np_dtype(dtype))
 
@@ -62,7 +62,7 @@ def _VectorNorm(
         TypeError: If `x` is not made of such numbers.
         ValueError: If an axis is out of range.
     """
-    x = _of_type("vector_norm", "x", x, dtype)
+    x = _check_and_cast("vector_norm", "x", x, dtype)
     return length(x, ord, axes_in("vector_norm", () if axis is None else axis, x.ndim), keepdims)
 
 
@@ -87,7 +87,7 @@ def _MatrixNorm(
         TypeError: If `A` is not made of such numbers.
         ValueError: If `axis` is not two axes of `A`, or `ord` is no norm of matrices.
     """
-    A = _of_type("matrix_norm", "A", A, dtype)
+    A = _check_and_cast("matrix_norm", "A", A, dtype)
     axes = axes_in("matrix_norm", axis, A.ndim)
     if len(axes) != 2:
         raise ValueError(f"For 'matrix_norm', 'axis' should name two axes, but got {axis}.")

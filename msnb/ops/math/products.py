@@ -17,7 +17,7 @@ from msnb.ops.array.reshape import Reshape
 from msnb.ops.math.arithmetic import Mul
 
 
-def _matrix_axes(axes):
+def _check_dot_axes(axes):
     if isinstance(axes, int) and not isinstance(axes, bool):
         return axes
     if not isinstance(axes, (tuple, list)):
@@ -30,7 +30,7 @@ def _matrix_axes(axes):
     return sides
 
 
-DotAxes = Kind("an int, or two tuples of as many different axes each", _matrix_axes)
+DotAxes = Kind("an int, or two tuples of as many different axes each", _check_dot_axes)
 
 
 @operator
@@ -135,7 +135,7 @@ def Dot(input, other):
 
 @operator(functional="outer", methods=("outer",))
 def Outer(input, vec2):
-    """Outer product of two vectors: result[i, j] = x[i] * y[j].
+    """Outer product of two vectors: result[i, j] = input[i] * vec2[j].
 
     Inputs:
         - **input** (Tensor) - A vector.
@@ -223,7 +223,7 @@ def _contract_axes(function, x, y, pairs):
     return Einsum.functional((x, y), equation=equation)
 
 
-def _as_factors(function, a, b):
+def _to_common_type(function, a, b):
     return common_type(*as_tensors(function, a=a, b=b))
 
 
@@ -246,7 +246,7 @@ def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         >>> print(mindspore.numpy.dot([[1.0, 2.0]], [3.0, 4.0]))
         [11.]
     """
-    x, y = _as_factors("dot", a, b)
+    x, y = _to_common_type("dot", a, b)
     if not x.ndim or not y.ndim:
         return Mul.functional(x, y)
     return _contract_axes("dot", x, y, [(x.ndim - 1, max(y.ndim - 2, 0))])
@@ -267,7 +267,7 @@ def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         TypeError: If `a` or `b` is none of these.
         ValueError: If the last dimensions differ.
     """
-    x, y = _as_factors("inner", a, b)
+    x, y = _to_common_type("inner", a, b)
     if not x.ndim or not y.ndim:
         return Mul.functional(x, y)
     return _contract_axes("inner", x, y, [(x.ndim - 1, y.ndim - 1)])
@@ -291,7 +291,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
         TypeError: If `a` or `b` is none of these, or `axes` is not made of int.
         ValueError: If `axes` is out of range, or the paired dimensions differ.
     """
-    x, y = _as_factors("tensordot", a, b)
+    x, y = _to_common_type("tensordot", a, b)
     axes = check(DotAxes, axes, "axes", "tensordot")
     if isinstance(axes, int):
         if not 0 <= axes <= min(x.ndim, y.ndim):
@@ -315,7 +315,9 @@ def _outer_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `a` or `b` is none of these.
     """
-    return Outer.functional(*(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _as_factors("outer", a, b)))
+    return Outer.functional(
+        *(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _to_common_type("outer", a, b))
+    )
 
 
 @spelling(_Kron, numpy="kron")
@@ -332,7 +334,7 @@ def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
     Raises:
         TypeError: If `a` or `b` is none of these.
     """
-    x, y = _as_factors("kron", a, b)
+    x, y = _to_common_type("kron", a, b)
     if x.dtype == mstype.bool_:
         return _Kron.functional(x.astype(mstype.int32), y.astype(mstype.int32)).astype(mstype.bool_)
     return _Kron.functional(x, y)
@@ -383,7 +385,7 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
 
 @operator(generation=2)
 def Ger(x1, x2):
-    """Outer product of two vectors: result[i, j] = x[i] * y[j].
+    """Outer product of two vectors: result[i, j] = x1[i] * x2[j].
 
     Inputs:
         - **x1** (Tensor) - A vector, floating point.
@@ -404,7 +406,7 @@ def Ger(x1, x2):
 
 @spelling(Outer, function="ger", method="ger")
 def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """Outer product of two vectors: result[i, j] = x[i] * y[j].
+    """Outer product of two vectors: result[i, j] = input[i] * vec2[j].
 
     Args:
         input (Tensor): A vector.

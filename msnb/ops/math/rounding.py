@@ -299,14 +299,14 @@ def _next_after(x, y):
 
 
 @_next_after.defjvp
-def _move_with_the_first(operands, tangents):
+def _next_after_jvp(operands, tangents):
     result = jnp.nextafter(*operands)
     return result, jnp.broadcast_to(tangents[0], result.shape)
 
 
 @spelling(Sign, function="sgn", method="sgn")
 def sgn(input: Tensor) -> Tensor:
-    """The sign of each element; for a complex number x / abs(x).
+    """The sign of each element; for a complex number, input / abs(input).
 
     Args:
         input (Tensor): Numbers.

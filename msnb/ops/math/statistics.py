@@ -19,11 +19,11 @@ from msnb.ops.math._elementwise import floating
 from msnb.ops.math.sum import ReduceMean
 
 
-def _check_freedom(value):
+def _check_degrees_of_freedom(value):
     return accept_value(Int, int(value) if isinstance(value, bool) else value)
 
 
-Freedom = Kind("an int, or a bool for 1 and 0", _check_freedom, examples=(0,))
+Freedom = Kind("an int, or a bool for 1 and 0", _check_degrees_of_freedom, examples=(0,))
 
 
 @operator(functional="var")
@@ -49,14 +49,13 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
     return jnp.var(floating(input), axes_in("var", axis, input.ndim), ddof=ddof, keepdims=keepdims)
 
 
-def _sample_arguments(args, kwargs):
-    """Convert the arguments of MindSpore 2's `var` to keyword arguments: without `ddof`, `correction` is 1 by default.
-    """
+def _default_correction_to_1(args, kwargs):
+    """Convert the arguments of MindSpore 2's `var` to keyword arguments: without `ddof`, `correction` is 1 by default."""
     return kwargs if len(args) > 2 or "ddof" in kwargs else {"correction": 1, **kwargs}
 
 
 @spelling(_ReduceVar, method="var", generation=1)
-@keyword_aliases(_sample_arguments, dim="axis", correction="ddof", keepdim="keepdims")
+@keyword_aliases(_default_correction_to_1, dim="axis", correction="ddof", keepdim="keepdims")
 def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
     """Return the variance as `ops.var`, over all elements if no axis is set."""
     return _ReduceVar.functional(self, axis, int(ddof), keepdims)

@@ -174,7 +174,7 @@ def Sinc(x):
 
 @operator(functional="hypot", methods=("hypot",), generation=2, numpy=real("hypot"))
 def Hypot(input, other):
-    """Length of the hypotenuse, sqrt(x**2 + y**2).
+    """Length of the hypotenuse, sqrt(input**2 + other**2).
 
     Inputs:
         - **input** (Tensor) - Numbers.

@@ -21,7 +21,7 @@ def _check_tensors(function, dims, **tensors):
     return tuple(tensors.values())
 
 
-def _weighted(function, product, input, factors, beta, alpha, argument="input", is_exact=False):
+def _add_weighted_product(function, product, input, factors, beta, alpha, argument="input", is_exact=False):
     """Return beta * input + alpha * product(*factors).
 
     Half precision is computed in float32: the weights may bring back what is too large for it. If `is_exact`, whole
@@ -55,7 +55,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, al
         ValueError: If the shapes do not fit.
     """
     factors = _check_tensors("addbmm", (3, 3), batch1=batch1, batch2=batch2)
-    return _weighted(
+    return _add_weighted_product(
         "addbmm", lambda a, b: ReduceSum.functional(BatchMatMul.functional(a, b), 0), input, factors, beta, alpha
     )
 
@@ -80,7 +80,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     """
     factors = _check_tensors("addmv", (2, 1), mat=mat, vec=vec)
     product = lambda a, b: MatMul.functional(a, b.reshape(-1, 1)).reshape(-1)
-    return _weighted("addmv", product, input, factors, beta, alpha, is_exact=True)
+    return _add_weighted_product("addmv", product, input, factors, beta, alpha, is_exact=True)
 
 
 @spelling(function="addr", method="addr")
@@ -102,7 +102,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float
         ValueError: If the shapes do not fit.
     """
     factors = _check_tensors("addr", (1, 1), vec1=vec1, vec2=vec2)
-    return _weighted("addr", Outer.functional, x, factors, beta, alpha, "x", is_exact=True)
+    return _add_weighted_product("addr", Outer.functional, x, factors, beta, alpha, "x", is_exact=True)
 
 
 CASES = [
