@@ -26,7 +26,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
         kwargs (Any): Further arguments of `func1d`.
 
     Returns:
-        Tensor, in which the dimensions of a result take the place of the axis.
+        Tensor, in which the dimensions of each result of `func1d` replace the axis.
 
     Raises:
         TypeError: If `axis` is not an int.

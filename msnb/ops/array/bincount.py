@@ -18,7 +18,7 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
     """Count how often each number from 0 to `length` - 1 occurs, or add up the weights of its occurrences.
 
     Args:
-        length (int): How many numbers are counted; larger ones are left out.
+        length (int): Number of counts; numbers from `length` on are ignored.
 
     Inputs:
         - **x** (Tensor) - Integers, a vector; negative numbers count as 0.
@@ -41,8 +41,8 @@ def _BinCount(x, weights=None, *, length: NonNegInt):
 
 @spelling(_BinCount, function="bincount", method="bincount")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """Count how often each nonnegative integer occurs in a vector. Not in a compiled graph: the length depends on
-    values.
+    """Count how often each nonnegative integer occurs in a vector. It does not run in a compiled graph: the length of
+    the result depends on values.
 
     Args:
         input (Tensor): Integers, not negative, a vector.
@@ -105,7 +105,7 @@ def Bincount(array, size: NonNegInt, weights):
 
     Inputs:
         - **array** (Tensor) - int32, not negative; numbers from `size` on are left out.
-        - **size** (Union[Tensor, int]) - How many numbers are counted.
+        - **size** (Union[Tensor, int]) - Number of counts.
         - **weights** (Tensor) - Weight of each element, of the shape of `array`; an empty one for 1.
 
     Outputs:

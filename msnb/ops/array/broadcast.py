@@ -120,7 +120,7 @@ def Tile(x, multiples: Ints):
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
-        - **multiples** (tuple[int]) - How often each dimension is repeated; more entries than `x` has dimensions
+        - **multiples** (tuple[int]) - Number of repetitions along each dimension; more entries than `x` has dimensions
           add dimensions in front.
 
     Outputs:
@@ -157,7 +157,8 @@ def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
 
     Args:
         input (Tensor): Of any shape and type.
-        dims (tuple[int]): How often each dimension is repeated. Fewer entries than `input` has dimensions are those of
+        dims (tuple[int]): Number of repetitions along each dimension. Fewer entries than `input` has dimensions are
+            those of
             the last ones, more add dimensions in front.
 
     Returns:
@@ -193,7 +194,7 @@ def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        reps (Union[int, tuple[int], list[int]]): How often each dimension is repeated. Fewer entries than `a` has
+        reps (Union[int, tuple[int], list[int]]): Number of repetitions along each dimension. Fewer entries than `a` has
             dimensions are those of the last ones, more add dimensions in front.
 
     Returns:
@@ -269,7 +270,7 @@ def _Grid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy", sparse: Bool =
 
     Args:
         indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
-        sparse (bool): Whether a grid has length 1 in the dimensions that it does not depend on. Default: False.
+        sparse (bool): Give each grid length 1 in the dimensions along which it is constant. Default: False.
 
     Inputs:
         - **inputs** (tuple[Tensor]) - Vectors.
@@ -286,7 +287,7 @@ def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") 
 
     Args:
         xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; Tensors of other ranks are flattened.
-        sparse (bool): Whether a grid has length 1 in the dimensions that it does not depend on. Default: False.
+        sparse (bool): Give each grid length 1 in the dimensions along which it is constant. Default: False.
         indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
 
     Returns:

@@ -56,8 +56,8 @@ def _Combinations(input, r: NonNegInt = 2, with_replacement: Bool = False):
 
     Inputs:
         - **input** (Tensor) - A vector.
-        - **r** (int) - How many elements each has. Default: 2.
-        - **with_replacement** (bool) - Whether an element may occur several times. Default: False.
+        - **r** (int) - Number of elements of each combination. Default: 2.
+        - **with_replacement** (bool) - An element may occur several times. Default: False.
 
     Outputs:
         Tensor of shape (number of combinations, r).

@@ -35,7 +35,7 @@ def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
         - **input** (Tensor) - Numbers or bool, of at least 1 dimension.
         - **offset** (int) - Which diagonal, counted upwards from the main one. Default: 0.
         - **dim1** (int) - Which dimension of the result is that of the rows. Default: -2.
-        - **dim2** (int) - Which one is that of the columns. Default: -1.
+        - **dim2** (int) - The dimension of the columns. Default: -1.
 
     Outputs:
         Tensor with one dimension more than `input`.

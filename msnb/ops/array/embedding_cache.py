@@ -65,16 +65,17 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
     """Look up rows of a large embedding table in the hash table of its cache.
 
     Inputs:
-        - **hashmap** (Parameter) - (n, 4), int32 or int64: key, value, step and tag of each entry. The step of what is
-          found is written.
+        - **hashmap** (Parameter) - (n, 4), int32 or int64: each entry is (key, value, step, tag). The step of each
+          entry that is found is overwritten.
         - **indices** (Tensor) - The rows asked for, of the type of `hashmap`.
         - **step** (int) - The step of the training.
         - **emb_max_num** (int) - A row that is not searched. Its cache row is `cache_max_num`.
-        - **cache_max_num** (int) - How many rows the cache has.
+        - **cache_max_num** (int) - Number of rows of the cache.
 
     Outputs:
-        Tuple of three Tensors of the shape of `indices`: rows in the cache, -1 where there is none; places in
-        missing `indices`, -1 for the others; and the missing rows themselves, -1 for the others.
+        Tuple of three Tensors of the shape of `indices`: the rows of the cache, -1 for rows that are not cached; the
+        positions of the missing rows in `indices`, -1 for the others; and the missing rows themselves, -1 for the
+        others.
 
     Raises:
         TypeError: If the types are not int32 or int64, or not the same.
@@ -162,8 +163,8 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
 
     Inputs:
         - **input** (Tensor) - Keys, int32 or int64.
-        - **per_group_size** (int) - How many keys a group has room for.
-        - **group_num** (int) - How many groups there are.
+        - **per_group_size** (int) - Capacity of a group.
+        - **group_num** (int) - Number of groups.
 
     Outputs:
         Tensor of the shape and element type of `input`.
@@ -190,10 +191,10 @@ class SubAndFilter(HostPrimitive):
     Inputs:
         - **input_x** (Tensor) - Whole numbers.
         - **max_num** (int) - Length of the range.
-        - **offset** (int) - The first of them.
+        - **offset** (int) - First number of the range.
 
     Outputs:
-        A tuple of the numbers less `offset`, and their places in `input_x`.
+        A tuple of the numbers less `offset`, and their indices in `input_x`.
 
     Raises:
         TypeError: If an input has the wrong type.

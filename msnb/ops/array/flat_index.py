@@ -38,7 +38,7 @@ def _UnravelIndexOf(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Inputs:
-        - **indices** (Tensor) - Integers; those out of range are the first or the last place.
+        - **indices** (Tensor) - Integers; those out of range are clipped to the first or the last element.
 
     Outputs:
         A tuple of Tensors, one for each dimension.
@@ -55,7 +55,7 @@ def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[T
 
     Args:
         indices (Union[Tensor, list, tuple, int]): Integers; negative ones count from the end, and those out of range
-            are the first or the last place.
+            are clipped to the first or the last element.
         shape (Union[int, tuple[int], list[int]]): The shape of the indexed Tensor.
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
@@ -91,7 +91,7 @@ def _RavelMultiIndex(
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Inputs:
-        - **places** (tuple[Tensor]) - Integers, along each dimension.
+        - **places** (tuple[Tensor]) - Integers, one Tensor of indices for each dimension.
 
     Outputs:
         Tensor of integers.
@@ -115,11 +115,11 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Returns:
-        Tensor of float32, as MindSpore has it, of the broadcast shape of the places.
+        Tensor of float32, as in MindSpore, of the broadcast shape of the indices.
 
     Raises:
         TypeError: If `multi_index` or `dims` is not made of int.
-        ValueError: If there are not as many places as dimensions, or `mode` or `order` is none of these.
+        ValueError: If there is not one index for each dimension, or `mode` or `order` is none of these.
 
     Examples:
         >>> print(mindspore.numpy.ravel_multi_index(([3, 6, 6], [4, 5, 1]), (7, 6)))

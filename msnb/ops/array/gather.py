@@ -48,7 +48,7 @@ def Gather(params, indices, axis: Int, *, batch_dims: Int = 0):
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
         - **indices** (Tensor) - Integers, of any shape; negative ones count from the end.
-        - **axis** (int) - The axis that `indices` count along.
+        - **axis** (int) - The axis that `indices` refer to.
 
     Outputs:
         Tensor of shape params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
@@ -121,7 +121,7 @@ def SparseGatherV2(params, indices, axis: Int):
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
         - **indices** (Tensor) - Integers, of any shape.
-        - **axis** (int) - The axis that `indices` count along.
+        - **axis** (int) - The axis that `indices` refer to.
 
     Outputs:
         Tensor of shape params.shape[:axis] + indices.shape + params.shape[axis + 1:].
@@ -140,7 +140,7 @@ def GatherD(x, dim: Int, index):
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
-        - **dim** (int) - The dimension that `index` counts along.
+        - **dim** (int) - The dimension that `index` refers to.
         - **index** (Tensor) - int32 or int64, of as many dimensions as `x` and no longer in any but `dim`.
 
     Outputs:
@@ -360,7 +360,7 @@ def _TakeAlongAxis(arr, indices, axis: Int):
     Inputs:
         - **arr** (Tensor) - Any Tensor.
         - **indices** (Tensor) - Integers, of as many dimensions as `arr`; negative ones count from the end.
-        - **axis** (int) - The axis that `indices` count along.
+        - **axis** (int) - The axis that `indices` refer to.
 
     Outputs:
         Tensor of the element type of `arr`.
@@ -387,7 +387,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Ten
         arr (Union[Tensor, list, tuple]): Any Tensor.
         indices (Union[Tensor, list, tuple]): Integers, of as many dimensions as `arr`; dimensions other than `axis`
             broadcast.
-        axis (int): The axis that `indices` count along; the flattened Tensor for None.
+        axis (int): The axis that `indices` refer to; the flattened Tensor for None.
 
     Returns:
         Tensor of the element type of `arr`.
@@ -408,7 +408,7 @@ def IndexFill(x, axis: Int, index, value):
 
     Inputs:
         - **x** (Tensor) - Any Tensor.
-        - **axis** (int) - The axis that `index` counts along.
+        - **axis** (int) - The axis that `index` refers to.
         - **index** (Tensor) - Integers, a vector; negative ones count from the end.
         - **value** (Union[Tensor, Number]) - The value.
 

@@ -169,7 +169,7 @@ def _index_put_of(
 
     Args:
         indices (Union[tuple[Tensor], list[Tensor]]): Integers or bool, as in ``x[indices]``.
-        values (Tensor): Of a shape that broadcasts to the places.
+        values (Tensor): Of a shape that broadcasts to that of ``x[indices]``.
         accumulate (bool): Add the values instead of replacing elements. Default: False.
 
     Returns:
@@ -228,7 +228,7 @@ def IndexPut(x1, x2, indices: Tensors, *, accumulate: OneOf(0, 1) = 0):
 
     Inputs:
         - **x1** (Tensor) - Any Tensor.
-        - **x2** (Tensor) - The values, a vector of the element type of `x1`, of as many as there are places, or of one.
+        - **x2** (Tensor) - The values, a vector of the element type of `x1`, one value for each index, or one for all.
         - **indices** (tuple[Tensor]) - A vector of int32 or int64 for each of the first dimensions.
 
     Outputs:

@@ -270,7 +270,7 @@ def _numpy_vstack(tup: ArrayLike) -> Tensor:
             means its slices along the first dimension.
 
     Returns:
-        Tensor, in the element type in which they meet.
+        Tensor, in the common element type.
 
     Raises:
         TypeError: If `tup` is none of these.

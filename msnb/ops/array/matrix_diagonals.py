@@ -66,8 +66,8 @@ def MatrixBandPart(x, lower: Int, upper: Int):
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
-        - **lower** (Union[int, Tensor]) - How many diagonals below the main one stay; all for a negative number.
-        - **upper** (Union[int, Tensor]) - How many above it stay; all for a negative number.
+        - **lower** (Union[int, Tensor]) - Number of diagonals below the main one to keep; all for a negative number.
+        - **upper** (Union[int, Tensor]) - Number of diagonals above the main one to keep; all for a negative number.
 
     Outputs:
         Tensor of the shape and element type of `x`.

@@ -54,7 +54,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
 
     Args:
         input (Tensor): Numbers or bool.
-        as_tuple (bool): Whether to return a vector for each dimension instead of one matrix. Default: False.
+        as_tuple (bool): Return one vector for each dimension instead of one matrix. Default: False.
 
     Returns:
         Tensor of int64, of shape (count, input.ndim), or a tuple of vectors.

@@ -180,7 +180,7 @@ def _numpy_roll(
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
-        shift (Union[int, tuple[int], list[int]]): How far, along all axes or along each.
+        shift (Union[int, tuple[int], list[int]]): Distance of the move in elements, one for all axes or one for each.
         axis (Union[int, tuple[int], list[int]]): Along which axes. Default: None, the flattened Tensor.
 
     Returns:
@@ -214,7 +214,7 @@ def _Rot90(input, k: Int, dims: Ints):
 
     Args:
         input (Tensor): Of at least 2 dimensions.
-        k (int): How many quarter turns.
+        k (int): Number of rotations by 90 degrees.
         dims (tuple[int]): The two dimensions.
 
     Returns:
@@ -230,7 +230,7 @@ def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (
 
     Args:
         a (Union[Tensor, list, tuple]): Of at least 2 dimensions.
-        k (int): How many quarter turns. Default: 1.
+        k (int): Number of rotations by 90 degrees. Default: 1.
         axes (Union[tuple[int], list[int]]): The two axes. Default: (0, 1).
 
     Returns:

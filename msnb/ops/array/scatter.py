@@ -175,7 +175,7 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
         - **max_num** (int) - Bound of the indices.
 
     Outputs:
-        Tensor of shape (1,), which holds nothing of use.
+        Tensor of shape (1,), which has no meaning.
 
     Raises:
         TypeError: If `indices` are not integers or the element types differ.

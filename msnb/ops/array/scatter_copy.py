@@ -153,7 +153,7 @@ def TensorScatterElements(
     """Copy a Tensor and set elements along an axis: result[indices[i, j], j] = updates[i, j] for `axis` 0.
 
     Args:
-        axis (int): The axis that `indices` count along. Default: 0.
+        axis (int): The axis that `indices` refer to. Default: 0.
         reduction (str): "none" sets elements; "add", "mul", "max" and "min" combine them. Default: "none".
 
     Inputs:
@@ -197,7 +197,7 @@ def ScatterAddWithAxis(input_x, indices, updates, *, axis: Int = 0):
     """Copy a Tensor and add along an axis: result[indices[i, j], j] += updates[i, j] for `axis` 0.
 
     Args:
-        axis (int): The axis that `indices` count along. Default: 0.
+        axis (int): The axis that `indices` refer to. Default: 0.
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
@@ -266,7 +266,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Ten
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        axis (int): The axis that `index` counts along.
+        axis (int): The axis that `index` refers to.
         index (Tensor): int32 or int64, of as many dimensions as `input`.
         src (Union[Tensor, float]): New values, at least as long as `index` in each dimension.
 

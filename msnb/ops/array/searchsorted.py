@@ -77,7 +77,7 @@ def NthElement(input, n: NonNegInt, *, reverse: Bool = False):
 
     Inputs:
         - **input** (Tensor) - Numbers, of at least 1 dimension.
-        - **n** (Union[int, Tensor]) - Which place, from 0; a constant.
+        - **n** (Union[int, Tensor]) - Rank of the element, from 0; a constant.
 
     Outputs:
         Tensor without the last axis.
@@ -104,7 +104,7 @@ class ListDiff(HostPrimitive):
         - **y** (Tensor) - A vector of the same element type.
 
     Outputs:
-        Tuple of two Tensors: the elements, and their places.
+        Tuple of two Tensors: the elements, and their indices in `x`.
 
     Raises:
         TypeError: If an input is no Tensor.

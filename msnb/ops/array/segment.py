@@ -22,7 +22,7 @@ _DOC = """{summary} of the slices of each segment.
         - **x** (Tensor) - Numbers, of at least 1 dimension.
         - **segment_ids** (Tensor) - int32 or int64, of the first dimension(s) of `x`; what a negative one numbers is
           left out.
-        - **num_segments** (int) - How many segments, positive.
+        - **num_segments** (int) - Number of segments, positive.
 
     Outputs:
         Tensor of shape (num_segments, *rest of x.shape) and the element type of `x`; an empty segment holds {empty}.

@@ -27,7 +27,7 @@ def LinSpace(start, stop, num: PositiveInt):
     Inputs:
         - **start** (Tensor) - The first number, a scalar.
         - **stop** (Tensor) - The last number, a scalar of the element type of `start`.
-        - **num** (int) - How many numbers, at least 1.
+        - **num** (int) - Number of results, at least 1.
 
     Outputs:
         Tensor of shape (num,) and the element type of `start`.
@@ -159,7 +159,7 @@ def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
     """Return `num` evenly spaced numbers from each `start` to its `stop`, along a new axis.
 
     Args:
-        num (int): How many.
+        num (int): Number of results.
         endpoint (bool): Include `stop` as the last number.
         axis (int): Where the new axis goes.
 
@@ -179,7 +179,7 @@ def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: I
     """Return `num` numbers in geometric progression from each `start` to its `stop`, along a new axis. See `_Spaced`.
 
     Args:
-        num (int): How many.
+        num (int): Number of results.
         endpoint (bool): Include `stop` as the last number.
         axis (int): Where the new axis goes.
 
@@ -242,7 +242,7 @@ def _numpy_linspace(
         stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
         num (int): Number of results. Default: 50.
         endpoint (bool): Include `stop` as the last number. Default: True.
-        retstep (bool): Whether to return the distance, too. Default: False.
+        retstep (bool): Also return the distance between two numbers. Default: False.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
         axis (int): Position of the new axis in the result. Default: 0.
 
@@ -288,7 +288,7 @@ def _numpy_logspace(
         start (Union[int, float, list, tuple, Tensor]): The first exponent; of several a sequence for each.
         stop (Union[int, float, list, tuple, Tensor]): The last exponent, or the one after it.
         num (int): Number of results. Default: 50.
-        endpoint (bool): Whether `stop` is the last exponent. Default: True.
+        endpoint (bool): Include `stop` as the last exponent. Default: True.
         base (Union[int, float]): The base. Default: 10.0.
         dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
         axis (int): Position of the new axis in the result. Default: 0.
@@ -371,7 +371,7 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
         delta (float): The distance between two numbers, not 0. Default: 1.0.
 
     Inputs:
-        - **x** (Tensor) - The places 0, 1, 2, ..., of numbers.
+        - **x** (Tensor) - The integers i, a vector of numbers.
 
     Outputs:
         Tensor of the shape and element type of `x`.

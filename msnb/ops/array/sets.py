@@ -83,12 +83,12 @@ def _concrete_vectors(function, *tensors):
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
     """Return the sorted distinct elements of a Tensor that another does not contain.
 
-    Never in a compiled graph: how many there are depends on values.
+    It does not run in a compiled graph: their number depends on values.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
-        assume_unique (bool): Whether the elements are known to be distinct; they then keep their order. Default: False.
+        assume_unique (bool): Assume that the elements are distinct; they then keep their order. Default: False.
 
     Returns:
         Tensor of 1 dimension and the element type of `ar1`.
@@ -109,16 +109,16 @@ def intersect1d(
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
     """Return the sorted distinct elements that two Tensors have in common.
 
-    Never in a compiled graph: how many there are depends on values.
+    It does not run in a compiled graph: their number depends on values.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
         ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
-        assume_unique (bool): Whether the elements of each are known to be distinct. Default: False.
+        assume_unique (bool): Assume that the elements of each Tensor are distinct. Default: False.
         return_indices (bool): Also return the first index of each in both Tensors. Default: False.
 
     Returns:
-        Tensor of 1 dimension, in the element type in which both meet; or a tuple of it and the places in the flattened
+        Tensor of 1 dimension, in the common element type; or a tuple of it and the indices in the flattened
         `ar1` and `ar2`, int32.
 
     Raises:

@@ -103,7 +103,7 @@ def SearchSorted(sorted_sequence, values, *, dtype: IndexType = mstype.int64, ri
 
     Args:
         dtype (mindspore.dtype): int32 or int64. Default: mindspore.int64.
-        right (bool): Whether values go after equal elements. Default: False.
+        right (bool): Insert values after equal elements, else before them. Default: False.
 
     Inputs:
         - **sorted_sequence** (Tensor) - Numbers, in order along the last dimension.
@@ -147,8 +147,8 @@ def searchsorted(
     Args:
         sorted_sequence (Tensor): Numbers, sorted along the last dimension, or sorted by `sorter`.
         values (Tensor): Numbers, of any shape for a vector, else of the same dimensions but for the last.
-        out_int32 (bool): Whether the result is int32 rather than int64. Default: False.
-        right (bool): Whether values go after equal elements. Default: False.
+        out_int32 (bool): Return int32 rather than int64. Default: False.
+        right (bool): Insert values after equal elements, else before them. Default: False.
         side (str): "left" or "right", instead of `right`. Default: None.
         sorter (Tensor): Indices that sort `sorted_sequence` along its last dimension. Default: None.
 
@@ -191,7 +191,7 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
     Args:
         a (Union[Tensor, list, tuple]): A vector of numbers, in order unless `sorter` says in which.
         v (Union[Tensor, list, tuple, Number]): The values, of any shape.
-        side (str): "left" puts a value before elements that are equal to it, "right" behind them. Default: "left".
+        side (str): "left" inserts a value before equal elements, "right" after them. Default: "left".
         sorter (Union[Tensor, list, tuple]): Indices that bring `a` in order. Default: None.
 
     Returns:

@@ -294,7 +294,7 @@ def _SpaceToBatchND(x, *, block_shape: AnyBlockShape, paddings: AnyBorders):
 
     Args:
         block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.
-        paddings (Union[tuple, list]): For each of them (zeros before, zeros behind).
+        paddings (Union[tuple, list]): For each dimension (zeros before, zeros after).
 
     Inputs:
         - **x** (Tensor) - Of shape (N, ...), of more dimensions than `block_shape` has entries.
@@ -328,7 +328,7 @@ def _BatchToSpaceND(x, *, block_shape: AnyBlockShape, crops: AnyBorders):
 
     Args:
         block_shape (Union[int, tuple, list]): Lengths of a block along the last dimensions.
-        crops (Union[tuple, list]): For each of them (entries to cut off before, entries to cut off behind).
+        crops (Union[tuple, list]): For each dimension (entries to cut off before, entries to cut off after).
 
     Inputs:
         - **x** (Tensor) - Of shape (N, ...), N a multiple of prod(block_shape).

@@ -193,7 +193,8 @@ def _SplitAt(x, *, places: IntOrTuple, axis: Int):
     """Split a Tensor along an axis.
 
     Args:
-        places (Union[int, tuple[int]]): How many pieces, of which the first may be longer by 1; or where to cut.
+        places (Union[int, tuple[int]]): Number of pieces, of which the first may be longer by 1; or the indices at
+            which a new piece begins.
         axis (int): The axis.
 
     Inputs:
@@ -234,7 +235,7 @@ def numpy_split(
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 1 dimension.
-        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, a divisor of the length; or the
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces, a divisor of the length; or the
             indices, in order, at which a piece begins: (2, 3) makes x[:2], x[2:3] and x[3:].
         axis (int): The axis. Default: 0.
 

@@ -105,7 +105,7 @@ def _numpy_hstack(tup: ArrayLike) -> Tensor:
             means its slices along the first dimension.
 
     Returns:
-        Tensor, in the element type in which they meet.
+        Tensor, in the common element type.
 
     Raises:
         TypeError: If `tup` is none of these.
@@ -124,7 +124,7 @@ def _numpy_dstack(tup: ArrayLike) -> Tensor:
             means its slices along the first dimension.
 
     Returns:
-        Tensor, in the element type in which they meet.
+        Tensor, in the common element type.
 
     Raises:
         TypeError: If `tup` is none of these.
@@ -142,7 +142,7 @@ def _numpy_column_stack(tup: ArrayLike) -> Tensor:
             slices along the first dimension.
 
     Returns:
-        Tensor, in the element type in which they meet.
+        Tensor, in the common element type.
 
     Raises:
         TypeError: If `tup` is none of these.

@@ -191,8 +191,8 @@ def _numpy_where(
         y (Union[Tensor, list, tuple, Number]): Elements. Default: None.
 
     Returns:
-        Tensor of the broadcast shape, in the element type in which `x` and `y` meet. Without `x` and `y` a tuple of
-        vectors, the indices of nonzero elements along each dimension: how many there are depends on values, so never
+        Tensor of the broadcast shape, in the common element type of `x` and `y`. Without `x` and `y` a tuple of
+        vectors, the indices of nonzero elements along each dimension: their number depends on values, so never
         in a compiled graph.
 
     Raises:
@@ -252,7 +252,7 @@ def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike 
         default (Union[Number, Tensor]): The element where no condition is True. Default: 0.
 
     Returns:
-        Tensor of the broadcast shape, in the element type in which the choices meet.
+        Tensor of the broadcast shape, in the common element type of the choices.
 
     Raises:
         ValueError: If there is not one choice for each condition, or the shapes do not broadcast.
@@ -304,7 +304,7 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
             Default: "clip".
 
     Returns:
-        Tensor of the broadcast shape, in the element type in which the choices meet.
+        Tensor of the broadcast shape, in the common element type of the choices.
 
     Raises:
         TypeError: If `a` is not made of integers.

@@ -149,8 +149,8 @@ def of_two(
 
         doc = f"""{fn.__doc__}
 
-    The inputs are brought to one element type and broadcast against each other; a Python number takes the type of
-    the Tensor it meets.
+    The inputs are brought to one element type and broadcast against each other; a Python number takes the element type
+    of the other operand.
 
     Inputs:
         - **x** (Union[Tensor, Number]) - {first}.

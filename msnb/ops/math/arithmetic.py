@@ -216,7 +216,7 @@ def Lerp(input, end, weight):
     Inputs:
         - **input** (Tensor) - Floating point.
         - **end** (Tensor) - Floating point.
-        - **weight** (Union[Tensor, float]) - How far on the way.
+        - **weight** (Union[Tensor, float]) - Fraction of the way from `input` to `end`.
 
     Outputs:
         Tensor.
@@ -329,8 +329,9 @@ def _diff_of_numpy(
     """Compute the differences a[i + 1] - a[i] along an axis, `n` times.
 
     Args:
-        a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; of bool, whether neighbours differ.
-        n (int): How many times, not negative. Default: 1.
+        a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; for bool, the result is True where neighbours
+            differ.
+        n (int): Number of times that differences are taken, not negative. Default: 1.
         axis (int): The axis. Default: -1.
         prepend (Union[Tensor, list, tuple, int, float]): Values before `a` along the axis; a number is one
             once. Default: None, nothing.

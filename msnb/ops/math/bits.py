@@ -143,7 +143,7 @@ def _declare_shift(cls, name, side):
 
     Args:
         input (Union[Tensor, int]): Whole numbers.
-        other (Union[Tensor, int]): By how many places, of a shape that broadcasts.
+        other (Union[Tensor, int]): Number of places, of a shape that broadcasts.
 
     Returns:
         Tensor of the broadcast shape.

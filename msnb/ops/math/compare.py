@@ -210,7 +210,7 @@ def _isclose_of_numpy(
         equal_nan (bool): Treat two nan as equal. Default: False.
 
     Returns:
-        Tensor of bool, of the shape in which the operands meet.
+        Tensor of bool, of the broadcast shape of the operands.
 
     Raises:
         TypeError: If `a` or `b` is none of these, or an argument has the wrong type.

@@ -128,7 +128,7 @@ _ADDED_AS = {**_WIDENED, mstype.uint8: mstype.int32}  # element types whose sums
 
 @spelling(CumSum, method="cumsum", generation=1)
 def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
-    """Return the cumulative sum along an axis, or of the flattened Tensor; bool and small integers are added as int32."""
+    """Return the cumulative sum along an axis, or of the flattened Tensor; bool and small integers as int32."""
     axis = axis if dim is None else dim
     dtype = _ADDED_AS.get(self.dtype) if dtype is None else dtype
     return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)
@@ -214,7 +214,8 @@ def Cummax(x, *, axis: Int):
         - **x** (Tensor) - Numbers.
 
     Outputs:
-        A tuple of two Tensors of the shape of `x`: the elements, and their places, int64; the last ones of equals.
+        A tuple of two Tensors of the shape of `x`: the elements, and their indices, int64; among equal elements, the
+        last index.
 
     Raises:
         TypeError: If `x` is not made of numbers, or `axis` is not an int.
@@ -234,7 +235,8 @@ def Cummin(x, *, axis: Int):
         - **x** (Tensor) - Numbers.
 
     Outputs:
-        A tuple of two Tensors of the shape of `x`: the elements, and their places, int32; the last ones of equals.
+        A tuple of two Tensors of the shape of `x`: the elements, and their indices, int32; among equal elements, the
+        last index.
 
     Raises:
         TypeError: If `x` is not made of numbers, or `axis` is not an int.

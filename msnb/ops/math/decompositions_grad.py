@@ -18,7 +18,7 @@ def _Eigh(a, *, lower: Bool = True, vectors: Bool = True):
     """Return the eigenvalues of a symmetric or Hermitian matrix in rising order, and the eigenvectors as columns.
 
     Args:
-        lower (bool): Whether the lower triangle is read, or the upper one. Default: True.
+        lower (bool): Read the lower triangle, else the upper one. Default: True.
         vectors (bool): Compute the eigenvectors. Default: True.
     """
     a = a if lower else jnp.conj(a.T)

@@ -68,7 +68,7 @@ def _Dist(input, other, *, p: Static(Float) = 2.0):
     """The p-norm of the difference of two Tensors.
 
     Args:
-        p (float): Of which norm. Default: 2.0.
+        p (float): Order of the norm. Default: 2.0.
 
     Inputs:
         - **input** (Tensor) - Floating point.

@@ -305,7 +305,7 @@ def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Te
         dtype (mindspore.dtype): Element type of the results. Default: None, the common type of the operands.
 
     Returns:
-        A tuple of two Tensors of the shape in which the operands meet.
+        A tuple of two Tensors of the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is none of these.

@@ -216,7 +216,7 @@ def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
         dtype (mindspore.dtype): Element type of the result. Default: None, float32.
 
     Returns:
-        Tensor of the shape in which the operands meet.
+        Tensor of the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is none of these.
@@ -339,7 +339,7 @@ def _float_power(input: Tensor | float, exponent: Tensor | float) -> Tensor:
         exponent (Union[Tensor, Number]): Exponents, whose shape broadcasts with that of `input`.
 
     Returns:
-        Tensor of float64, of the shape in which the operands meet.
+        Tensor of float64, of the broadcast shape of the operands.
 
     Raises:
         TypeError: If neither operand is a Tensor, or one is no number.

@@ -200,7 +200,7 @@ def _max_of(
         keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
-        return_indices (bool): Whether to return indices, too. Default: False.
+        return_indices (bool): Also return indices. Default: False.
 
     Returns:
         Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
@@ -226,12 +226,12 @@ def _max_api2(
 
     Args:
         dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
-        keepdim (bool): Whether this axis stays, with length 1. Default: False.
+        keepdim (bool): Keep this axis with length 1. Default: False.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether these axes stay, with length 1. Default: False.
+        keepdims (bool): Keep these axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
-        return_indices (bool): Whether to return indices, too. Default: False.
+        return_indices (bool): Also return indices. Default: False.
 
     Returns:
         A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor
@@ -315,7 +315,7 @@ def _min_of(
         keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
-        return_indices (bool): Whether to return indices, too. Default: False.
+        return_indices (bool): Also return indices. Default: False.
 
     Returns:
         Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
@@ -341,12 +341,12 @@ def _min_api2(
 
     Args:
         dim (Union[None, int, tuple[int]]): An axis; a tuple means `axis`. Default: None.
-        keepdim (bool): Whether this axis stays, with length 1. Default: False.
+        keepdim (bool): Keep this axis with length 1. Default: False.
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether these axes stay, with length 1. Default: False.
+        keepdims (bool): Keep these axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
         where (Tensor): Which elements take part; needs `initial`. Default: True.
-        return_indices (bool): Whether to return indices, too. Default: False.
+        return_indices (bool): Also return indices. Default: False.
 
     Returns:
         A tuple of values and indices for `return_indices`, or where `dim` is a number and neither `initial` nor

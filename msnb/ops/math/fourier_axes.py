@@ -19,8 +19,9 @@ def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, 
     """Fourier transform along several axes.
 
     Args:
-        kind (str): Which one, by its name in numpy.
-        lengths (tuple[int]): To how many elements each axis is cut, or filled with zeros. Default: None, as it is.
+        kind (str): The transform, by its name in numpy.fft.
+        lengths (tuple[int]): Numbers of elements to which the axes are cut or padded with zeros. Default: None, as it
+            is.
         axes (tuple[int]): The axes.
         norm (str): Where to divide by the lengths. Default: None, in the inverse transform.
 

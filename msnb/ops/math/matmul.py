@@ -207,7 +207,7 @@ def _matmul_of_numpy(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     Args:
         x1 (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension.
         x2 (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that in which those of the inputs meet.
+        dtype (mindspore.dtype): Element type of the result. Default: None, the common type of the inputs.
 
     Returns:
         Tensor.

@@ -326,7 +326,7 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
         atol (float): Singular values up to this count as 0. Default: None, 0.
         rtol (float): So do those up to this times the largest. Default: None, the accuracy of the element type times
             the longer side of the matrices, or 0 where `atol` is given.
-        hermitian (bool): Whether each matrix is its own adjoint. Default: False.
+        hermitian (bool): Assume that each matrix is equal to its conjugate transpose. Default: False.
 
     Inputs:
         - **x** (Tensor) - Floating point or complex, of shape (*, M, N).

@@ -103,7 +103,7 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
         max (Union[Tensor, Number]): Upper bound. Default: None, no bound.
 
     Returns:
-        Tensor of the element type of `input`, which the bounds take, too.
+        Tensor of the element type of `input`; the bounds are cast to it.
 
     Raises:
         ValueError: If there is no bound at all.
@@ -160,10 +160,10 @@ def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None,
         xmin (Union[Tensor, list, tuple, int, float, None]): Lower bound; None is none.
         xmax (Union[Tensor, list, tuple, int, float, None]): Upper bound; None is none.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`, or where a bound has a shape
-            that in which they meet.
+            their common type.
 
     Returns:
-        Tensor of the shape in which the arguments meet.
+        Tensor of the broadcast shape of the arguments.
 
     Raises:
         TypeError: If an argument is none of these.

@@ -120,7 +120,7 @@ def _numpy_cov(
         m (Union[Tensor, list, tuple]): Variables in rows, observations in columns; a vector is one variable.
         y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
         rowvar (bool): False if variables are columns. Default: True.
-        bias (bool): Whether to divide by the number of observations N rather than by N - 1. Default: False.
+        bias (bool): Divide by the number of observations N rather than by N - 1. Default: False.
         ddof (int): Divides by N minus this, whatever `bias` says. Default: None.
         fweights (Union[Tensor, list, tuple]): Number of times that each observation occurs, integers. Default: None,
             once.

@@ -50,7 +50,7 @@ def _VectorNorm(
 
     Args:
         x (Tensor): Floating point or complex.
-        ord (Union[int, float]): Which norm; infinite ones, 0 and negative ones are among them. Default: 2.
+        ord (Union[int, float]): Order of the norm; it may be infinite, 0 or negative. Default: 2.
         axis (Union[None, int, tuple[int]]): Axes that make up a vector; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `x`.
@@ -75,7 +75,8 @@ def _MatrixNorm(
 
     Args:
         A (Tensor): Floating point or complex, of at least 2 dimensions.
-        ord (Union[int, float, "fro", "nuc"]): Which norm: of 1, 2 and infinity and their negatives. Default: "fro".
+        ord (Union[int, float, "fro", "nuc"]): Order of the norm: "fro", "nuc", or 1, 2, infinity or one of their
+            negatives. Default: "fro".
         axis (tuple[int]): The two axes of the matrices. Default: (-2, -1).
         keepdims (bool): Keep the axes with length 1. Default: False.
         dtype (mindspore.dtype): Element type to compute in. Default: None, that of `A`.

@@ -236,7 +236,7 @@ def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
 
     Returns:
-        Tensor of the element type in which those of `a` and `b` meet.
+        Tensor of the common element type of `a` and `b`.
 
     Raises:
         TypeError: If `a` or `b` is none of these.
@@ -261,7 +261,7 @@ def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
         b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
 
     Returns:
-        Tensor of the element type in which those of `a` and `b` meet.
+        Tensor of the common element type of `a` and `b`.
 
     Raises:
         TypeError: If `a` or `b` is none of these.
@@ -285,7 +285,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
             2.
 
     Returns:
-        Tensor with the free axes of `a`, then those of `b`, of the element type in which theirs meet.
+        Tensor with the free axes of `a`, then those of `b`, of their common element type.
 
     Raises:
         TypeError: If `a` or `b` is none of these, or `axes` is not made of int.

@@ -248,7 +248,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `x1`.
 
     Returns:
-        Tensor of the shape in which the operands meet.
+        Tensor of the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is none of these.
@@ -326,7 +326,7 @@ def _copysign_function(x: Tensor | float, other: Tensor | float) -> Tensor:
         other (Union[Tensor, int, float]): Numbers whose sign is taken; its shape broadcasts.
 
     Returns:
-        Tensor of the shape in which the operands meet.
+        Tensor of the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is none of these.

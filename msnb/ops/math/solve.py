@@ -128,7 +128,7 @@ def _Cond(A, p: ConditionOrder = None):
 
     Inputs:
         - **A** (Tensor) - Floating point, of shape (*, M, N); square unless `p` is None, 2 or -2.
-        - **p** (Union[None, str, int, float]) - Which norm: "fro", "nuc", 1, -1, 2, -2 or an infinity. Default: None.
+        - **p** (Union[None, str, int, float]) - The norm: "fro", "nuc", 1, -1, 2, -2 or an infinity. Default: None.
 
     Outputs:
         Tensor of shape (*).

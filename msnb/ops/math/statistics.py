@@ -50,7 +50,7 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
 
 
 def _default_correction_to_1(args, kwargs):
-    """Convert the arguments of MindSpore 2's `var` to keyword arguments: without `ddof`, `correction` is 1 by default."""
+    """Return the keyword arguments of MindSpore 2's `var`: without `ddof`, `correction` is 1 by default."""
     return kwargs if len(args) > 2 or "ddof" in kwargs else {"correction": 1, **kwargs}
 
 
@@ -214,7 +214,7 @@ def Median(x, *, global_median: Bool = False, axis: Int = 0, keep_dims: Bool = F
         - **x** (Tensor) - Numbers.
 
     Outputs:
-        A tuple of two Tensors: the medians, and their places (int64).
+        A tuple of two Tensors: the medians, and their indices (int64).
 
     Raises:
         TypeError: If `x` is not made of numbers.
@@ -237,7 +237,7 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
         keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
-        A tuple of two Tensors: the medians, and their places (int64).
+        A tuple of two Tensors: the medians, and their indices (int64).
 
     Raises:
         TypeError: If `input` is not made of numbers.
@@ -441,7 +441,7 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
         - **q** (Tensor) - The shares, in [0, 1], of the element type of `input`: a scalar or a vector.
 
     Outputs:
-        Tensor without the axis; of a vector `q` its first dimension is that of the shares.
+        Tensor without the axis; for a vector `q`, the first dimension runs over the quantiles.
 
     Raises:
         TypeError: If `input` or `q` is not floating point.
@@ -474,7 +474,7 @@ def quantile(input: Tensor, q: Tensor | float | list, axis: int | None = None, k
         keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
-        Tensor without the axis; of several shares its first dimension is theirs.
+        Tensor without the axis; for several quantiles, the first dimension runs over them.
 
     Raises:
         TypeError: If `input` is not floating point.
@@ -494,7 +494,7 @@ def nanquantile(input: Tensor, q: Tensor | float | list, axis: int | None = None
         keepdims (bool): Keep the axis with length 1. Default: False.
 
     Returns:
-        Tensor without the axis; of several shares its first dimension is theirs.
+        Tensor without the axis; for several quantiles, the first dimension runs over them.
 
     Raises:
         TypeError: If `input` is not floating point.

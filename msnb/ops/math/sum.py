@@ -269,7 +269,7 @@ def _mean_of(
         keep_dims (bool): Keep the axes with length 1. Default: False.
 
     Returns:
-        Tensor of the element type of this one.
+        Tensor of the element type of this Tensor.
     """
     for other in (keepdim, keepdims):
         keep_dims = keep_dims if other is None else other
