@@ -17,7 +17,7 @@ from msnb.ops._shapes import shapes
 Alignment = OneOf("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-def _is_matrix(op, x):
+def _require_matrix(op, x):
     tensor_only(op, "x", x)
     if x.ndim < 2:
         raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
@@ -76,7 +76,7 @@ def MatrixBandPart(x, lower: Int, upper: Int):
         TypeError: If `lower` or `upper` is not an int.
         ValueError: If `x` has fewer than 2 dimensions.
     """
-    _is_matrix("MatrixBandPart", x)
+    _require_matrix("MatrixBandPart", x)
     x = jnp.triu(x, -lower) if lower >= 0 else x
     return jnp.tril(x, upper) if upper >= 0 else x
 
@@ -171,7 +171,7 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
         TypeError: If `k` is not made of int.
         ValueError: If `x` has no such diagonals.
     """
-    _is_matrix("MatrixDiagPartV3", x)
+    _require_matrix("MatrixDiagPartV3", x)
     low, high = _diagonal_range("MatrixDiagPartV3", k, *x.shape[-2:])
     row, column, is_valid = _diagonal_indices(low, high, *x.shape[-2:], align)
     diagonals = jnp.where(is_valid, x[..., row, column], padding_value.astype(x.dtype))
@@ -220,7 +220,7 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
         ValueError: If `x` has no such diagonals, or `diagonal` does not have their shape.
     """
     op = "MatrixSetDiagV3"
-    _is_matrix(op, x)
+    _require_matrix(op, x)
     low, high = _diagonal_range(op, k, *x.shape[-2:])
     return _replace_diagonals(x, _check_diagonals(op, diagonal, low, high, *x.shape[-2:]), low, high, align)
 

@@ -16,12 +16,12 @@ from msnb.ops._shapes import shapes
 from msnb.ops._upcast import in_float32
 from msnb.ops.array._scatter import multiply_slices
 
-_DOC = """{summary} of the slices of each segment.
+_DOC = """{summary}
 
     Inputs:
         - **x** (Tensor) - Numbers, of at least 1 dimension.
-        - **segment_ids** (Tensor) - int32 or int64, of the first dimension(s) of `x`; what a negative one numbers is
-          left out.
+        - **segment_ids** (Tensor) - int32 or int64, of the shape of the first dimension(s) of `x`; slices with a
+          negative number are ignored.
         - **num_segments** (int) - Number of segments, positive.
 
     Outputs:
@@ -40,7 +40,7 @@ _DOC = """{summary} of the slices of each segment.
     """
 
 
-def _extreme_value(dtype, largest):
+def _dtype_limit(dtype, largest):
     info = jnp.finfo(dtype) if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype)
     return info.max if largest else info.min
 
@@ -83,26 +83,26 @@ def _segment_operator(empty, example, start, called=()):
 @_segment_operator("0", "[3. 7.]", lambda dtype: 0, called=("input_x",))
 @in_float32
 def UnsortedSegmentSum(result, values, ids):
-    """Sum"""
+    """Sum of the slices of each segment."""
     return result.at[ids].add(values, mode="drop")
 
 
 @_segment_operator("1", "[ 2. 12.]", lambda dtype: 1)
 @in_float32
 def UnsortedSegmentProd(result, values, ids):
-    """Product"""
+    """Product of the slices of each segment."""
     return multiply_slices(result, values, (ids,))
 
 
-@_segment_operator("the largest number of the type", "[1. 3.]", lambda dtype: _extreme_value(dtype, True))
+@_segment_operator("the largest number of the type", "[1. 3.]", lambda dtype: _dtype_limit(dtype, True))
 def UnsortedSegmentMin(result, values, ids):
-    """Minimum"""
+    """Minimum of the slices of each segment."""
     return result.at[ids].min(values, mode="drop")
 
 
-@_segment_operator("the smallest number of the type", "[2. 4.]", lambda dtype: _extreme_value(dtype, False))
+@_segment_operator("the smallest number of the type", "[2. 4.]", lambda dtype: _dtype_limit(dtype, False))
 def UnsortedSegmentMax(result, values, ids):
-    """Maximum"""
+    """Maximum of the slices of each segment."""
     return result.at[ids].max(values, mode="drop")
 
 

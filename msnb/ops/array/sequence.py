@@ -52,7 +52,7 @@ def LinSpace(start, stop, num: PositiveInt):
 
 @operator
 def Arange(start: Number, end: Number, step: Number, dtype: DType):
-    """Evenly spaced numbers: start, start + step, and so on, below `end`.
+    """Evenly spaced numbers: start, start + step, and so on, up to `end` (exclusive).
 
     Inputs:
         - **start** (Number) - The first number.

@@ -189,7 +189,7 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
     """Find the positions at which values can be inserted into a sorted vector.
 
     Args:
-        a (Union[Tensor, list, tuple]): A vector of numbers, in order unless `sorter` says in which.
+        a (Union[Tensor, list, tuple]): A vector of numbers, sorted, or sorted by `sorter`.
         v (Union[Tensor, list, tuple, Number]): The values, of any shape.
         side (str): "left" inserts a value before equal elements, "right" after them. Default: "left".
         sorter (Union[Tensor, list, tuple]): Indices that bring `a` in order. Default: None.

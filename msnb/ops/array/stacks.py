@@ -1,4 +1,4 @@
-"""Functions that add leading dimensions to Tensors, or join them as rows, columns or layers."""
+"""Functions that add dimensions of length 1 to Tensors, or join Tensors as rows, columns or layers."""
 
 from msnb.core.errors.messages import describe
 from msnb.core.operator.cases import F, I, case, refused

@@ -133,7 +133,7 @@ def _new_empty_of(self: Tensor, size: Any, *, dtype: mstype.Type | None = None, 
     Args:
         size (Union[int, tuple[int], list[int]]): Its shape.
         dtype (mindspore.dtype): Another element type. Default: None.
-        device (str): No effect: `mindspore.set_device` says where. Default: None.
+        device (str): No effect: `mindspore.set_device` selects the device. Default: None.
 
     Returns:
         Tensor.

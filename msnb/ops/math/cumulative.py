@@ -96,7 +96,7 @@ def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
     Returns:
         Tensor of the shape of `x`.
     """
-    return _accumulate_cast("cumsum", CumSum.functional, x, axis, dtype)
+    return _cast_and_accumulate("cumsum", CumSum.functional, x, axis, dtype)
 
 
 @spelling(CumProd)
@@ -113,11 +113,11 @@ def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """
     if dtype == mstype.bool_:  # a running product of truth values is a running conjunction
         truth = Cast.functional(tensor_argument("cumprod", "x", input), dtype)
-        return Cast.functional(_accumulate_cast("cumprod", CumProd.functional, truth, dim, mstype.int8), dtype)
-    return _accumulate_cast("cumprod", CumProd.functional, input, dim, dtype)
+        return Cast.functional(_cast_and_accumulate("cumprod", CumProd.functional, truth, dim, mstype.int8), dtype)
+    return _cast_and_accumulate("cumprod", CumProd.functional, input, dim, dtype)
 
 
-def _accumulate_cast(op, accumulate, x, axis, dtype):
+def _cast_and_accumulate(op, accumulate, x, axis, dtype):
     tensor_argument(op, "x", x)
     return accumulate(x if dtype is None else Cast.functional(x, dtype), axis)
 

@@ -121,7 +121,7 @@ def _numpy_cov(
         y (Union[Tensor, list, tuple]): Further variables of the same observations. Default: None.
         rowvar (bool): False if variables are columns. Default: True.
         bias (bool): Divide by the number of observations N rather than by N - 1. Default: False.
-        ddof (int): Divides by N minus this, whatever `bias` says. Default: None.
+        ddof (int): If set, the divisor is N - ddof, whatever `bias` is. Default: None.
         fweights (Union[Tensor, list, tuple]): Number of times that each observation occurs, integers. Default: None,
             once.
         aweights (Union[Tensor, list, tuple]): Weight of each observation. Default: None, equal weights.

@@ -20,7 +20,7 @@ from msnb.ops.math.logic import LogicalNot, ReduceAll
 from msnb.ops.math.sum import ReduceSum, without_nan
 
 
-def _reduce_extreme(function, reduction, least, a, axis, dtype, keepdims):
+def _reduce_without_nan(function, reduction, least, a, axis, dtype, keepdims):
     x = as_tensor(a, function, "a")
     if x._array.dtype.kind in "biu":
         return in_type(reduction.functional(x, axis, keepdims), dtype, function)
@@ -46,7 +46,7 @@ def nanmax(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
-    return _reduce_extreme("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
+    return _reduce_without_nan("nanmax", ReduceMax, -math.inf, a, axis, dtype, keepdims)
 
 
 @spelling(numpy="nanmin")
@@ -66,7 +66,7 @@ def nanmin(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = 
         TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
         ValueError: If `axis` is out of range.
     """
-    return _reduce_extreme("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
+    return _reduce_without_nan("nanmin", ReduceMin, math.inf, a, axis, dtype, keepdims)
 
 
 def _as_real(function, a, dtype):
@@ -81,12 +81,12 @@ def _count_numbers(x, axis, keepdims):
     return ReduceSum.functional(Cast.functional(LogicalNot.functional(IsNan.functional(x)), x.dtype), axis, keepdims)
 
 
-def _mean_of_numbers(x, axis, keepdims):
+def _mean_without_nan(x, axis, keepdims):
     return ReduceSum.functional(without_nan(x), axis, keepdims) / _count_numbers(x, axis, keepdims)
 
 
-def _variance_of_numbers(x, axis, ddof, keepdims):
-    squares = Square.functional(without_nan(x - _mean_of_numbers(x, axis, True)))
+def _variance_without_nan(x, axis, ddof, keepdims):
+    squares = Square.functional(without_nan(x - _mean_without_nan(x, axis, True)))
     return ReduceSum.functional(squares, axis, keepdims) / (_count_numbers(x, axis, keepdims) - ddof)
 
 
@@ -112,7 +112,7 @@ def nanmean(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool =
         2.0
     """
     x, dtype = _as_real("nanmean", a, dtype)
-    return in_type(_mean_of_numbers(x, axis, keepdims), dtype, "nanmean")
+    return in_type(_mean_without_nan(x, axis, keepdims), dtype, "nanmean")
 
 
 @spelling(function="nanmean", method="nanmean")
@@ -134,7 +134,7 @@ def _nanmean_of_ops(input: Tensor, axis: Axis = None, keepdims: Bool = False, *,
     """
     result_type = input.dtype if tensor_argument("nanmean", "input", input).is_floating_point() else mstype.float32
     x, _ = _as_real("nanmean", input, None)
-    return in_type(_mean_of_numbers(x, axis, keepdims), dtype or result_type, "nanmean")
+    return in_type(_mean_without_nan(x, axis, keepdims), dtype or result_type, "nanmean")
 
 
 @spelling(numpy="nanvar")
@@ -157,7 +157,7 @@ def nanvar(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         ValueError: If `axis` is out of range.
     """
     x, dtype = _as_real("nanvar", a, dtype)
-    return in_type(_variance_of_numbers(x, axis, ddof, keepdims), dtype, "nanvar")
+    return in_type(_variance_without_nan(x, axis, ddof, keepdims), dtype, "nanvar")
 
 
 @spelling(numpy="nanstd")
@@ -180,7 +180,7 @@ def nanstd(a: ArrayLike, axis: Axis = None, dtype: Any = None, ddof: Int = 0, ke
         ValueError: If `axis` is out of range.
     """
     x, dtype = _as_real("nanstd", a, dtype)
-    return in_type(Sqrt.functional(_variance_of_numbers(x, axis, ddof, keepdims)), dtype, "nanstd")
+    return in_type(Sqrt.functional(_variance_without_nan(x, axis, ddof, keepdims)), dtype, "nanstd")
 
 
 @spelling(numpy="nancumsum")

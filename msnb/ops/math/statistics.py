@@ -50,7 +50,7 @@ def _ReduceVar(input, axis: Axis = (), *, ddof: Freedom = 0, keepdims: Bool = Fa
 
 
 def _default_correction_to_1(args, kwargs):
-    """Return the keyword arguments of MindSpore 2's `var`: without `ddof`, `correction` is 1 by default."""
+    """Add correction=1, MindSpore 2's default, to the keyword arguments unless `ddof` is given."""
     return kwargs if len(args) > 2 or "ddof" in kwargs else {"correction": 1, **kwargs}
 
 

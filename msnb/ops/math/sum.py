@@ -360,7 +360,7 @@ def _sum_of_numpy(
 
 @spelling(ReduceMean, numpy="mean")
 def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: Any = None) -> Tensor:
-    """Mean over axes; integers give an integer, unless `dtype` is floating point.
+    """Mean over axes; integers give an integer, unless `dtype` is another type.
 
     Args:
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
