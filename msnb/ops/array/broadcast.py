@@ -315,7 +315,7 @@ def _expand(input_x: Tensor, size: Tensor | tuple[int, ...]) -> Tensor:
 
     Args:
         input_x (Tensor): Any Tensor.
-        size (Union[Tensor, tuple[int]]): The shape; -1 keeps the length that there is.
+        size (Union[Tensor, tuple[int]]): The shape; -1 keeps the length of a dimension.
 
     Returns:
         Tensor of shape `size`.
@@ -333,7 +333,7 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
 
     Args:
         input (Tensor): Any Tensor.
-        other (Tensor): Gives the shape.
+        other (Tensor): The Tensor whose shape is used.
 
     Returns:
         Tensor.
@@ -351,7 +351,7 @@ def Expand(x, shape: Shape):
 
     Inputs:
         - **x** (Tensor) - Any Tensor.
-        - **shape** (Union[Tensor, tuple[int]]) - The shape; -1 keeps a length.
+        - **shape** (Union[Tensor, tuple[int]]) - The shape; -1 keeps the length of a dimension.
 
     Outputs:
         Tensor of that shape.

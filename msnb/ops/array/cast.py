@@ -114,8 +114,8 @@ def _to_of(
         dtype (Union[mindspore.dtype, str, Tensor]): Element type, or a Tensor that has it; a device such as "CPU" or
             "GPU:0" may precede it or be used alone. Default: None.
         device (str): A device, without effect. Default: None.
-        other (Tensor): A Tensor that has the element type. Default: None.
-        non_blocking (bool): Return before the copy is done. Here the call always may. Default: False.
+        other (Tensor): The Tensor whose element type is used. Default: None.
+        non_blocking (bool): Return before the copy is complete. Here every call may do so. Default: False.
         copy (bool): Return a copy even if nothing changes. Default: False.
 
     Returns:
@@ -226,7 +226,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
 
     Args:
         input (Tensor): Any Tensor.
-        other (Tensor): Gives the type.
+        other (Tensor): The Tensor whose element type is used.
 
     Returns:
         Tensor of the shape of `input`.

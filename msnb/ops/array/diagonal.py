@@ -33,8 +33,8 @@ def _DiagEmbed(input, offset: Int = 0, dim1: Int = -2, dim2: Int = -1):
 
     Inputs:
         - **input** (Tensor) - Numbers or bool, of at least 1 dimension.
-        - **offset** (int) - Which diagonal, counted upwards from the main one. Default: 0.
-        - **dim1** (int) - Which dimension of the result is that of the rows. Default: -2.
+        - **offset** (int) - The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        - **dim1** (int) - The dimension of the rows in the result. Default: -2.
         - **dim2** (int) - The dimension of the columns. Default: -1.
 
     Outputs:
@@ -66,7 +66,7 @@ def _DiagonalScatter(input, src, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     Inputs:
         - **input** (Tensor) - Of at least 2 dimensions.
         - **src** (Tensor) - New values, of the shape of that diagonal, which is the last dimension.
-        - **offset** (int) - Which diagonal, counted upwards from the main one. Default: 0.
+        - **offset** (int) - The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
         - **dim1** (int) - The dimension of the rows. Default: 0.
         - **dim2** (int) - The dimension of the columns. Default: 1.
 

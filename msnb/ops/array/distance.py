@@ -86,7 +86,8 @@ def EditDistance(
         - **truth_shape** (Tensor) - Constant, int64 of shape (R,).
 
     Outputs:
-        Tensor of float32 with one dimension less than the sparse Tensors: the larger of the two lengths in each.
+        Tensor of float32 with one dimension less than the sparse Tensors: each dimension has the larger of the two
+        lengths.
 
     Raises:
         TypeError: If `normalize` is not a bool or the element types do not fit.

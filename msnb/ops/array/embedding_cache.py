@@ -67,7 +67,7 @@ def SearchCacheIdx(hashmap, indices, step: Int, emb_max_num: Int, cache_max_num:
     Inputs:
         - **hashmap** (Parameter) - (n, 4), int32 or int64: each entry is (key, value, step, tag). The step of each
           entry that is found is overwritten.
-        - **indices** (Tensor) - The rows asked for, of the type of `hashmap`.
+        - **indices** (Tensor) - The rows to look up, of the element type of `hashmap`.
         - **step** (int) - The step of the training.
         - **emb_max_num** (int) - A row that is not searched. Its cache row is `cache_max_num`.
         - **cache_max_num** (int) - Number of rows of the cache.
@@ -106,7 +106,7 @@ def CacheSwapHashmap(hashmap, miss_emb_idx, step: Int):
 
     Inputs:
         - **hashmap** (Parameter) - (n, 4), as `SearchCacheIdx` has it; it is written.
-        - **miss_emb_idx** (Tensor) - The rows that are missing, of the type of `hashmap`; -1 is left out.
+        - **miss_emb_idx** (Tensor) - The missing rows, of the element type of `hashmap`; -1 is skipped.
         - **step** (int) - The step of the training.
 
     Outputs:

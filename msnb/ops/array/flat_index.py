@@ -86,7 +86,8 @@ def _RavelMultiIndex(
 
     Args:
         shape (tuple[int]): The shape of the indexed Tensor.
-        mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
+        mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" counts around.
+            Default:
             "clip".
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
@@ -110,7 +111,8 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
         multi_index (Union[tuple, list, Tensor]): Integers along each dimension: Tensors, lists or numbers. A Tensor
             means its slices.
         dims (Union[int, tuple[int], list[int]]): The shape of the indexed Tensor.
-        mode (str): Treatment of an index out of range: "clip" the first or the last one, "wrap" counts around. Default:
+        mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" counts around.
+            Default:
             "clip".
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 

@@ -182,7 +182,7 @@ class IsSubClass(HostPrimitive):
     """Return True if a type is the same as another or belongs to its family.
 
     Inputs:
-        - **sub_type** (mindspore.dtype) - The type in question.
+        - **sub_type** (mindspore.dtype) - The type to test.
         - **type_** (mindspore.dtype) - A type, or a family such as mindspore.int_.
 
     Outputs:
@@ -210,7 +210,7 @@ class IsInstance(HostPrimitive):
     """Return True if a value is of a type or of a family of types.
 
     Inputs:
-        - **inst** (Any) - The value in question.
+        - **inst** (Any) - The value to test.
         - **type_** (mindspore.dtype) - A type, or a family such as mindspore.int_ or mindspore.tensor.
 
     Outputs:

@@ -18,9 +18,9 @@ class RaggedRange(HostPrimitive):
         Tsplits (mindspore.dtype): Element type of the splits, mindspore.int32 or mindspore.int64.
 
     Inputs:
-        - **starts** (Tensor) - Where the ranges begin, of shape () or (N,).
-        - **limits** (Tensor) - Exclusive ends, of the shape and element type of `starts`.
-        - **deltas** (Tensor) - Their steps, not 0, of the shape and element type of `starts`.
+        - **starts** (Tensor) - Starts of the ranges, of shape () or (N,).
+        - **limits** (Tensor) - Ends of the ranges, exclusive, of the shape and element type of `starts`.
+        - **deltas** (Tensor) - Steps of the ranges, not 0, of the shape and element type of `starts`.
 
     Outputs:
         A tuple of the splits, which say where each range begins and the last one ends, of shape (N + 1,), and the

@@ -181,7 +181,7 @@ def _numpy_roll(
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
         shift (Union[int, tuple[int], list[int]]): Distance of the move in elements, one for all axes or one for each.
-        axis (Union[int, tuple[int], list[int]]): Along which axes. Default: None, the flattened Tensor.
+        axis (Union[int, tuple[int], list[int]]): The axes. Default: None, the flattened Tensor.
 
     Returns:
         Tensor of the shape of `a`.

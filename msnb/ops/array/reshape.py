@@ -87,7 +87,7 @@ def ExpandDims(x, axis: Int):
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
-        - **axis** (int) - Where the new dimension goes, in [-x.ndim - 1, x.ndim].
+        - **axis** (int) - Position of the new dimension in the result, in [-x.ndim - 1, x.ndim].
 
     Outputs:
         Tensor with one dimension more.
@@ -145,7 +145,7 @@ def _squeeze_api2(input: Tensor, axis: Axis = ()) -> Tensor:
 
     Args:
         input (Tensor): Of any shape and type.
-        axis (Union[int, tuple[int], list[int]]): Which dimensions to look at; all for (). Default: ().
+        axis (Union[int, tuple[int], list[int]]): Dimensions to remove if their length is 1; all for (). Default: ().
 
     Returns:
         Tensor.
@@ -357,10 +357,10 @@ def _numpy_squeeze_api2(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | 
 
     Args:
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
-        axis (Union[int, tuple[int], list[int]]): Dimensions to look at. Default: None, all of them.
+        axis (Union[int, tuple[int], list[int]]): Dimensions to remove if their length is 1. Default: None, all of them.
 
     Returns:
-        Tensor without those of length 1 among them.
+        Tensor without these dimensions.
 
     Raises:
         TypeError: If `axis` is not made of int.

@@ -35,7 +35,7 @@ def LowerBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
 
     Inputs:
         - **sorted_x** (Tensor) - Rows in rising order, of 2 dimensions.
-        - **values** (Tensor) - As many rows, of the same element type.
+        - **values** (Tensor) - The values, with as many rows as `sorted_x`, of the same element type.
 
     Outputs:
         Tensor of the shape of `values`.
@@ -56,7 +56,7 @@ def UpperBound(sorted_x, values, *, out_type: IndexType = mstype.int32):
 
     Inputs:
         - **sorted_x** (Tensor) - Rows in rising order, of 2 dimensions.
-        - **values** (Tensor) - As many rows, of the same element type.
+        - **values** (Tensor) - The values, with as many rows as `sorted_x`, of the same element type.
 
     Outputs:
         Tensor of the shape of `values`.

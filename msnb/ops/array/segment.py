@@ -108,7 +108,8 @@ def UnsortedSegmentMax(result, values, ids):
 
 _SORTED = """{summary} of the slices of each segment.
 
-    How many segments there are, the last number tells: no graph can hold the result unless that is a constant of it, so
+    The number of segments follows from the last segment number. No graph can hold the result unless that is a constant
+    of it, so
     a Cell with this operator runs operator by operator in GRAPH mode, too.
 
     Inputs:

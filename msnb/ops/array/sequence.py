@@ -56,7 +56,7 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
 
     Inputs:
         - **start** (Number) - The first number.
-        - **end** (Number) - Where they end, not included.
+        - **end** (Number) - End of the numbers, exclusive.
         - **step** (Number) - The distance between two numbers.
         - **dtype** (mindspore.dtype) - Element type.
 
@@ -161,7 +161,7 @@ def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
     Args:
         num (int): Number of results.
         endpoint (bool): Include `stop` as the last number.
-        axis (int): Where the new axis goes.
+        axis (int): Position of the new axis in the result.
 
     Inputs:
         - **start** (Tensor) - Floating point.
@@ -181,11 +181,11 @@ def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: I
     Args:
         num (int): Number of results.
         endpoint (bool): Include `stop` as the last number.
-        axis (int): Where the new axis goes.
+        axis (int): Position of the new axis in the result.
 
     Inputs:
         - **start** (Tensor) - Floating point, not 0.
-        - **stop** (Tensor) - Of the sign of `start`.
+        - **stop** (Tensor) - Last numbers, of the sign of `start`.
 
     Outputs:
         Tensor with one dimension more than `start` and `stop` broadcast.
@@ -238,7 +238,7 @@ def _numpy_linspace(
     """Return `num` evenly spaced numbers from `start` to `stop`.
 
     Args:
-        start (Union[int, float, list, tuple, Tensor]): The first number; of several a sequence for each.
+        start (Union[int, float, list, tuple, Tensor]): The first number. Several numbers give one sequence each.
         stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
         num (int): Number of results. Default: 50.
         endpoint (bool): Include `stop` as the last number. Default: True.
@@ -285,7 +285,7 @@ def _numpy_logspace(
     """Powers of `base` with evenly spaced exponents from `start` to `stop`.
 
     Args:
-        start (Union[int, float, list, tuple, Tensor]): The first exponent; of several a sequence for each.
+        start (Union[int, float, list, tuple, Tensor]): The first exponent. Several numbers give one sequence each.
         stop (Union[int, float, list, tuple, Tensor]): The last exponent, or the one after it.
         num (int): Number of results. Default: 50.
         endpoint (bool): Include `stop` as the last exponent. Default: True.
@@ -393,7 +393,7 @@ class _Range(Primitive):
 
     Inputs:
         - **start** (Union[Tensor, Number]) - The first number.
-        - **limit** (Union[Tensor, Number]) - Where they end.
+        - **limit** (Union[Tensor, Number]) - The end of the numbers, exclusive.
         - **delta** (Union[Tensor, Number]) - The distance between two numbers, not 0.
 
     Outputs:

@@ -122,8 +122,8 @@ def StridedSlice(
 
     Inputs:
         - **x** (Tensor) - Of any shape.
-        - **begin** (tuple[int]) - Where each entry begins.
-        - **end** (tuple[int]) - Where each entry ends, not included.
+        - **begin** (tuple[int]) - Start of each entry.
+        - **end** (tuple[int]) - End of each entry, exclusive.
         - **strides** (tuple[int]) - Step of each entry, not 0.
 
     Outputs:

@@ -192,7 +192,7 @@ def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: 
         a (Union[Tensor, list, tuple]): A vector of numbers, sorted, or sorted by `sorter`.
         v (Union[Tensor, list, tuple, Number]): The values, of any shape.
         side (str): "left" inserts a value before equal elements, "right" after them. Default: "left".
-        sorter (Union[Tensor, list, tuple]): Indices that bring `a` in order. Default: None.
+        sorter (Union[Tensor, list, tuple]): Indices that sort `a`. Default: None.
 
     Returns:
         Tensor of int32, of the shape of `v`.

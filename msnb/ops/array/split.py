@@ -23,7 +23,7 @@ def Unstack(input_x, *, axis: Int = 0, num: Optional(Int) = None):
         - **input_x** (Tensor) - Of at least 1 dimension.
 
     Outputs:
-        A tuple of as many Tensors as `axis` is long.
+        A tuple of Tensors, one for each index of the axis.
 
     Raises:
         TypeError: If `axis` is not an int.

@@ -19,7 +19,7 @@ def Transpose(x, perm: Ints):
 
     Inputs:
         - **x** (Tensor) - Of any shape and type.
-        - **perm** (tuple[int]) - For each dimension of the result, which dimension of `x` it is.
+        - **perm** (tuple[int]) - For each dimension of the result, the index of the same dimension of `x`.
 
     Outputs:
         Tensor of shape (x.shape[perm[0]], x.shape[perm[1]], ...).
@@ -146,8 +146,8 @@ def _MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
 
     Inputs:
         - **x** (Tensor) - Any Tensor.
-        - **source** (Union[int, tuple[int]]) - Which dimensions.
-        - **destination** (Union[int, tuple[int]]) - Where they go.
+        - **source** (Union[int, tuple[int]]) - The dimensions to move.
+        - **destination** (Union[int, tuple[int]]) - New positions of the dimensions.
 
     Outputs:
         Tensor.
@@ -166,7 +166,8 @@ def _numpy_transpose(a: ArrayLike, axes: tuple[int, ...] | list[int] | None = No
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
-        axes (Union[tuple[int], list[int]]): For each dimension of the result, which dimension of `a` it is. Default:
+        axes (Union[tuple[int], list[int]]): For each dimension of the result, the index of the same dimension of `a`.
+            Default:
             None, the reverse order.
 
     Returns:
@@ -247,8 +248,8 @@ def _numpy_moveaxis(
 
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
-        source (Union[int, tuple[int], list[int]]): Which dimensions.
-        destination (Union[int, tuple[int], list[int]]): Where they go, as many.
+        source (Union[int, tuple[int], list[int]]): The dimensions to move.
+        destination (Union[int, tuple[int], list[int]]): New positions, one for each dimension in `source`.
 
     Returns:
         Tensor.

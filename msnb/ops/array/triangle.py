@@ -77,7 +77,7 @@ def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
     Args:
         m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
             row.
-        k (int): Which diagonal is the last one kept: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The uppermost diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
         Tensor of the shape and element type of `m`.
@@ -96,7 +96,7 @@ def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
     Args:
         m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector means the matrix with that vector in every
             row.
-        k (int): Which diagonal is the first one kept: 0 is the main one, a positive number counts upwards. Default: 0.
+        k (int): The lowest diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Returns:
         Tensor of the shape and element type of `m`.
@@ -256,8 +256,8 @@ def _numpy_diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 
     Args:
         a (Union[Tensor, list, tuple]): Of at least 2 dimensions.
         offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
-        axis1 (int): The dimension of its rows. Default: 0.
-        axis2 (int): The dimension of its columns. Default: 1.
+        axis1 (int): The dimension of the rows. Default: 0.
+        axis2 (int): The dimension of the columns. Default: 1.
 
     Returns:
         Tensor, in which the diagonal is the last dimension.

@@ -279,7 +279,8 @@ def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
     """Select elements by the index of a choice, with broadcasting: result[i] = choices[a[i]][i].
 
     Args:
-        mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
+        mode (str): Treatment of a number out of range: "clip" selects the first or the last choice, "wrap" counts
+            around.
             Default: "clip".
 
     Inputs:
@@ -300,7 +301,8 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
     Args:
         a (Union[Tensor, list, tuple, int]): Integers, the indices of the choices.
         choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor means its slices.
-        mode (str): Treatment of a number out of range: "clip" the first or the last choice, "wrap" counts around.
+        mode (str): Treatment of a number out of range: "clip" selects the first or the last choice, "wrap" counts
+            around.
             Default: "clip".
 
     Returns:

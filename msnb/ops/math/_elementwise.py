@@ -130,7 +130,7 @@ def of_two(
 
     Args:
         x (str): The first Tensor of the example, as Python would write it.
-        y (str): The second one.
+        y (str): The second Tensor of the example.
         shown (str): Output of the example.
         allowed (frozenset): Common element types. Default: numbers.
         first (str): Description of the first operand.

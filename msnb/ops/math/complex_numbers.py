@@ -162,7 +162,7 @@ def ConjugateTranspose(x, perm: Ints):
 
     Inputs:
         - **x** (Tensor) - Numbers, of any shape.
-        - **perm** (tuple[int]) - For each dimension of the result, which dimension of `x` it is.
+        - **perm** (tuple[int]) - For each dimension of the result, the index of the same dimension of `x`.
 
     Outputs:
         Tensor of the element type of `x`.

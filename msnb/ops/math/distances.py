@@ -94,7 +94,7 @@ def _CosineSimilarity(x1, x2, *, dim: Int = 1, eps: Float = 1e-08):
 
     Args:
         dim (int): The dimension. Default: 1.
-        eps (float): The least length that is divided by. Default: 1e-08.
+        eps (float): Lower bound of the norms in the divisor. Default: 1e-08.
 
     Inputs:
         - **x1** (Tensor) - Floating point.

@@ -199,11 +199,11 @@ def _max_of(
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:
-        Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
+        Tensor, or a tuple of values and indices for `return_indices`, or if the axis is given as `dim`.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
     return _extreme_of_r1_1(max_, ReduceMax, Maximum, self, *rest)
@@ -230,7 +230,7 @@ def _max_api2(
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep these axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:
@@ -314,11 +314,11 @@ def _min_of(
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep the axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:
-        Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
+        Tensor, or a tuple of values and indices for `return_indices`, or if the axis is given as `dim`.
     """
     rest = axis, keepdims, initial, where, return_indices, dim, keepdim
     return _extreme_of_r1_1(min_, ReduceMin, Minimum, self, *rest)
@@ -345,7 +345,7 @@ def _min_api2(
         axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
         keepdims (bool): Keep these axes with length 1. Default: False.
         initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        where (Tensor): A bool Tensor, True for the elements that take part; it needs `initial`. Default: True.
         return_indices (bool): Also return indices. Default: False.
 
     Returns:

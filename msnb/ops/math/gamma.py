@@ -133,7 +133,7 @@ def Polygamma(a, x):
     """Derivative of the digamma function, of a given order.
 
     Inputs:
-        - **a** (Tensor) - Which derivative, a scalar of int32 or int64; 0 is the digamma function itself.
+        - **a** (Tensor) - Order of the derivative, a scalar of int32 or int64; 0 is the digamma function itself.
         - **x** (Tensor) - Floating point, of any shape.
 
     Outputs:

@@ -59,7 +59,7 @@ def Betainc(a, b, x):
     Inputs:
         - **a** (Tensor) - Floating point, positive.
         - **b** (Tensor) - Of the element type of `a` and a shape that broadcasts with it, positive.
-        - **x** (Tensor) - Likewise, in [0, 1].
+        - **x** (Tensor) - Of the element type of `a` and a shape that broadcasts with it, in [0, 1].
 
     Outputs:
         Tensor of the broadcast shape and the element type of `a`.

@@ -174,7 +174,7 @@ def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
         - **axisc** (int) - The axis of the vectors in the result.
 
     Outputs:
-        Tensor; of two vectors of length 2 it has the third component alone.
+        Tensor; for two vectors of length 2 it has only the third component.
 
     Raises:
         ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
@@ -211,10 +211,10 @@ def _cross_of_numpy(
         axisa (int): The axis of the vectors in `a`. Default: -1.
         axisb (int): The axis of the vectors in `b`. Default: -1.
         axisc (int): The axis of the vectors in the result. Default: -1.
-        axis (int): Where given, all three of them. Default: None.
+        axis (int): Sets `axisa`, `axisb` and `axisc` if it is not None. Default: None.
 
     Returns:
-        Tensor; of two vectors of length 2 it has the third component alone.
+        Tensor; for two vectors of length 2 it has only the third component.
 
     Raises:
         TypeError: If `a` or `b` is none of these, or an axis is not an int.
@@ -244,9 +244,9 @@ def _numpy_trace(
 
     Args:
         a (Union[Tensor, list, tuple]): Numbers, of at least 2 dimensions.
-        offset (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
-        axis1 (int): The dimension of its rows. Default: 0.
-        axis2 (int): The dimension of its columns. Default: 1.
+        offset (int): The diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        axis1 (int): The dimension of the rows. Default: 0.
+        axis2 (int): The dimension of the columns. Default: 1.
         dtype (Union[mindspore.dtype, str]): Element type of the result. Default: None, that of `a`, and int64 for
             integers.
 

@@ -323,8 +323,9 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
     """Compute the pseudo-inverses of matrices from their singular values.
 
     Args:
-        atol (float): Singular values up to this count as 0. Default: None, 0.
-        rtol (float): So do those up to this times the largest. Default: None, the accuracy of the element type times
+        atol (float): Singular values up to `atol` count as 0. Default: None, 0.
+        rtol (float): Singular values up to `rtol` times the largest one count as 0. Default: None, the accuracy of the
+            element type times
             the longer side of the matrices, or 0 where `atol` is given.
         hermitian (bool): Assume that each matrix is equal to its conjugate transpose. Default: False.
 

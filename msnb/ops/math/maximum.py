@@ -157,8 +157,8 @@ def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None,
 
     Args:
         x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
-        xmin (Union[Tensor, list, tuple, int, float, None]): Lower bound; None is none.
-        xmax (Union[Tensor, list, tuple, int, float, None]): Upper bound; None is none.
+        xmin (Union[Tensor, list, tuple, int, float, None]): Lower bound; None for no bound.
+        xmax (Union[Tensor, list, tuple, int, float, None]): Upper bound; None for no bound.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`, or where a bound has a shape
             their common type.
 

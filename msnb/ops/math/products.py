@@ -389,7 +389,7 @@ def Ger(x1, x2):
 
     Inputs:
         - **x1** (Tensor) - A vector, floating point.
-        - **x2** (Tensor) - A vector of its element type.
+        - **x2** (Tensor) - A vector of the element type of `x1`.
 
     Outputs:
         Tensor of shape (len(x1), len(x2)).
@@ -436,7 +436,8 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
             the last of `x1` and the last but one of `x2`, of a matrix its last.
 
     Returns:
-        Tensor of shape (N, other dimensions of `x1`, other dimensions of `x2`); (N, 1) where nothing is.
+        Tensor of shape (N, other dimensions of `x1`, other dimensions of `x2`); (N, 1) if there are no other
+        dimensions.
 
     Raises:
         TypeError: If the element types are not floating point, or differ.

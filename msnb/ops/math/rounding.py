@@ -243,7 +243,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
     """Combine the magnitude of the first operand with the sign of the second.
 
     Args:
-        x1 (Union[Tensor, list, tuple, int, float]): Numbers whose magnitude is taken.
+        x1 (Union[Tensor, list, tuple, int, float]): Numbers that give the magnitude.
         x2 (Union[Tensor, list, tuple, int, float]): Numbers whose sign is taken; its shape broadcasts.
         dtype (mindspore.dtype): Element type of the result. Default: None, that of `x1`.
 

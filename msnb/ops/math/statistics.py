@@ -438,7 +438,7 @@ def Quantile(input, q, *, dim: Optional(Int) = None, keep_dims: Bool = False, ig
 
     Inputs:
         - **input** (Tensor) - float32 or float64.
-        - **q** (Tensor) - The shares, in [0, 1], of the element type of `input`: a scalar or a vector.
+        - **q** (Tensor) - The quantiles to compute, in [0, 1], of the element type of `input`: a scalar or a vector.
 
     Outputs:
         Tensor without the axis; for a vector `q`, the first dimension runs over the quantiles.
