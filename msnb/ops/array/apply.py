@@ -54,8 +54,8 @@ def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[in
     """Apply a function over several axes, one after another.
 
     Args:
-        func (Callable): Called as ``func(result, axis=axis)`` for each axis; `result` is `a` at first. An axis that
-            it removes is restored with length 1.
+        func (Callable): Called as ``func(result, axis=axis)`` for each axis; `result` is `a` at first. An axis that it
+            removes is restored with length 1.
         a (Union[Tensor, list, tuple, Number]): Any Tensor.
         axes (Union[int, tuple[int], list[int]]): The axes, in the order of the calls.
 
@@ -88,8 +88,8 @@ def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw
     Args:
         x (Union[Tensor, list, tuple, Number]): The arguments of the piecewise function. Each function in `funclist`
             gets all of `x`.
-        condlist (Union[list, tuple, Tensor, bool]): One bool condition for each piece; the first condition that is
-            True decides.
+        condlist (Union[list, tuple, Tensor, bool]): One bool condition for each piece; the first condition that is True
+            decides.
         funclist (Union[list, tuple]): For each condition a function, called as ``function(x, *args, **kw)``, or a
             value. One more entry gives the elements where no condition is True; these are 0 without it.
         args (Any): Further arguments of the functions.

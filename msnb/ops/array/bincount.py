@@ -75,8 +75,8 @@ def _bincount_of_numpy(
         weights (Union[Tensor, list, tuple]): Weight of each element, of the shape of `x`. Default: None, all weights
             are 1.
         minlength (int): The result has at least this length. Default: 0.
-        length (int): The length of the result; larger numbers are ignored. Default: None, as long as the largest
-            number wants, which only PYNATIVE mode knows.
+        length (int): The length of the result; larger numbers are ignored. Default: None, as long as the largest number
+            wants, which only PYNATIVE mode knows.
 
     Returns:
         Tensor of float32, a vector.

@@ -158,8 +158,7 @@ def _tile_api2(input: Tensor, dims: Ints) -> Tensor:
     Args:
         input (Tensor): Of any shape and type.
         dims (tuple[int]): Number of repetitions along each dimension. Fewer entries than `input` has dimensions are
-            those of
-            the last ones, more add dimensions in front.
+            those of the last ones, more add dimensions in front.
 
     Returns:
         Tensor of the element type of `input`.

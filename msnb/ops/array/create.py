@@ -332,8 +332,8 @@ def ones_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """A Tensor of ones, of the shape of another.
 
     Args:
-        input (Union[Tensor, tuple, list]): The Tensor whose shape and element type are used; for a sequence of
-            Tensors the result is a sequence, too.
+        input (Union[Tensor, tuple, list]): The Tensor whose shape and element type are used; for a sequence of Tensors
+            the result is a sequence, too.
         dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:
@@ -368,8 +368,8 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     """A Tensor of zeros, of the shape of another.
 
     Args:
-        input (Union[Tensor, tuple, list]): The Tensor whose shape and element type are used; for a sequence of
-            Tensors the result is a sequence, too.
+        input (Union[Tensor, tuple, list]): The Tensor whose shape and element type are used; for a sequence of Tensors
+            the result is a sequence, too.
         dtype (mindspore.dtype): Element type. Default: None, the type of `input`.
 
     Returns:

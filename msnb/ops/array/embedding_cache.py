@@ -185,8 +185,8 @@ def MapUniform(input, per_group_size: Int, group_num: Int):
 
 @host_operator()
 class SubAndFilter(HostPrimitive):
-    """Select the numbers in [offset, offset + max_num), and subtract `offset`. It does not run in a compiled graph:
-    the length of the result depends on values.
+    """Select the numbers in [offset, offset + max_num), and subtract `offset`. It does not run in a compiled graph: the
+    length of the result depends on values.
 
     Inputs:
         - **input_x** (Tensor) - Whole numbers.

@@ -87,8 +87,7 @@ def _RavelMultiIndex(
     Args:
         shape (tuple[int]): The shape of the indexed Tensor.
         mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" counts around.
-            Default:
-            "clip".
+            Default: "clip".
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Inputs:
@@ -112,8 +111,7 @@ def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", o
             means its slices.
         dims (Union[int, tuple[int], list[int]]): The shape of the indexed Tensor.
         mode (str): Treatment of an index out of range: "clip" uses the first or the last index, "wrap" counts around.
-            Default:
-            "clip".
+            Default: "clip".
         order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Returns:

@@ -164,8 +164,7 @@ def _index_of(self: Tensor, indices: tuple[Tensor, ...] | list[Tensor]) -> Tenso
 def _index_put_of(
     self: Tensor, indices: tuple[Tensor, ...] | list[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Return a copy in which ``x[indices]`` is replaced or increased by values; `indices` has one Tensor per
-    dimension.
+    """Return a copy in which ``x[indices]`` is replaced or increased by values; `indices` has one Tensor per dimension.
 
     Args:
         indices (Union[tuple[Tensor], list[Tensor]]): Integers or bool, as in ``x[indices]``.

@@ -88,8 +88,7 @@ def MatrixDiagV3(x, k: IntOrTuple, num_rows: Int, num_cols: Int, padding_value, 
 
     Args:
         align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
-            padded. Default:
-            "RIGHT_LEFT".
+            padded. Default: "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - The diagonals, of shape (*, length), or (*, number, length) for several.
@@ -134,8 +133,7 @@ def matrix_diag(
         x (Tensor): The diagonals, of shape (*, length), or (*, number, length) for several.
         k (Union[int, Tensor]): The diagonal, or the lowest and the uppermost one. Default: 0.
         num_rows (Union[int, Tensor]): Number of rows of the matrices; -1 for the least possible number. Default: -1.
-        num_cols (Union[int, Tensor]): Number of columns of the matrices; -1 for the least possible number. Default:
-            -1.
+        num_cols (Union[int, Tensor]): Number of columns of the matrices; -1 for the least possible number. Default: -1.
         padding_value (Union[int, float, Tensor]): Value outside of the diagonals. Default: 0.
         align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
             padded. Default: "RIGHT_LEFT".
@@ -156,8 +154,7 @@ def MatrixDiagPartV3(x, k: IntOrTuple, padding_value, *, align: Alignment = "RIG
 
     Args:
         align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
-            padded. Default:
-            "RIGHT_LEFT".
+            padded. Default: "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
@@ -204,8 +201,7 @@ def MatrixSetDiagV3(x, diagonal, k: IntOrTuple, *, align: Alignment = "RIGHT_LEF
 
     Args:
         align (str): The side to which shorter diagonals are aligned, above and below the main one; the other side is
-            padded. Default:
-            "RIGHT_LEFT".
+            padded. Default: "RIGHT_LEFT".
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.
@@ -250,8 +246,8 @@ _EVERY = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
 def _broadcast_axis(assist):
-    """Return the axis along which a diagonal is broadcast to matrices like `assist`: the longer axis, and -2 for
-    square matrices.
+    """Return the axis along which a diagonal is broadcast to matrices like `assist`: the longer axis, and -2 for square
+    matrices.
     """
     return -1 if assist.shape[-2] < assist.shape[-1] else -2
 

@@ -49,8 +49,8 @@ _BELOW = Check("segment_ids", lambda inputs: [Range(inputs["segment_ids"], input
 
 
 def _segment_operator(empty, example, start, called=()):
-    """Return a decorator that declares an operator from a function `combine(result, values, ids)`. The function
-    reduces the values into `result`, whose segments hold `start(dtype)` at first.
+    """Return a decorator that declares an operator from a function `combine(result, values, ids)`. The function reduces
+    the values into `result`, whose segments hold `start(dtype)` at first.
     """
 
     def declare(combine):
@@ -109,8 +109,7 @@ def UnsortedSegmentMax(result, values, ids):
 _SORTED = """{summary} of the slices of each segment.
 
     The number of segments follows from the last segment number. No graph can hold the result unless that is a constant
-    of it, so
-    a Cell with this operator runs operator by operator in GRAPH mode, too.
+    of it, so a Cell with this operator runs operator by operator in GRAPH mode, too.
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.

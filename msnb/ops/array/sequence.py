@@ -326,8 +326,7 @@ def geomspace(
     """Return `num` numbers in geometric progression from `start` to `stop`.
 
     Args:
-        start (Union[int, float, list, tuple, Tensor]): The first number, not 0. Several numbers give one sequence
-            each.
+        start (Union[int, float, list, tuple, Tensor]): The first number, not 0. Several numbers give one sequence each.
         stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
         num (int): Number of results. Default: 50.
         endpoint (bool): Include `stop` as the last number. Default: True.

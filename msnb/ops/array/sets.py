@@ -118,8 +118,8 @@ def intersect1d(
         return_indices (bool): Also return the first index of each in both Tensors. Default: False.
 
     Returns:
-        Tensor of 1 dimension, in the common element type; or a tuple of it and the indices in the flattened
-        `ar1` and `ar2`, int32.
+        Tensor of 1 dimension, in the common element type; or a tuple of it and the indices in the flattened `ar1` and
+        `ar2`, int32.
 
     Raises:
         TypeError: If `assume_unique` or `return_indices` is not a bool.

@@ -113,8 +113,7 @@ def StridedSlice(
     selects the element at `begin` and drops the dimension.
 
     Args:
-        begin_mask (int): Bit mask of the entries whose `begin` is ignored: they start at the first element. Default:
-            0.
+        begin_mask (int): Bit mask of the entries whose `begin` is ignored: they start at the first element. Default: 0.
         end_mask (int): Bit mask of the entries whose `end` is ignored: they reach to the last element. Default: 0.
         ellipsis_mask (int): Bit mask of the entry that is an ellipsis, at most one bit. Default: 0.
         new_axis_mask (int): Bit mask of the entries that insert a new dimension. Default: 0.

@@ -257,13 +257,11 @@ def numpy_split(
 def array_split(
     x: ArrayLike, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given
-    indices.
+    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given indices.
 
     Args:
         x (Union[Tensor, list, tuple]): Of at least 1 dimension.
-        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces; or the indices, in order, at which
-            a
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces; or the indices, in order, at which a
             piece begins.
         axis (int): The axis. Default: 0.
 
@@ -303,13 +301,11 @@ def _numpy_vsplit(x: ArrayLike, indices_or_sections: IntOrTuple) -> tuple[Tensor
 def tensor_split(
     input: Tensor, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
 ) -> tuple[Tensor, ...]:
-    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given
-    indices.
+    """Split a Tensor along an axis into a number of pieces, of which the first may be longer by 1, or at given indices.
 
     Args:
         input (Tensor): Of at least 1 dimension.
-        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces; or the indices, in order, at which
-            a
+        indices_or_sections (Union[int, tuple[int], list[int]]): Number of pieces; or the indices, in order, at which a
             piece begins.
         axis (int): The axis. Default: 0.
 

@@ -167,8 +167,7 @@ def _numpy_transpose(a: ArrayLike, axes: tuple[int, ...] | list[int] | None = No
     Args:
         a (Union[Tensor, list, tuple]): Any Tensor.
         axes (Union[tuple[int], list[int]]): For each dimension of the result, the index of the same dimension of `a`.
-            Default:
-            None, the reverse order.
+            Default: None, the reverse order.
 
     Returns:
         Tensor.

@@ -18,8 +18,7 @@ def Tril(x, *, diagonal: Int = 0):
     """Lower triangle: set the elements above a diagonal of the last two dimensions to zero.
 
     Args:
-        diagonal (int): The uppermost diagonal to keep: 0 is the main one, a positive number counts upwards. Default:
-            0.
+        diagonal (int): The uppermost diagonal to keep: 0 is the main one, a positive number counts upwards. Default: 0.
 
     Inputs:
         - **x** (Tensor) - Of at least 2 dimensions.

@@ -192,8 +192,8 @@ def _numpy_where(
 
     Returns:
         Tensor of the broadcast shape, in the common element type of `x` and `y`. Without `x` and `y` a tuple of
-        vectors, the indices of nonzero elements along each dimension: their number depends on values, so never
-        in a compiled graph.
+        vectors, the indices of nonzero elements along each dimension: their number depends on values, so never in a
+        compiled graph.
 
     Raises:
         TypeError: If only one of `x` and `y` is given.
@@ -280,8 +280,7 @@ def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
 
     Args:
         mode (str): Treatment of a number out of range: "clip" selects the first or the last choice, "wrap" counts
-            around.
-            Default: "clip".
+            around. Default: "clip".
 
     Inputs:
         - **a** (Tensor) - Integers, the indices of the choices.
@@ -302,8 +301,7 @@ def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
         a (Union[Tensor, list, tuple, int]): Integers, the indices of the choices.
         choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor means its slices.
         mode (str): Treatment of a number out of range: "clip" selects the first or the last choice, "wrap" counts
-            around.
-            Default: "clip".
+            around. Default: "clip".
 
     Returns:
         Tensor of the broadcast shape, in the common element type of the choices.

@@ -255,8 +255,8 @@ def MatrixSolveLs(matrix, rhs, l2_regularizer, *, fast: Bool = True):
     """Solve systems of linear equations by least squares.
 
     Args:
-        fast (bool): Solve the normal equations, with `l2_regularizer`; if False, use singular values, of all
-            solutions the shortest. Default: True.
+        fast (bool): Solve the normal equations, with `l2_regularizer`; if False, use singular values, of all solutions
+            the shortest. Default: True.
 
     Inputs:
         - **matrix** (Tensor) - Floating point or complex, of shape (*, M, N).
@@ -325,8 +325,7 @@ def _PseudoInverse(x, *, atol: Optional(Number) = None, rtol: Optional(Number) =
     Args:
         atol (float): Singular values up to `atol` count as 0. Default: None, 0.
         rtol (float): Singular values up to `rtol` times the largest one count as 0. Default: None, the accuracy of the
-            element type times
-            the longer side of the matrices, or 0 where `atol` is given.
+            element type times the longer side of the matrices, or 0 where `atol` is given.
         hermitian (bool): Assume that each matrix is equal to its conjugate transpose. Default: False.
 
     Inputs:

@@ -281,8 +281,7 @@ def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tenso
         a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         b (Union[Tensor, list, tuple, int, float, bool]): Numbers.
         axes (Union[int, tuple, list]): Number of last axes of `a` that are paired with the first axes of `b`, or the
-            pairs of axes. Default:
-            2.
+            pairs of axes. Default: 2.
 
     Returns:
         Tensor with the free axes of `a`, then those of `b`, of their common element type.
@@ -432,8 +431,7 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: int | tuple[int, int] | list[int] | 
         x1 (Tensor): Floating point, of shape (N, ...).
         x2 (Tensor): Of the element type of `x1`, of shape (N, ...).
         axes (Union[int, tuple[int], list[int]]): The dimension to sum over, or one dimension of each operand. Default:
-            None,
-            the last of `x1` and the last but one of `x2`, of a matrix its last.
+            None, the last of `x1` and the last but one of `x2`, of a matrix its last.
 
     Returns:
         Tensor of shape (N, other dimensions of `x1`, other dimensions of `x2`); (N, 1) if there are no other

@@ -143,8 +143,7 @@ def stft(
         onesided (bool): Omit the redundant frequencies of a real signal. Default: None, True of a
             real one.
         return_complex (bool): Return complex numbers; if False, a last dimension of length 2 holds real and imaginary
-            parts. Default:
-            None, as the signal is.
+            parts. Default: None, as the signal is.
 
     Returns:
         Tensor, (*, frequencies, frames), or (*, frequencies, frames, 2).

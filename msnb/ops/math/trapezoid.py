@@ -47,8 +47,7 @@ def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int =
     Args:
         y (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
         x (Union[Tensor, list, tuple]): Positions of the points, of the shape of `y` or a vector along the axis.
-            Default:
-            None, at distances of `dx`.
+            Default: None, at distances of `dx`.
         dx (float): Distance between two points if `x` is None. Default: 1.0.
         axis (int): The axis. Default: -1.
 
