@@ -52,7 +52,7 @@ def divide_slices(x, divisors, index):
 
 
 def position_of(op, x, indices, updates):
-    """Split the last dimension of `indices` into a tuple of index arrays, one for each indexed axis; check the shapes."""
+    """Split the last dimension of `indices` into a tuple of index arrays, one per indexed axis; check the shapes."""
     depth = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or depth > x.ndim:
         raise ValueError(

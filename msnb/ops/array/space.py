@@ -275,7 +275,7 @@ def BatchToSpaceNDV2(input_x, block_shape: BlockShape, crops: Borders):
 
 
 def _block_lengths(op, x, block, borders):
-    """Return the block's length along each of the last axes of `x`, one for each pair of `borders`; check their number."""
+    """Return the block length along each of the last axes of `x`, one per pair of `borders`; check their number."""
     dtype_in(op, "x", x, NUMBER)
     block = (block,) * len(borders) if isinstance(block, int) else block
     if len(block) != len(borders) or len(block) >= x.ndim:
