@@ -1,7 +1,8 @@
 """Operators that select bands of matrices, and read, write or replace their diagonals.
 
-Several diagonals are the rows of one Tensor, the uppermost first. `align` selects the end of a row at which a shorter
-diagonal is padded: "RIGHT_LEFT" aligns those above the main one to the right and those below to the left.
+Several diagonals are the rows of one Tensor, the uppermost first. `align` gives the sides to which shorter diagonals
+are aligned in their rows: "RIGHT_LEFT" aligns those above the main diagonal to the right and those below to the left.
+The rest of a row is padding.
 """
 
 import jax.numpy as jnp

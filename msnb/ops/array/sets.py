@@ -83,7 +83,7 @@ def _concrete_vectors(function, *tensors):
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
     """Return the sorted distinct elements of a Tensor that another does not contain.
 
-    It does not run in a compiled graph: their number depends on values.
+    It does not run in a compiled graph: the number of elements depends on values.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
@@ -109,7 +109,7 @@ def intersect1d(
 ) -> Tensor | tuple[Tensor, Tensor, Tensor]:
     """Return the sorted distinct elements that two Tensors have in common.
 
-    It does not run in a compiled graph: their number depends on values.
+    It does not run in a compiled graph: the number of elements depends on values.
 
     Args:
         ar1 (Union[Tensor, list, tuple, Number]): Of any shape.

@@ -108,9 +108,9 @@ def StridedSlice(
 ):
     """Slice a Tensor by begin, end and step for each dimension.
 
-    Bit i of a mask is about entry i. `begin_mask` and `end_mask`: the entry is ignored. `ellipsis_mask`: it is an
-    ellipsis for the remaining dimensions. `new_axis_mask`: it adds a dimension of length 1. `shrink_axis_mask`: it
-    selects the element at `begin` and drops the dimension.
+    Bit i of a mask concerns entry i. With `begin_mask` or `end_mask`, the bound of the entry is ignored. With
+    `ellipsis_mask`, the entry is an ellipsis for the remaining dimensions. With `new_axis_mask`, it adds a dimension of
+    length 1. With `shrink_axis_mask`, it selects the element at `begin` and drops the dimension.
 
     Args:
         begin_mask (int): Bit mask of the entries whose `begin` is ignored: they start at the first element. Default: 0.

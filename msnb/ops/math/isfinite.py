@@ -162,8 +162,8 @@ _get = _status_operator("NPUGetFloatStatus", lambda x, overflow: jnp.zeros_like(
 class NPUGetFloatStatus(HostPrimitive):
     """Set the first status word to 1 if a number has overflowed since NPUClearFloatStatus, else to 0.
 
-    An operator's result, or a gradient, that is infinite or not a number counts as overflow. What is computed after
-    this operator does not count until the next NPUClearFloatStatus; without the two nothing is looked at.
+    An operator's result, or a gradient, that is infinite or not a number counts as overflow. Values computed after this
+    operator do not count until the next NPUClearFloatStatus. Without these two operators nothing is checked.
 
     Inputs:
         - **x** (Tensor) - The status words, floating point of shape (8,); written in place.

@@ -24,8 +24,8 @@ def _check_tensors(function, dims, **tensors):
 def _add_weighted_product(function, product, input, factors, beta, alpha, argument="input", is_exact=False):
     """Return beta * input + alpha * product(*factors).
 
-    Half precision is computed in float32: the weights may bring back what is too large for it. If `is_exact`, whole
-    numbers stay whole: the weights are cut to int.
+    Half precision is computed in float32, because a product may overflow before a small weight scales it down. If
+    `is_exact` is True, the weights are truncated to int for integer Tensors.
     """
     types = {tensor_argument(function, argument, input).dtype, *(x.dtype for x in factors)}
     if is_exact and not any(x.is_floating_point() or x.is_complex() for x in (input, *factors)):
