@@ -1,4 +1,4 @@
-"""The core: Tensors, operators, tracing, compilation and differentiation. The README describes its packages.
+"""Tensors, operators, tracing, compilation and differentiation. The README describes the packages.
 
 64-bit types are switched on here, before any array exists, because MindSpore has them; MSNB_X64=0 keeps JAX's setting.
 """

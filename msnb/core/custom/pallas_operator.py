@@ -31,7 +31,7 @@ def pallas_operator(
     defines the number of results, their shapes and dtypes.
 
     Args:
-        out (Callable): The rule. It takes the Tensors, of which it sees only `shape` and `dtype`, and attributes by
+        out (Callable): The shape rule. It takes the Tensors, with only `shape` and `dtype`, and attributes by
             name. It returns an object with shape and dtype, ``lambda x: x``, or a pair,
             ``lambda x, y: (x.shape[:1], x.dtype)``; a list of these for several results.
         grid (Union[tuple[int], Callable]): Number of runs of the kernel in each dimension, or a function of the Tensors

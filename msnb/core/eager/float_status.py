@@ -21,7 +21,7 @@ _overflow_kernel = Kernel(
 
 
 def begin() -> None:
-    """Clear the status and start checking."""
+    """Clear the overflow status and start to check results of operators."""
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
     (_thread if frame is None else frame.trace).checking = True

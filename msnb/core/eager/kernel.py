@@ -64,7 +64,7 @@ class Kernel:
         self._pullbacks = {}
 
     def join(self) -> None:
-        """Let the kernel run in several processes at once, also outside a graph: it communicates with other devices."""
+        """Make the kernel run in several processes at once, also outside a graph, as communication requires."""
         with _lock:
             self.joined = True
             self.run = partitioner.CollectiveKernel(self.fn, self.compiled)
@@ -99,13 +99,13 @@ class Kernel:
         """
         kernel = self._pullbacks.get(needs)
         if kernel is None:
-            kernel = Kernel(self.name.gradient, self._pull_fn(needs))
+            kernel = Kernel(self.name.gradient, self._make_pullback_function(needs))
             if self.joined:
                 kernel.join()
             self._pullbacks[needs] = kernel
         return kernel
 
-    def _pull_fn(self, needs):
+    def _make_pullback_function(self, needs):
         count = len(needs)
         requested = [i for i, need in enumerate(needs) if need]
 
@@ -140,7 +140,7 @@ class Kernel:
 
 
 class _ObservedRun:
-    """A `run` that reports each call to listeners, except calls within a trace."""
+    """Wrapper of a kernel's `run` that reports each call to listeners, except calls within a trace."""
 
     __slots__ = ("kernel", "run")
 
@@ -163,7 +163,7 @@ class _ObservedRun:
 
 
 class _RunWithGradient:
-    """A `run` whose gradient comes from this thread's gradient rules while it traces."""
+    """Wrapper of a kernel's `run` with the gradient of this thread's gradient rules, used while the thread traces."""
 
     __slots__ = ("kernel", "run")
 
@@ -239,7 +239,7 @@ events.on_demand_change("dispatched", _update_wrappers)
 
 
 def _clear_compiled():
-    """Clear compiled functions, which have another matmul precision."""
+    """Clear the compiled functions of all kernels, because the matmul precision has changed."""
     for one in live_kernels():
         clear_cache = getattr(one.compiled, "clear_cache", None)  # None if the function was replaced by something else
         if clear_cache is not None:

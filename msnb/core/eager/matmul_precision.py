@@ -46,7 +46,7 @@ def of_convolutions() -> lax.Precision | None:
 
 
 def on_change(clear_traces: Callable[[], Any]) -> None:
-    """Call `trace_anew()` when traced operators would have another precision now."""
+    """Register a function that is called when traced operators would now have another precision."""
 
     def compare(_):
         if _traced_for not in (None, allowed()):

@@ -154,7 +154,7 @@ _add_rows = Kernel("ScatterAdd", add_rows)
 
 
 def leaf(tensor: "Tensor") -> Any:
-    """Return the node of `tensor` as a variable, linked to the node it already has."""
+    """Return a new tape node for `tensor` as a differentiated variable, linked to the node that it already has."""
     upstream = tensor._node
     if upstream is None:
         return Leaf()

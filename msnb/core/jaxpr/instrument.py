@@ -152,7 +152,7 @@ class _Evaluator:
         return {"cond": self._run_cond, "while": self._run_while, "scan": self._run_scan}[kind](eqn, args, path)
 
     def _points_inside(self, path, eqn, index=None):
-        """Return the points inside an equation, in the order of their measurement."""
+        """Return the measured points inside an equation, in the order of their measurement."""
         start = (*path, (id(eqn), index))
         return [
             point

@@ -132,7 +132,7 @@ def attributes_of(graph_name: str) -> tuple[str, dict[str, Any]]:
 
 
 def number_names(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
-    """Collect the names of operators in a jaxpr, and number those that share a text.
+    """Collect the names of operators in a jaxpr, and append numbers to those with equal texts.
 
     Args:
         jaxpr (ClosedJaxpr): A graph.

@@ -26,7 +26,7 @@ _receivers: list[Callable[[str, Any, Any], None]] = []
 
 
 class SownValue(NamedTuple):
-    """A value that a program returns for a summary operator.
+    """A value that a program returns for a summary operator, labelled by `sow`.
 
     Attributes:
         text (str): The label passed to `sow`.
@@ -63,7 +63,7 @@ def on_sown(receive: Callable[[str, Any, Any], None]) -> None:
 
 
 def sow(text: str, array: Any, ordered: bool = True) -> None:
-    """Deliver a traced `array` to the receivers when the program runs.
+    """Label a traced `array`, so that its value is delivered to the receivers when the program runs.
 
     Args:
         text (str): Label for the receivers.
@@ -80,7 +80,7 @@ def _notify_receivers(text, array, ran=None):
 
 
 def deliver(values: tuple[SownValue, ...], outs: Any) -> None:
-    """Deliver the extra outputs of one run."""
+    """Deliver the extra outputs of one run to the receivers."""
     rest = iter(outs)
     for value in values:
         ran = None if value.sure else next(rest)
@@ -148,7 +148,7 @@ def _remove_nested_callbacks(graph, is_first_pass):
 
 
 def return_sown(closed: ClosedJaxpr) -> SownGraph | None:
-    """Return a graph with the sown values of `remove_callbacks` as extra outputs; None if there are none."""
+    """Return a graph with the values that `remove_callbacks` labelled as extra outputs; None if there are none."""
     points = {key: [value] for key, value in _find_labelled(closed.jaxpr, (), True)}
     if not points:
         return None
@@ -172,7 +172,7 @@ def _find_labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[
 
 
 class _LastValue(Measure):
-    """(True if computed, value) of the last iteration."""
+    """Measurement (True if computed, value) that keeps the value of the last iteration."""
 
     def measure(self, point, array):
         return jnp.ones((), bool), array

@@ -39,7 +39,7 @@ _KERNEL_HINT = "Define `def kernel(self, *arrays)`, a pure function over jax arr
 def call_abstractly(
     operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any, instead: str = _KERNEL_HINT
 ) -> Any:
-    """Add an operator without computation to a graph.
+    """Add a call of an operator to a graph as a node with the given output shapes and dtypes, without a computation.
 
     Args:
         operator (str): Name of the operator.

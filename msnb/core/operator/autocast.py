@@ -29,7 +29,7 @@ def register_cell_tensor(value: Any) -> None:
 
 
 class OuterTensors(dict[int, Tensor]):
-    """id -> plain Tensor that a traced function reads from an enclosing scope."""
+    """Dict from id to plain Tensor, of the Tensors that a traced function reads from an enclosing scope."""
 
 
 def is_constant(value: Any) -> bool:
@@ -61,7 +61,7 @@ def cast(array: jax.Array, dtype: Any) -> jax.Array:
 
 
 def _run_cast(kernel, array):
-    """Run a cast. A partitioner treats the result as the same Parameter."""
+    """Run a kernel that casts. A partitioner treats the cast of a Parameter as the same Parameter."""
     return kernel.run(array) if thread.spread is None else thread.spread.run(kernel, [array])
 
 

@@ -46,27 +46,27 @@ class RandomSpec(NamedTuple):
 
 
 def F(*shape, low=-2.0, high=2.0, dtype="float32"):
-    """Floating point numbers, all different."""
+    """Return a spec of floating point numbers in [low, high), all different."""
     return RandomSpec("F", shape, low, high, dtype)
 
 
 def F16(*shape, low=-2.0, high=2.0):
-    """`F` in float16."""
+    """Return a spec like that of `F`, in float16."""
     return RandomSpec("F16", shape, low, high, "float16")
 
 
 def U(*shape, low=0.0, high=1.0):
-    """Floating point numbers in (0, 1), or in another range of positive numbers."""
+    """Return a spec of floating point numbers in (0, 1), or in another range of positive numbers."""
     return RandomSpec("U", shape, low, high, "float32")
 
 
 def I(*shape, low=-5, high=6, dtype="int32"):  # noqa: E743 - named like F
-    """Integers in [low, high). A floating point `dtype` gives floats with ties."""
+    """Return a spec of integers in [low, high). A floating point `dtype` gives floats with ties."""
     return RandomSpec("I", shape, low, high, dtype)
 
 
 def Flags(*shape):
-    """Random bools."""
+    """Return a spec of random bools."""
     return RandomSpec("Flags", shape, 0, 2, "bool")
 
 

@@ -14,7 +14,7 @@ _ABSENT = object()
 
 
 class MissingRule(NotImplementedError):
-    """An operator has no entry in a rule table."""
+    """Raised if an operator has no entry in a rule table."""
 
 
 class Coverage(NamedTuple):

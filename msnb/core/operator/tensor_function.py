@@ -23,7 +23,7 @@ def tensor(
         dtype (mindspore.dtype): Its element type. Default: None, that of `input_data`.
         shape (Union[tuple, list, int]): Its shape, where `init` gives the values. Default: None.
         init (Initializer): Draws the values. Default: None.
-        const_arg (bool): Whether a graph takes it as a constant; without effect. Default: False.
+        const_arg (bool): True if a graph takes it as a constant; no effect. Default: False.
 
     Returns:
         Tensor.

@@ -49,41 +49,41 @@ class Ufunc(NamedTuple):
 
 
 def as_given(*names: str) -> Ufunc:
-    """Forms that compute in the element type of the operands."""
+    """Return numpy forms that compute in the element type of the operands."""
     return Ufunc(names, {})
 
 
 def of_array(*names: str) -> Ufunc:
-    """Forms in which a scalar takes the element type of the other operand, an array."""
+    """Return numpy forms in which a scalar takes the element type of the other operand, an array."""
     return Ufunc(names, {}, meet=array_type)
 
 
 def number(*names: str) -> Ufunc:
-    """Forms that convert bool to int32."""
+    """Return numpy forms that convert bool to int32."""
     return Ufunc(names, _NUMBER)
 
 
 def real(*names: str) -> Ufunc:
-    """Forms that convert integers and bool to float32."""
+    """Return numpy forms that convert integers and bool to float32."""
     return Ufunc(names, _REAL)
 
 
 def angle(*names: str) -> Ufunc:
-    """Forms that convert 8-bit integers and bool to float16, other integers to float32."""
+    """Return numpy forms that convert 8-bit integers and bool to float16, other integers to float32."""
     return Ufunc(names, _ANGLE)
 
 
 def angles(*names: str) -> Ufunc:
-    """Forms of two operands, each converted as by `angle` before promotion."""
-    return Ufunc(names, _ANGLE, meet=_as_angles)
+    """Return numpy forms of two operands, each converted as by `angle` before promotion."""
+    return Ufunc(names, _ANGLE, meet=_convert_angles)
 
 
-def _as_angles(x, y):
+def _convert_angles(x, y):
     return common_type(*[t.astype(_ANGLE.get(t._array.dtype, t.dtype)) for t in (x, y)])
 
 
 def truth(*names: str) -> Ufunc:
-    """Forms that convert every number to bool: True if it is not 0."""
+    """Return numpy forms that convert every number to bool: True if it is not 0."""
     return Ufunc(names, _TRUTH)
 
 

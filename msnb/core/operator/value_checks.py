@@ -90,7 +90,7 @@ class Check:
 def index(
     name: str, of: str, axis: int | str = 0, negative: bool = True, error: type[Exception] = RuntimeError
 ) -> Check:
-    """Return a check of indices along an axis of another input.
+    """Return a check that indices lie within an axis of another input.
 
     Args:
         name (str): The input with the indices.
@@ -110,7 +110,7 @@ def index(
 
 
 def position(name: str, of: str, error: type[Exception] = RuntimeError) -> Check:
-    """Return a check of positions, the last axis of an input, in the first dimensions of another.
+    """Return a check that positions, the last axis of an input, lie within the first dimensions of another input.
 
     Args:
         name (str): The input with the positions.
@@ -134,7 +134,7 @@ def label(
     error: type[Exception] = RuntimeError,
     always: bool = True,
 ) -> Check:
-    """Return a check of class numbers, which GRAPH mode does by default.
+    """Return a check that labels are class numbers; GRAPH mode makes it by default.
 
     Args:
         name (str): The input with the labels.
@@ -151,7 +151,7 @@ def label(
 
 
 class Finding:
-    """A possible error; its sentence is made once the wrong value is known.
+    """A possible error of a value check. Its message is created once the wrong value is known.
 
     Args:
         op (str): The operator.

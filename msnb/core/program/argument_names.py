@@ -8,7 +8,7 @@ from msnb.core.tensor.pytree import flatten
 
 
 def argument_name(fn: Callable[..., Any], rebuild: Callable[[list[Any]], Any], leaves: list[Any], spot: int) -> str:
-    """Return the name of the dynamic leaf at `spot`: the parameter of `fn` that it is passed for."""
+    """Return the name of the traced argument at `spot`: the parameter of `fn` that it is passed for."""
     marks: list[object] = [None] * len(leaves)
     marks[spot] = _MARK
     args, kwargs = rebuild(marks)

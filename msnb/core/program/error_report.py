@@ -11,7 +11,7 @@ from msnb.core.state import deferred_errors
 
 
 class ErrorReport:
-    """The possible run-time errors of one program.
+    """The possible run-time errors of one program, and the code of each.
 
     Args:
         entries (list): (exception or `Finding`, location). The code of an entry is its index + 1. A location is

@@ -21,7 +21,8 @@ from msnb.core.sharding.partitioner import ArrayShardings
 def flatten_call(
     graphs: list[Any], n_results: int, copied: set[int], rollback: list[int], n_own: int | None = None
 ) -> Callable[..., Any]:
-    """Return a function (Parameters, random number, arguments) -> (new arrays of written Parameters, results).
+    """Return `graphs` as one function (Parameters, random number, arguments) -> (new arrays of written Parameters,
+    results).
 
     If the last result, the error code, is not 0, the written Parameters keep their old arrays, the inputs at
     `rollback`.

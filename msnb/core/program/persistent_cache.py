@@ -215,7 +215,7 @@ def use(root):
     jax_compilation.install_cache(_current, lambda: getattr(_compilation, "digest", ""))
 
 
-def _follow_context(_=None):
+def _apply_context_settings(_=None):
     setting = context._state.enable_compile_cache
     if setting is None:
         use(default_folder())
@@ -227,14 +227,16 @@ def _follow_context(_=None):
 
 
 for _setting in ("enable_compile_cache", "compile_cache_path"):
-    context.on_change(_setting, _follow_context)
+    context.on_change(_setting, _apply_context_settings)
 if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compilation_cache:
-    _follow_context()  # else the user's own settings of JAX are left as they are
+    _apply_context_settings()  # else the user's own settings of JAX are left as they are
 
 
 @contextlib.contextmanager
 def compiling(jaxpr):
-    """Mark that this thread compiles a program, and make the Cell paths of its operators part of the cache key."""
+    """Context manager: mark that this thread compiles a program, and make the Cell paths of its operators part of the
+    cache key.
+    """
     # JAX's key leaves out the name stacks of operators, which views and profiles show.
     paths = "" if _current is None else "\n".join(_iterate_scopes(jaxpr, set()))
     _compilation.digest = hashlib.blake2b(paths.encode(), digest_size=16).hexdigest()

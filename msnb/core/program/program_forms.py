@@ -1,4 +1,4 @@
-"""The compiled forms of one program, and the selection of the form that the next call runs.
+"""The compiled forms (variants) of one program, and the selection of the form that the next call runs.
 
 A program has up to four forms: its own, which donates the arrays of written Parameters; one without donation, for
 threads that contend for Parameters; one with extra outputs for observers; and one as a kernel of the tape, which
@@ -23,7 +23,7 @@ _GRAPH = context.GRAPH_MODE
 
 
 class _ObservedForm(NamedTuple):
-    """The form that some observers ask for."""
+    """The form of a program with the extra outputs of some observers."""
 
     observers: tuple[Any, ...]  # weak, because recordings are large; `extra_outputs` holds the current ones
     graphs: list[Any]
@@ -32,7 +32,7 @@ class _ObservedForm(NamedTuple):
 
 
 class ProgramForms:
-    """The forms of one program. It holds no reference to the program.
+    """The compiled forms of one program. It holds no reference to the program.
 
     Args:
         program (Staged): The traced function.
@@ -126,7 +126,7 @@ class ProgramForms:
         return self._undonated_form
 
     def _adopt_observers(self, program, observers):
-        """Select the form that `observers` ask for, or the program's own form."""
+        """Select the form with the outputs of `observers`, or the program's own form."""
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
             self.receivers = ()
@@ -137,7 +137,7 @@ class ProgramForms:
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
 
     def _form_for(self, program, observers, last):
-        """Return the form that `observers` ask for; `last` is the one of the observers before."""
+        """Return the form with the outputs of `observers`; `last` is the one of the observers before."""
         rewritten = [(o, extra_outputs.rewrite_program(o, program)) for o in observers]
         rewritten = [(o, graph) for o, graph in rewritten if graph is not None]
         n_own = len(program.jaxpr.jaxpr.outvars)

@@ -52,13 +52,13 @@ class TensorChoice:
 
 
 def copy_containers(values: Any) -> Any:
-    """Return the values with lists and dicts copied, so that a branch mutates its own."""
+    """Return the values with lists and dicts copied, so that a branch mutates its own copies."""
     leaves, rebuild = flatten(values)
     return rebuild(leaves)
 
 
 class Branch:
-    """One branch, traced once.
+    """One branch of a conditional, traced once.
 
     Args:
         run (Callable): Returns the values of the variables after the branch. Writes of Parameters are recorded.
@@ -102,7 +102,7 @@ class Branch:
         return [(flatten(p)[0], structure(p)) for p in parts]
 
     def replay(self) -> Any:
-        """Evaluate the branch. Returns (leaf position -> value, id(Parameter) -> array, name -> hidden state)."""
+        """Evaluate the branch; return (arrays by leaf position, arrays by id of Parameter, hidden state by name)."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
         values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.output_of.items()}
@@ -138,7 +138,9 @@ def select(
     location: tuple[Any, ...] | None,
     guards: bool = False,
 ) -> Any:
-    """Return the variables after the conditional, a tuple in the order of `names`. With `guards`, `no` has jumped."""
+    """Return the variables after the conditional, a tuple in the order of `names`. With `guards`, the branch `no` ends
+    in a jump.
+    """
     if yes.raised and no.raised:
         _run_cond(predicate, yes, no, [])
         raise Raised()
@@ -158,7 +160,9 @@ def select(
 
 
 def _add_carriers(yes, no, outs):
-    """Add the carriers of integers to the outputs; returns {output: its carrier}. See core.eager.integer_gradients."""
+    """Add the carriers, through which gradients of integers flow, to the outputs; return {output: its carrier}. See
+    core.eager.integer_gradients.
+    """
     carrier_outputs = {}
     for i, out in enumerate(list(outs)):
         sides = [

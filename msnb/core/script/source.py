@@ -39,7 +39,7 @@ def find_definition(code: CodeType, name: str) -> Any:
 
 
 class _Source:
-    """The syntax tree of a file or a notebook cell.
+    """The parsed syntax tree of a file or a notebook cell.
 
     Attributes:
         tree (Module): The tree.

@@ -54,7 +54,7 @@ class ProgramTrace:
         self._states: dict[type, Any] = {}
 
     def state_of(self, kind: type[_State]) -> _State:
-        """Return the instance of `kind` that belongs to this trace; it is created at the first use.
+        """Return this trace's instance of the class `kind`, created at the first use.
 
         If `kind` has the methods `snapshot` and `restore`, `undo` restores it.
         """

@@ -40,7 +40,7 @@ thread = _Thread()
 
 
 class TraceFrame:
-    """The functional view of all boxes during a part of a trace.
+    """Current arrays of the Parameters during a part of a trace, such as a branch; records reads and writes.
 
     Args:
         params (Iterable): Parameters with initial arrays.
@@ -188,11 +188,11 @@ class TraceFrame:
         return None
 
     def hidden_names(self) -> tuple[str, ...]:
-        """Return the names of the hidden state that this trace has changed."""
+        """Return the names of the hidden state that this trace has changed: error code, random key, overflow status."""
         return tuple(n for n in ("error", "key", "status") if getattr(self, n) is not None)
 
     def hidden_arrays(self, names: Sequence[str]) -> list[Any]:
-        """Return the named hidden state as plain arrays."""
+        """Return the named hidden state (error code, random key, overflow status) as plain arrays."""
         return [self._hidden_array(n) for n in names]
 
     def _hidden_array(self, name):
@@ -204,7 +204,7 @@ class TraceFrame:
         return jnp.zeros((), bool) if status is None else status
 
     def adopt_hidden(self, names: Sequence[str], arrays: Sequence[Any]) -> None:
-        """Set hidden state to the outputs of a graph construct."""
+        """Set the named hidden state (error code, random key, overflow status) to outputs of a loop or conditional."""
         for name, array in zip(names, arrays):
             if name == "key":
                 array = jax.random.wrap_key_data(array)
@@ -233,7 +233,7 @@ class Epoch:
         self.value: int = 0
 
     def bump(self) -> None:
-        """Make every compiled program check its guards at its next call."""
+        """Increase the counter, so that every compiled program checks its guards at its next call."""
         self.value += 1
 
 
@@ -244,7 +244,7 @@ storage_epoch: Epoch = Epoch()  # increases when Parameters move to another stor
 
 
 class DonationLock:
-    """Permission to donate the arrays of Parameters.
+    """Lock and flag that decide if a step may donate the arrays of Parameters.
 
     Attributes:
         lock (RLock): Locked while a step takes the arrays of Parameters, whose memory it writes its results into.
@@ -265,7 +265,7 @@ class DonationLock:
                 storage_epoch.bump()
 
     def record(self) -> None:
-        """Note that this thread begins to record a gradient, which keeps references to the arrays that it reads."""
+        """Register that this thread begins to record a gradient, which keeps references to the arrays that it reads."""
         ident = threading.get_ident()
         if ident != self._recorder:
             if self._recorder is not None:

@@ -1,4 +1,4 @@
-"""Space for Python's frames.
+"""Deep recursion: space on the stack for Python's frames.
 
 Python keeps frames of functions in chunks of 16 kB, and frees the last chunk when the first frame in it returns. If a
 loop calls functions at such a boundary, each call allocates the chunk again. This took a quarter of the time of tracing

@@ -22,7 +22,7 @@ class Boxed:
     __slots__ = ()
 
     def _detached(self):
-        """Return an array that stays valid when this box changes."""
+        """Return an array that stays valid when this Tensor changes."""
         raise NotImplementedError
 
 

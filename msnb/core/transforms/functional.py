@@ -32,7 +32,7 @@ def _run_compiled(fn, run, name, key, args):
 
 @contextlib.contextmanager
 def _forward_mode():
-    """Context in which loops become plain `while` loops, which JAX differentiates in forward mode only."""
+    """Context manager in which loops become plain `while` loops, which JAX differentiates in forward mode only."""
     before = _thread.forward_mode
     _thread.forward_mode = True
     try:
@@ -42,9 +42,9 @@ def _forward_mode():
 
 
 def _make_pure(fn, example):
-    """Return (`fn` over arrays, arrays of `like`, note).
+    """Return (`fn` as a function of arrays, arrays of `example`, note).
 
-    The function takes one array per Tensor of `like`. It returns arrays and the error code of the trace, None
+    The function takes one array per Tensor of `example`. It returns arrays and the error code of the trace, None
     without checks. `note` receives the function that rebuilds the results.
     """
     leaves, rebuild = flatten(example)

@@ -56,7 +56,7 @@ class GradOperation:
         self.get_all: bool = get_all
         self.get_by_list: bool = get_by_list
         self.sens_param: bool = sens_param
-        self._of_tensors = current_generation() == 2 and get_all
+        self._select_tensor_inputs = current_generation() == 2 and get_all
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):
@@ -76,18 +76,18 @@ class _GradFunction:
         self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
         self.fn = fn
         self.weights = weights if operation.get_by_list else None
-        self.of_tensors = operation._of_tensors
+        self.of_tensors = operation._select_tensor_inputs
         self.positions = None if operation.get_all else ((0,) if not operation.get_by_list else ())
 
     def __call__(self, *args, **kwargs):
         if kwargs and self.flags[0]:
-            args, kwargs = self._by_position(args, kwargs)
+            args, kwargs = self._move_keywords_to_positions(args, kwargs)
         this = self._select_tensor_inputs(args) if self.of_tensors else self
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
         return program_cache.call(*this._graph_call(args, kwargs, with_root=True))
 
-    def _by_position(self, args, kwargs):
+    def _move_keywords_to_positions(self, args, kwargs):
         """Move keyword arguments to their positions: these are inputs, and have gradients, too."""
         sens = args[-1:] if self.flags[2] and "sens" not in kwargs else ()
         inputs = args[: len(args) - len(sens)]
@@ -158,7 +158,7 @@ class _GradFunction:
 
 
 def _drop_none(grads):
-    """Drop None: MindSpore returns no gradient for inputs that are no Tensor or number."""
+    """Return gradients without None: MindSpore returns no gradient for inputs that are no Tensor or number."""
     return tuple(g for g in grads if g is not None)
 
 
@@ -212,20 +212,20 @@ class _DerivedFunction:
 
     def __call__(self, *args, **kwargs):
         if kwargs and any(p >= len(args) for p in self.positions):
-            args, kwargs = self._by_position(args, kwargs)
-        this = self._of_tensors(args)
+            args, kwargs = self._move_keywords_to_positions(args, kwargs)
+        this = self._select_tensor_inputs(args)
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
         return program_cache.call(program_owner(this.fn)[0], *this._graph_call(args, kwargs))
 
-    def _by_position(self, args, kwargs):
+    def _move_keywords_to_positions(self, args, kwargs):
         """Move keyword arguments that follow the positional ones to their positions, as MindSpore counts them."""
         names = self.argument_names[len(args) :]
         following = list(itertools.takewhile(kwargs.__contains__, names))
         rest = {name: value for name, value in kwargs.items() if name not in following}
         return (*args, *[kwargs[name] for name in following]), rest
 
-    def _of_tensors(self, args):
+    def _select_tensor_inputs(self, args):
         """Restrict gradients of several inputs to those that are or hold Tensors, as MindSpore does."""
         if not isinstance(self.position, tuple):
             return self
@@ -345,7 +345,7 @@ def _add_ids(derived):
         grads = result[1] if derived.with_value else result[0] if derived.has_aux else result
         ids = []
         if derived.position is not None:
-            ids.append(derived._of_tensors(args).position)
+            ids.append(derived._select_tensor_inputs(args).position)
         if derived.weights is not None:
             names = tuple([p.name for p in derived.weights])
             ids.append(names[0] if derived.one_weight else names)
