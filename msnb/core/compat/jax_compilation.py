@@ -319,7 +319,7 @@ def _set_detailed_logging(module, options):
 
 
 def _hash_dependencies(backend, devices, options):
-    """Return the dependencies of an executable besides its program, as in JAX's own key."""
+    """Return a hash of everything that an executable depends on besides its program, as in JAX's own key."""
     debug, state = options.executable_build_options.debug_options, hashlib.sha256()
     logging, debug.xla_detailed_logging = debug.xla_detailed_logging, False
     _cache_key._hash_platform(state, backend)

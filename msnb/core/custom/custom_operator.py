@@ -64,7 +64,7 @@ def custom_operator(
 
 
 class Gradient:
-    """The gradient of an operator.
+    """The gradient of a custom operator.
 
     Attributes:
         function (Callable): The user's function; None for JAX's gradient.

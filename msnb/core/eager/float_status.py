@@ -63,7 +63,7 @@ def _note_cotangents(node, cotangents):
 
 
 class _ThreadState(threading.local):
-    """State of one thread."""
+    """Listener that checks the results of operators in one thread."""
 
     listener = None  # of tape events, while the status of PYNATIVE mode is checked
 

@@ -79,7 +79,7 @@ class Kernel:
             raise
 
     def recover(self, error: BaseException) -> None:
-        """Discard a compilation that an error interrupted, so that later calls are not slowed down."""
+        """Discard a compilation that an error has interrupted, so that later calls are not slowed down."""
         if interrupts.is_incomplete_compilation(error):
             clear_compiled(self.compiled, error)
 

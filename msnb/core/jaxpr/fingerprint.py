@@ -53,7 +53,7 @@ def fingerprint(*parts: Any) -> str | None:
 
 
 class _TextBuilder:
-    """Builder of the text. A graph that occurs again is written as its number."""
+    """Builds the text of a fingerprint. A graph that occurs again is written as its number."""
 
     def __init__(self):
         self.texts = []

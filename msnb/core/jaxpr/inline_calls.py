@@ -43,7 +43,7 @@ def _inline_in_jaxpr(jaxpr, consts, cache):
     for eqn in jaxpr.eqns:
         invars = [_substitute(v, substitutes) for v in eqn.invars]
         if isinstance(eqn.params.get("name"), PartName):
-            _append_part(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
+            _inline_part(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
             changed = True
             continue
         new = map_nested_graphs(eqn.params, lambda graph: _inline_nested(graph, cache))
@@ -55,7 +55,7 @@ def _inline_in_jaxpr(jaxpr, consts, cache):
     return jaxpr.replace(eqns=eqns, outvars=[_substitute(v, substitutes) for v in jaxpr.outvars])
 
 
-def _append_part(part, invars, call, eqns, substitutes, consts, cache):
+def _inline_part(part, invars, call, eqns, substitutes, consts, cache):
     """Append the equations of the call of a part to `eqns`, and its results to `substitutes`."""
     jaxpr = _inline_cached(part.jaxpr, cache, consts)
     variables = dict(zip(jaxpr.invars, invars, strict=True))

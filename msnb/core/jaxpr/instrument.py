@@ -200,7 +200,7 @@ class _Evaluator:
             outs, values = self._run_nested(
                 *_open_jaxpr(body), [*body_consts, *state[0]], (*path, (id(eqn), 1)), points
             )
-            return outs, self._merge_points(points, state[1], values)
+            return outs, self._merge_measurements(points, state[1], values)
 
         outs, values = jax.lax.while_loop(test, iterate, (list(carry), [self.rule.empty(p) for p in points]))
         return outs, list(zip(points, values))
@@ -215,7 +215,7 @@ class _Evaluator:
             outs, values = self._run_nested(
                 *_open_jaxpr(params["jaxpr"]), [*consts, *state[0], *row], (*path, (id(eqn), 0)), points
             )
-            return (outs[:n_carry], self._merge_points(points, state[1], values)), outs[n_carry:]
+            return (outs[:n_carry], self._merge_measurements(points, state[1], values)), outs[n_carry:]
 
         start = list(carry), [self.rule.empty(p) for p in points]
         (outs, values), stacked = jax.lax.scan(
@@ -223,7 +223,7 @@ class _Evaluator:
         )
         return [*outs, *stacked], list(zip(points, values))
 
-    def _merge_points(self, points, before, now):
+    def _merge_measurements(self, points, before, now):
         return [self.rule.merge(point, a, b) for point, a, b in zip(points, before, now)]
 
 

@@ -46,7 +46,7 @@ def call_abstractly(
         arrays (Sequence[jax.Array]): Its inputs.
         shapes (Union[tuple, list]): Shape of its output; a sequence of shapes if `dtypes` is a tuple or list.
         dtypes (Union[mindspore.dtype, tuple]): dtypes of its outputs.
-        instead (str): A sentence that says what to do instead of running it. Default: to define a kernel.
+        instead (str): Sentence for the error message: an alternative to running it. Default: to define a kernel.
 
     Returns:
         jax.Array, or a tuple of them.

@@ -203,7 +203,7 @@ def operator(
         real (Callable): Maps the static inputs to the function that is differentiated if the results are integers, None
             for this function; see `core.eager.integer_gradients`.
         refuses (Callable): Takes the dict of attributes; raises if one excludes another.
-        generation (int): Of the functional form and the methods, see `Spelling`. Default: 1.
+        generation (int): Generation of the functional form and the methods, see `Spelling`. Default: 1.
         numpy (Union[str, Ufunc]): Name of the form in `mindspore.numpy`, for an element-wise operator;
             `core.operator.ufunc` has forms with several names or with other element types. Default: None.
         called (Sequence[Union[str, tuple[str]]]): Names that MindSpore 2 has for the first arguments of the functional

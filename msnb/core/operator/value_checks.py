@@ -60,7 +60,7 @@ class Check:
         error (type): The class of the error, as in MindSpore. Default: RuntimeError.
         always (bool): Check in GRAPH mode by default. Default: False.
         what (str): Noun for the values in the message. Default: "indices".
-        sentence (str): What the input should be, for the message, with {value} for the first wrong value. Default:
+        sentence (str): Requirement on the input for the message, with {value} for the first wrong value. Default:
             None, the bounds.
         of_result (bool): The operator's only result tells that the input was wrong. `ranges` then takes the result,
             too, as "result", and the check follows the kernel. Default: False.
@@ -157,7 +157,7 @@ class Finding:
         op (str): The operator.
         check (Check): The check that may fail.
         bounds (Range): Range with the bounds; its values may be deleted.
-        late (bool): True if no call waits for the error code.
+        is_deferred (bool): True if no call waits for the error code.
     """
 
     __slots__ = ("op", "check", "low", "high", "ignored", "is_deferred")
@@ -224,7 +224,7 @@ _check_kernels = {
 _NO_ERROR = np.zeros(2, np.int32)
 
 
-def _check_arguments(bounds, code, before):
+def _make_update_arguments(bounds, code, before):
     """Return the arguments of `_update_error_code`."""
     values, high, low, ignored = bounds
     return values, np.array(high) if isinstance(high, tuple) else high, low, ignored, code, before
@@ -248,7 +248,7 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
             raise Finding(op, check, bounds, False).error(wrong_value)
     else:
         deferred_errors.defer(
-            _check_kernels[check.what].call(*_check_arguments(bounds, 1, _NO_ERROR)),
+            _check_kernels[check.what].call(*_make_update_arguments(bounds, 1, _NO_ERROR)),
             _DeferredReport(Finding(op, check, bounds, True), user_location()),
         )
 
@@ -256,7 +256,7 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
 def _check_in_graph(frame, op, check, bounds):
     finding = Finding(op, check, bounds, not _state.check_indices)
     code = frame.trace.errors.add(finding, user_location())
-    frame.error = _check_kernels[check.what].run(*_check_arguments(bounds, code, frame.current_error()))
+    frame.error = _check_kernels[check.what].run(*_make_update_arguments(bounds, code, frame.current_error()))
 
 
 class _DeferredReport:

@@ -22,7 +22,7 @@ SILENT = 2.0  # seconds before a progress line is shown
 
 
 class _Job:
-    """One compilation.
+    """One compilation that runs in a thread.
 
     Args:
         form (Callable): The `jax.jit` function.

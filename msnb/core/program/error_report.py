@@ -28,7 +28,7 @@ class ErrorReport:
         self._waits: bool = not all(isinstance(e, Finding) and e.is_deferred for e, _ in entries)
 
     def report(self, verdict: Any) -> None:
-        """Raise the error of a run, if any, now or at a later poll.
+        """Raise the error of a run, if it has one, now or at a later poll.
 
         Args:
             verdict (jax.Array): The code, 0 for none, and the offending value.

@@ -87,14 +87,14 @@ class CompiledFiles:
         return None if content is None else json.loads(content)
 
     def take_note(self, key: str, value: Any) -> None:
-        """Store a JSON value beside the executables."""
+        """Store a JSON value in the folder of the executables."""
         self._write(_file_name(key) + _NOTE, json.dumps(value).encode())
 
     # ------------------------------------------------------------------ files
     def _read(self, name):
         path = self.folder / name
         try:
-            if not self._may_use():
+            if not self._is_usable():
                 return None
             content = path.read_bytes()
             if _checksum(name, content[_DIGEST:]) != content[:_DIGEST]:
@@ -108,7 +108,7 @@ class CompiledFiles:
 
     def _write(self, name, value):
         try:
-            if not self._may_use(make=True):
+            if not self._is_usable(make=True):
                 return
             with writing(self.folder / name, permissions=0o600, durable=False) as file:
                 file.write(_checksum(name, value) + value)
@@ -124,7 +124,7 @@ class CompiledFiles:
         return self.folder
 
     # ------------------------------------------------------------------ maintenance
-    def _may_use(self, make=False):
+    def _is_usable(self, make=False):
         """Return True if the folder exists and only the user can write to it; with `make`, create it first."""
         if self._usable is None:
             if make:

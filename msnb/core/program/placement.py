@@ -1,4 +1,4 @@
-"""The devices of a program's arrays, for programs over several devices."""
+"""Placement of the arrays of a program on several devices."""
 
 import copy
 import itertools
@@ -13,7 +13,7 @@ class Placement:
     """The shardings of a program's arrays.
 
     Args:
-        program (Staged): The traced function; its partitioner says which shardings.
+        program (Staged): The traced function; its partitioner returns the shardings.
 
     Attributes:
         shardings (Union[ArrayShardings, None]): The shardings; None for one device.
@@ -32,7 +32,7 @@ class Placement:
             self._error = error
 
     def place_parameters(self, written: list[Any], read: list[Any]) -> None:
-        """Move Parameters to their shardings.
+        """Move the arrays of Parameters to the devices of their shardings.
 
         Raises:
             RuntimeError: If the program is for devices that this process does not have.

@@ -36,7 +36,7 @@ class ProgramForms:
 
     Args:
         program (Staged): The traced function.
-        frozen (Union[list, None]): See below.
+        frozen (Union[list, None]): See the attribute.
         shardings (Union[ArrayShardings, None]): Shardings of its arrays; None for one device.
 
     Attributes:
@@ -133,10 +133,10 @@ class ProgramForms:
             return
         last = self._observed_form
         if last.observers != self._observers:  # an observer that returns is not asked again
-            self._observed_form = self._form_for(program, observers, last)
+            self._observed_form = self._make_observed_form(program, observers, last)
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
 
-    def _form_for(self, program, observers, last):
+    def _make_observed_form(self, program, observers, last):
         """Return the form with the outputs of `observers`; `last` is the one of the observers before."""
         rewritten = [(o, extra_outputs.rewrite_program(o, program)) for o in observers]
         rewritten = [(o, graph) for o, graph in rewritten if graph is not None]

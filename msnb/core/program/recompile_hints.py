@@ -17,7 +17,7 @@ _PLAIN = (bool, int, str, bytes)
 def describe_arguments(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], constants: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """Return what the signature of a call has of each argument: {name: shape of a Tensor, or the number or text}.
+    """Return {name: shape of a Tensor, or the number or text} of the arguments in the signature of a call.
 
     Floats are included if they are `constants`, see `Staged`.
     """

@@ -61,7 +61,7 @@ def call(fn: Callable[..., Any]) -> Any:
 
 
 class _CallCounts(Counter):
-    """(id of Cell, name) -> number of calls of a function by that Cell in one trace."""
+    """Dict (id of Cell, name) -> number of calls of a function by that Cell in one trace."""
 
     def snapshot(self) -> dict[tuple[int, str], int]:
         """Return the counts for `restore`."""

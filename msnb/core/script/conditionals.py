@@ -31,7 +31,7 @@ def if_(
 
 
 def if_going(*args: Any) -> Any:
-    """Run ``if not left:``, the guard of statements after a jump."""
+    """Run the `if` that guards the statements after a jump; its condition is the jump flag."""
     return if_(*args, guards=True)
 
 

@@ -370,7 +370,7 @@ def _take_snapshot(value, attributes, depth):
 
 
 class _SameValue:
-    """Snapshot of an object by identity; of a number or string by equality."""
+    """Snapshot that compares an object by identity; a number or string by equality."""
 
     __slots__ = ("value",)
 
@@ -383,7 +383,7 @@ class _SameValue:
 
 
 class _TensorSnapshot:
-    """Snapshot of a Tensor by its array, which a write replaces."""
+    """Snapshot that compares a Tensor by its array, which a write replaces."""
 
     __slots__ = ("value", "array")
 

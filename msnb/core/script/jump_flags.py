@@ -19,7 +19,7 @@ RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once their
 
 
 class Jumps:
-    """Rewrites the body of one function.
+    """Rewrites the body of one function without jumps.
 
     Args:
         fresh (Callable): Returns an unused name with a prefix.
@@ -156,7 +156,9 @@ class Flags:
         self.value: Any = value
 
     def rewrite(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        """Return the block with jumps as assignments to the flags, and statements after a possible jump guarded."""
+        """Return the block with jumps replaced by assignments to the flags, and statements after a possible jump
+        guarded.
+        """
         out = []
         for i, node in enumerate(block):
             if isinstance(node, ast.Break) and self.broken:

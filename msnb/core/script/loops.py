@@ -79,7 +79,7 @@ def for_(
         if going is not None:
             on = going()
             if dynamic(on):
-                _run_guarded(on, lambda item=item: (assign(item), body()), read, write, names, location)
+                _run_if_without_else(on, lambda item=item: (assign(item), body()), read, write, names, location)
                 continue
             if not on:
                 break
@@ -87,7 +87,7 @@ def for_(
         body()
 
 
-def _run_guarded(condition, step, read, write, names, location):
+def _run_if_without_else(condition, step, read, write, names, location):
     if_(condition, step, lambda: None, read, write, names, location)
 
 
@@ -131,7 +131,7 @@ def _for_range(bounds, assign, body, going, read, write, names, location):
 
 
 class _LoopHints(dict):
-    """(location, kind, name) -> types and Parameters of a loop, from an earlier trace of its body."""
+    """Dict (location, kind, name) -> types and Parameters of a loop, from an earlier trace of its body."""
 
 
 class _GraphLoop:
@@ -225,10 +225,10 @@ class _GraphLoop:
         frame = trace_state.TraceFrame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
         frame.adopt_hidden(self.hidden, rest[len(self.params) :])
-        self._adopt_carriers(carry)
+        self._set_carriers(carry)
         return frame
 
-    def _adopt_carriers(self, carry):
+    def _set_carriers(self, carry):
         for position, carrier in zip(self.carriers, carry[len(carry) - len(self.carriers) :]):
             integer_gradients.set_carrier(carry[position], carrier)
 
@@ -293,10 +293,10 @@ class _GraphLoop:
                     f"{describe(value)} after a round; its structure has to stay the same."
                 )
             for k, leaf in enumerate(leaves):
-                outs += self._check_leaf(name, v, k, first[k], leaf, carry, note)
+                outs += self._check_output_leaf(name, v, k, first[k], leaf, carry, note)
         return outs
 
-    def _check_leaf(self, name, v, k, start, leaf, carry, note):
+    def _check_output_leaf(self, name, v, k, start, leaf, carry, note):
         if (v, k) not in self.carried_positions:
             if _is_unchanged(leaf, start):
                 return []
@@ -373,7 +373,7 @@ class _GraphLoop:
                     self.place,
                 )
         self.write(tuple(values))
-        self._adopt_carriers(results)
+        self._set_carriers(results)
         rest = results[len(self.carried_positions) :]
         for p in self.params:
             p._assign(rest.pop(0))

@@ -16,13 +16,13 @@ RUNTIME = "__msnb_rt"
 
 
 class Lowering(ast.NodeTransformer):
-    """Rewrites one function definition.
+    """AST transformer that rewrites one function definition.
 
     Args:
         filename (str): File of the source.
         self_name (str): First parameter of the enclosing method, for `super()`.
         depth (str): Suffix that keeps the names of nested functions distinct.
-        around (frozenset): Variables of enclosing functions that are rewritten as well.
+        outer_variables (frozenset): Variables of enclosing functions that are rewritten as well.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Lowering(ast.NodeTransformer):
         return node
 
     def reject(self, nodes: list[ast.AST]) -> None:
-        """Refuse syntax that a graph cannot have, among the nodes of a function."""
+        """Raise SyntaxRefused for syntax that a graph cannot have, among the nodes of a function."""
         written = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         for inner in nodes:
             if isinstance(inner, ast.Global) and not written.isdisjoint(inner.names):
@@ -128,7 +128,7 @@ class Lowering(ast.NodeTransformer):
         return out
 
     def bound(self, nodes: Sequence[ast.AST]) -> dict[str, Any]:
-        """Return bound names of this function and of enclosing ones, without globals."""
+        """Return {name: True if it is rebound} of the names that `nodes` bind, without globals."""
         return {n: rebound for n, rebound in find_bound_names(nodes).items() if n not in self.foreign}
 
     def rt(self, name: str, *args: ast.expr) -> ast.Call:

@@ -142,7 +142,7 @@ def select(
     in a jump.
     """
     if yes.raised and no.raised:
-        _run_cond(predicate, yes, no, [])
+        _emit_conditional(predicate, yes, no, [])
         raise Raised()
     if yes.raised or no.raised:
         alive = 1 if yes.raised else 0
@@ -150,7 +150,7 @@ def select(
     else:
         plan, outs = _plan_outputs(predicate, yes, no, names, location, guards)
     carriers = _add_carriers(yes, no, outs)
-    results = _run_cond(predicate, yes, no, outs)
+    results = _emit_conditional(predicate, yes, no, outs)
     for out, carrier in carriers.items():
         integer_gradients.set_carrier(results[out], results[carrier])
     values = []
@@ -316,7 +316,7 @@ def _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs):
     return len(outs) - 1
 
 
-def _run_cond(predicate, yes, no, outs):
+def _emit_conditional(predicate, yes, no, outs):
     """Emit the conditional. Parameters, random stream and error code are carried through it."""
     frame = _thread.frame
     boxes = {id(p): p for p in yes.boxes + no.boxes}

@@ -97,7 +97,7 @@ def _zip_strategies(what, kind, values, strategies):
 
 
 def _match_plan(what, plan, named_params):
-    """Return [(Parameter, strategy, its name)] of a plan."""
+    """Return [(Parameter, strategy, its name)] of the Parameters that a plan names."""
     matches = []
     for name, cuts in plan.items():
         path = name.removeprefix("self.")

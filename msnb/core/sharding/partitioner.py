@@ -80,7 +80,7 @@ class Partitioner(Protocol):
         ...
 
     def places(self, program: Any) -> ArrayShardings | None:
-        """Return the shardings of the arrays of a traced program; None if one device computes it after all.
+        """Return the shardings of the arrays of a traced program; None if one device computes the program after all.
 
         Raises:
             RuntimeError: If this machine does not have the devices.
@@ -96,7 +96,7 @@ class Partitioner(Protocol):
         ...
 
     def shards(self, program: Any, /) -> dict[str, Any]:
-        """Return the strategies of the operators of a program, by r1.1's names of the operators."""
+        """Return the sharding strategies of the operators of a program, by r1.1's names of the operators."""
         ...
 
     def operators(self, program: Any, /) -> int:
@@ -222,7 +222,7 @@ class CollectiveKernel:
 
     Args:
         fn (Callable): Function of arrays.
-        run (Callable): The same compiled, for one device and for traces.
+        run (Callable): The compiled `fn`, for one device and for traces.
     """
 
     __slots__ = ("fn", "run", "_together")

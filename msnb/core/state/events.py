@@ -61,7 +61,7 @@ class Subscribers:
 
 
 class _ThreadState(threading.local):
-    """State of one thread."""
+    """Current call and running listeners of one thread."""
 
     call = None  # innermost Call that was reported to a listener
     running_listeners = ()  # listeners that are running now

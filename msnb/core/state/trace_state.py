@@ -18,7 +18,7 @@ from msnb.core.support.weak_identity import WeakIdentityDict
 
 
 class _Thread(threading.local):
-    """State of one thread."""
+    """State of one thread: its trace in progress, gradient recording and float status."""
 
     frame: Any = None  # innermost TraceFrame while tracing
     recording: int = 0  # number of PYNATIVE gradients being recorded
@@ -28,11 +28,11 @@ class _Thread(threading.local):
     cell: Any = None  # innermost Cell that is being traced
     nodes: Any = None  # Parameter id -> tape node, while recording
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
-    forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
-    carriers: Any = None  # gradients of integer Tensors in a graph, see core.eager.integer_gradients
+    forward_mode: bool = False  # True if loops are traced for forward-mode derivatives
+    carriers: Any = None  # `Carriers` of integer Tensors in a graph, see core.eager.integer_gradients
     pullbacks: Any = None  # kernel -> its gradient in other operators, see core.eager.kernel
     spread: Any = None  # Partitioner of the operators that are traced now, see core.sharding.partitioner
-    pipeline: Any = None  # stand-in for the blocks of a pipeline, see nn._cell.pipeline
+    pipeline: Any = None  # represents the blocks of a pipeline, see nn._cell.pipeline
     pending_verdicts: Any = ()  # verdicts that are not ready, see core.state.deferred_errors
 
 
@@ -44,7 +44,7 @@ class TraceFrame:
 
     Args:
         params (Iterable): Parameters with initial arrays.
-        arrays (Iterable): Their arrays.
+        arrays (Iterable): Arrays of the Parameters.
         parent (TraceFrame): Frame for Parameters that this one does not have; None for the root frame of a program.
 
     Attributes:

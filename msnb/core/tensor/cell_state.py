@@ -18,7 +18,7 @@ _Traced = TypeVar("_Traced")
 
 
 class CellState(ParameterView):
-    """A Tensor attribute that programs assign. Its values are those of a Parameter."""
+    """A Tensor attribute of a Cell that programs assign. The values are stored in a Parameter."""
 
     __slots__ = ()
 

@@ -38,8 +38,8 @@ class Store:
 
     Args:
         arrays (list): Arrays without other references.
-        writer (tuple[Parameter]): Their Parameters, if a program replaces all of them in each call; None if there is no
-            such program.
+        writer (tuple[Parameter]): The Parameters of the arrays, if a program replaces all of them in each call; None if
+            there is no such program.
     """
 
     __slots__ = ("results", "writer", "__weakref__")

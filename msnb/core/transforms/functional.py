@@ -71,7 +71,7 @@ def _make_pure(fn, example):
     return run, [v._array for v in leaves if isinstance(v, Tensor)], note
 
 
-def _adopt_error(error):
+def _merge_error(error):
     """Merge the error code of a transformed function into that of the outer graph."""
     if error is not None:
         _thread.frame.adopt_hidden(("error",), (error,))
@@ -109,7 +109,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
             out, tangent, error = jax.jvp(
                 pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
             )
-            _adopt_error(error)
+            _merge_error(error)
         value, change = (note["rebuild"]([box(o) for o in arrays_out]) for arrays_out in (out, tangent))
         if not has_aux:
             return value, change
@@ -168,7 +168,7 @@ def _make_jacobian(transform, name):
                     first = lambda *a: pure(*a)[0][0]  # noqa: E731
                     rows = transform(first, argnums=tuple(range(len(arrays))))(*arrays)
                     values, error = pure(*arrays)
-                    _adopt_error(error)
+                    _merge_error(error)
                     aux = note["rebuild"]([box(a) for a in values])[1]
                 rows = tuple(box(r) for r in rows)
                 rows = rows[0] if isinstance(grad_position, int) else rows
@@ -185,7 +185,7 @@ def _make_jacobian(transform, name):
     Args:
         fn (Union[Cell, function]): Takes Tensors and returns a Tensor.
         grad_position (Union[int, tuple]): Which inputs. Default: 0.
-        has_aux (bool): Whether only the first output is differentiated. Default: False.
+        has_aux (bool): Differentiate the first output only. Default: False.
 
     Returns:
         Callable; its result has the shape of the output followed by the shape of the input.
@@ -219,7 +219,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
             per_array = [a for a, arg in zip(axes, args) for v in flatten(arg)[0] if isinstance(v, Tensor)]
             out, errors = jax.vmap(pure, in_axes=tuple(per_array), out_axes=(out_axes, 0))(*arrays)
             if errors is not None:
-                _adopt_error(errors[jnp.argmax(errors[:, 0] != 0)])
+                _merge_error(errors[jnp.argmax(errors[:, 0] != 0)])
             return note["rebuild"]([box(o) for o in out])
 
         return _run_compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)

@@ -36,7 +36,7 @@ class GradOperation:
             inputs those that are no Tensors and hold none are left out. Default: False.
         get_by_list (bool): Gradients with respect to the Parameters given as `weights`; together with `get_all` a
             pair (inputs, weights). Default: False.
-        sens_param (bool): Whether the last argument of the gradient function is the cotangent of the output; ones
+        sens_param (bool): True if the last argument of the gradient function is the cotangent of the output; ones
             otherwise. Default: False.
 
     Raises:
@@ -70,7 +70,7 @@ class GradOperation:
 
 
 class _GradFunction:
-    """The gradient of one function under the flags of one `GradOperation`."""
+    """The gradient function of one function or Cell, with the flags of a `GradOperation`."""
 
     def __init__(self, operation, fn, weights):
         self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
@@ -117,7 +117,7 @@ class _GradFunction:
         return (root, *call) if with_root else call
 
     def key(self):
-        """Return the key of this gradient among those of the same function."""
+        """Return the part of a program's key that distinguishes this gradient from others of the same function."""
         return "grad", self.flags, self.positions, parameter_keys(self.weights)
 
     @runs_eagerly
@@ -253,7 +253,7 @@ class _DerivedFunction:
         return program_cache.programs_of(program_owner(self.fn)[0])
 
     def key(self):
-        """Return the key of this gradient among those of the same function."""
+        """Return the part of a program's key that distinguishes this gradient from others of the same function."""
         return "derived", self.position, parameter_keys(self.weights), self.one_weight, self.has_aux, self.with_value
 
     @runs_eagerly
