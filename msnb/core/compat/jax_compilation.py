@@ -44,7 +44,7 @@ except ImportError:  # pragma: no cover - without it an interrupt in a first cal
 
 
 class _CacheAdapter:
-    """JAX's persistent cache, backed by `cache` until the user sets a cache directory."""
+    """Stands in for JAX's persistent cache; stores in `cache` until the user sets a cache directory."""
 
     def __init__(self, cache):
         self.cache = cache
@@ -72,7 +72,7 @@ class _CacheAdapter:
 
 
 def install_cache(cache, extra_key):
-    """Let JAX store compiled programs in `cache` (get and put of bytes); None disables the cache.
+    """Make JAX store compiled programs in `cache` (get and put of bytes); None disables the cache.
 
     Args:
         cache (object): Has ``get``, ``put`` and the attribute `_path`, the folder.
@@ -228,7 +228,7 @@ _last_lookup = threading.local()  # `key`: key of JAX's last cache lookup
 
 
 def lower_when_needed(cache):
-    """Skip the lowering of graphs whose executables are in `cache`.
+    """Make JAX skip the lowering of graphs whose executables are in `cache`.
 
     Args:
         cache (object): Has ``key(name, graph, settings)``, a text or None for a graph that is always lowered;

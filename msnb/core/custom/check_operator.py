@@ -15,7 +15,7 @@ _PROBES = 16  # elements of an input that are compared with finite differences
 
 
 class Checked(NamedTuple):
-    """The comparisons that `check_operator` has made.
+    """Result of `check_operator`: the comparisons that it has made.
 
     Attributes:
         results (tuple): (shape, dtype) of each result.

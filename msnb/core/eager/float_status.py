@@ -32,7 +32,7 @@ def begin() -> None:
 
 
 def end() -> jax.Array:
-    """Stop checking; returns the status, a bool array that is True after an overflow."""
+    """Stop checking and return the overflow status, a bool array that is True after an overflow."""
     frame = _thread.frame
     (_thread if frame is None else frame.trace).checking = False
     if frame is None and _state.listener is not None:

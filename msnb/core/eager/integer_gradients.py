@@ -162,7 +162,7 @@ def set_carrier(array: jax.Array, new: jax.Array) -> None:
 
 
 class DifferentiableKernel(Protocol):
-    """The members of `core.eager.kernel.Kernel` that a gradient with respect to integers uses."""
+    """Protocol of `core.eager.kernel.Kernel`: the members that a gradient with respect to integers uses."""
 
     call: Callable[..., Any]
     real: Self | None

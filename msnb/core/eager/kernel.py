@@ -190,7 +190,7 @@ class _RunWithGradient:
 
 @contextlib.contextmanager
 def gradient_rules(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iterator[None]:
-    """Use the gradients of `rules` in graphs that this thread traces in the context.
+    """Context manager in which this thread traces graphs with the gradients of `rules`.
 
     Args:
         rules (Callable): Maps a kernel to a function of (inputs, outputs, cotangents of the outputs), all arrays or

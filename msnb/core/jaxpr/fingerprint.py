@@ -34,7 +34,7 @@ _TRUSTED_PACKAGES = frozenset("jax jaxlib msnb numpy ml_dtypes builtins operator
 
 
 class _NoFingerprint(Exception):
-    """Raised for an object that may differ in another process."""
+    """Raised if a graph has an object that may differ in another process."""
 
 
 def fingerprint(*parts: Any) -> str | None:

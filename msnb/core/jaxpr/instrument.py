@@ -13,7 +13,7 @@ from msnb.core.compat.jax_private import Literal, eval_jaxpr, scan_counts, witho
 
 
 class Measure:
-    """Base class of measurements.
+    """Base class of measurements of values inside a program.
 
     A point is an object with a `slot`, the index of its value among the results of the equation. Every method returns a
     pytree of arrays whose shapes depend on the point only.

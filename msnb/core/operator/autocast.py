@@ -20,7 +20,7 @@ _cell_tensors: WeakIdentityDict = WeakIdentityDict()  # Tensor that is an attrib
 
 
 def register_cell_tensor(value: Any) -> None:
-    """Remember that `value` is a Tensor attribute of a Cell.
+    """Register `value` as a Tensor attribute of a Cell.
 
     A result that a Cell has just computed in a lower precision is not remembered.
     """
@@ -89,7 +89,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
 
 
 def cast_result(value: Any, dtype: Any) -> Any:
-    """Prepare a result that a Cell of precision `dtype` (numpy, or None) returns from a graph.
+    """Cast a result that a Cell of precision `dtype` (numpy, or None) returns from a graph.
 
     A constant is cast here, where its name is known, and is no constant for the calling Cell.
     """

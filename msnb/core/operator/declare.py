@@ -146,7 +146,9 @@ def keyword_aliases(
 
 
 class _Signature:
-    """Descriptor: the signature of attributes on the class, that of inputs on an instance."""
+    """Descriptor: the signature of a generated class. The class has that of its attributes, an instance that of its
+    inputs.
+    """
 
     def __init__(self, op):
         parameters = op.signature.parameters.values()

@@ -77,7 +77,7 @@ class AttributeInputs(Protocol):
 
 
 class Operator:
-    """A declared operator, created by `declare.operator`, which describes the arguments.
+    """A declared operator. `declare.operator` creates it and describes the arguments.
 
     Attributes:
         checks (tuple[Check]): Checks of input values. Each kernel stores the positions of the checked inputs.
@@ -342,7 +342,7 @@ class Operator:
         return cast_tensor(out, dtype)
 
     def call_again(self, settings: dict[str, Any], layout: tuple[Any, ...] | None, tensors: Iterable[Any]) -> Any:
-        """Repeat a call that a graph has with these settings and this layout, see `GraphName`.
+        """Repeat a call of this operator with the settings and the layout that a graph has, see `GraphName`.
 
         Args:
             settings (dict): Attributes and static inputs in normal form; missing ones have their default.

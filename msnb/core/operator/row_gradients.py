@@ -2,9 +2,9 @@
 
 An operator whose declaration has `rows=` has a sparse gradient in both modes: a function that maps the static inputs to
 None for a dense gradient, else to a function of (table, indices, cotangent) that returns (indices, values), one index
-and one slice for each row. The table is the first input. On the tape its node returns the rows. In
-a graph a custom gradient stores the rows in the `LookupTables` of the innermost gradient. The gradient is dense if
-another operator reads the table, and for look-ups inside a loop, a branch or another part of a graph that JAX
+and one slice for each row. The table is the first input. On the tape the node of the look-up returns
+the rows. In a graph a custom gradient stores the rows in the `LookupTables` of the innermost gradient. The gradient is
+dense if another operator reads the table, and for look-ups inside a loop, a branch or another part of a graph that JAX
 differentiates separately.
 """
 

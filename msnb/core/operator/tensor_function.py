@@ -16,7 +16,7 @@ def tensor(
     init: Any = None,
     const_arg: bool = False,
 ) -> Tensor:
-    """A Tensor, see `Tensor`.
+    """Return a Tensor, see `Tensor`.
 
     Args:
         input_data (Union[Tensor, float, int, bool, tuple, list, numpy.ndarray]): Its values. Default: None.

@@ -6,9 +6,8 @@ A declaration names them: ``@operator(checks=[index("indices", "params", "axis")
   line. For others the device computes an error code, which `core.state.deferred_errors` raises at the next read of a
   value.
 - GRAPH mode: labels are always checked. The program returns an error code without waiting for it, and a step with a
-wrong
-  label leaves every Parameter unchanged. Everything else is checked only with ``set_context(check_indices=True)`` or
-  ``%%mindspore --check``; the call of the program then raises. Constants are checked while tracing.
+  wrong label leaves every Parameter unchanged. Everything else is checked only with ``set_context(check_indices=True)``
+  or ``%%mindspore --check``; the call of the program then raises. Constants are checked while tracing.
 """
 
 import os
@@ -35,7 +34,7 @@ context.on_change("check_indices", lambda _: trace_state.epoch.bump())  # each s
 
 
 class Range(NamedTuple):
-    """The values of an input and their allowed range.
+    """The values of an input and the range that they must lie in.
 
     Attributes:
         values (jax.Array): Integers of any shape.
@@ -278,7 +277,7 @@ class _DeferredReport:
 
 # ---------------------------------------------------------------------- operators with checks
 class CheckedOperator(Protocol):
-    """The attributes of an `Operator` that its checks read."""
+    """Protocol of `Operator`: the attributes that its checks read."""
 
     name: str
     inputs: list[Any]
@@ -307,12 +306,12 @@ def locate_inputs(
 
 
 def check_inputs(op: CheckedOperator, kernel: Kernel, arrays: Sequence[Any]) -> None:
-    """Do the checks of `op` on the inputs of `kernel`; see `check_range` for the errors."""
+    """Check the inputs of `kernel` with the checks of `op`; see `check_range` for the errors."""
     _check_values(op, kernel, arrays, {}, of_result=False)
 
 
 def check_result(op: CheckedOperator, kernel: Kernel, arrays: Sequence[Any], result: Any) -> None:
-    """Do the checks of `op` on the array that `kernel` has returned; see `check_range` for the errors."""
+    """Check the array that `kernel` has returned with the checks of `op`; see `check_range` for the errors."""
     _check_values(op, kernel, arrays, {"result": result}, of_result=True)
 
 

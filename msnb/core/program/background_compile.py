@@ -69,7 +69,7 @@ def is_compiling() -> bool:
 
 
 class TracedProgram(Protocol):
-    """The attributes of a `Program` that its compilation reads."""
+    """Protocol of `Program`: the attributes that its compilation reads."""
 
     device: Any
     jaxpr: ClosedJaxpr

@@ -22,7 +22,7 @@ from msnb.core.state import events, trace_state
 
 
 class Run(NamedTuple):
-    """One run of an observed program.
+    """One run of an observed program: inputs, outputs and extra outputs.
 
     Attributes:
         inputs (list[jax.Array]): In the order of ``program.jaxpr``. A later run of another program that is not observed

@@ -20,7 +20,7 @@ from msnb.core.program import persistent_cache
 
 
 class _GraphIndex:
-    """Index from the fingerprint of a graph to its executable; the interface that `lower_when_needed` calls."""
+    """Index from the fingerprint of a graph to its executable, for `lower_when_needed`."""
 
     def __init__(self):
         self._files, self._notes = None, {}  # key -> {state: location of the executable}, of these files
@@ -72,7 +72,9 @@ class _GraphIndex:
 
 @functools.cache
 def _fingerprint_code():
-    """Fingerprint the code of operators and of their compilation, by sizes and modification times of the files."""
+    """Return a fingerprint of the code of operators and of their compilation, from sizes and modification times of the
+    files.
+    """
     facts: list[Any] = [__version__]
     try:
         for folder in ("core", "ops", "common"):

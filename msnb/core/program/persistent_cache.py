@@ -39,7 +39,7 @@ def default_folder():
 
 
 def _hash_machine():
-    """Hash everything that an executable depends on: versions and the instruction set of the processor."""
+    """Return a hash of everything that an executable depends on: versions and the instruction set of the processor."""
     instructions = platform.processor()
     with contextlib.suppress(OSError):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:

@@ -40,7 +40,7 @@ _GRAPH = context.GRAPH_MODE
 
 
 class Program(Staged):
-    """A function staged for one signature, ready to run.
+    """A function traced for one signature of its arguments, ready to run.
 
     Attributes:
         reason (str): Reason of the compilation.

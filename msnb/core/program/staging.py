@@ -84,7 +84,7 @@ class ResultTree(NamedTuple):
 
 
 class Staged:
-    """One traced function for one signature.
+    """One function, traced for one signature of its arguments.
 
     Args:
         name (str): Name of the Cell class or function.

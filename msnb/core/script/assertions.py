@@ -9,7 +9,7 @@ from msnb.core.state.trace_state import thread
 
 
 class Raised(BaseException):
-    """Ends the trace of a branch at its `raise`. It never leaves the tracer."""
+    """Exception that ends the trace of a branch at its `raise`. It never leaves the tracer."""
 
 
 def raising(error: Any, location: tuple[Any, ...]) -> Any:

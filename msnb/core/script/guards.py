@@ -39,7 +39,7 @@ _MAX_DEPTH = 4
 
 
 class GuardedCell(Protocol):
-    """The members of `nn.Cell` that guards read."""
+    """Protocol of `nn.Cell`: the members that guards read."""
 
     _attr_name: str
 

@@ -392,7 +392,7 @@ class Lowering(ast.NodeTransformer):
 
 
 class SyntaxRefused(SyntaxError):
-    """Code that cannot be part of a graph; has file and line like any SyntaxError."""
+    """SyntaxError for code that cannot be part of a graph; has file and line like any SyntaxError."""
 
     def __init__(self, node: ast.AST, why: str, filename: str) -> None:
         super().__init__(why, (filename, node.lineno, node.col_offset + 1, None))

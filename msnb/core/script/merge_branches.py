@@ -25,7 +25,7 @@ _NUMBERS = (bool, int, float, np.generic)
 
 
 class TensorChoice:
-    """One of several functions, selected by a Tensor at run time. A call runs the selected function.
+    """A choice between several functions by a Tensor at run time. A call runs the selected function.
 
     Args:
         functions (Sequence): The functions or Cells.

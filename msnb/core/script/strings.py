@@ -22,7 +22,7 @@ _CONVERSIONS = {-1: lambda value: value, ord("s"): str, ord("r"): repr, ord("a")
 
 
 class Text(str):
-    """A string of pieces, each a str or (value, conversion, format specification).
+    """A string with values that are not known yet, as pieces: each a str or (value, conversion, format specification).
 
     Args:
         pieces (Sequence): The pieces; a value may be or contain a traced Tensor.

@@ -6,7 +6,7 @@ from msnb.core.errors.messages import raise_at
 
 
 class Undefined:
-    """A variable that has no value yet; every use raises an error with its name and the reason.
+    """Placeholder of a variable that has no value yet; every use raises an error with its name and the reason.
 
     Args:
         name (str): The variable.
@@ -38,7 +38,7 @@ class Undefined:
 
 
 class _Missing:
-    """The result of a function on a path without `return`."""
+    """Placeholder of the result of a function on a path without `return`."""
 
     def __repr__(self) -> str:
         return "nothing"

@@ -41,7 +41,7 @@ class ArrayShardings(NamedTuple):
 
 
 class Partitioner(Protocol):
-    """Partitioning of one program over devices.
+    """Protocol of the partitioning of one program over devices.
 
     Attributes:
         devices (int): Number of devices.
@@ -148,7 +148,7 @@ class Groups(str):
     ranks: tuple[tuple[int, ...], ...]
 
     def __new__(cls, groups: Sequence[Sequence[int]]) -> "Groups":
-        """Create the name from the ranks."""
+        """Create the name of the groups from their ranks."""
         ranks = tuple(tuple(group) for group in groups)
         name = super().__new__(cls, f"groups {list(map(list, ranks))}")
         name.ranks = ranks
@@ -281,6 +281,6 @@ def begin() -> Partitioner | None:
 
 
 def outside() -> None:
-    """Report that an operator with a strategy runs outside a graph."""
+    """Report that an operator with a sharding strategy runs outside a graph."""
     if _providers:
         _providers[0].outside()

@@ -81,7 +81,7 @@ class ProgramTrace:
         )
 
     def undo(self, snapshot: dict[Any, Any]) -> None:
-        """Undo the side effects since `snapshot`."""
+        """Undo the side effects of the trace since `snapshot`."""
         self.errors.restore(snapshot[RuntimeErrors])
         self.cell_changes.restore(snapshot[CellChanges])
         for kind, state in list(self._states.items()):

@@ -136,7 +136,7 @@ class TraceFrame:
         return bool(self._tensors)
 
     def writes(self) -> list[tuple[Any, Any]]:
-        """[(Parameter, new array)] in the order of first writing."""
+        """Return [(Parameter, new array)] of the written Parameters, in the order of first writing."""
         return [(p, self.values[i]) for i, p in self.written.items()]
 
     # ------------------------------------------------------------------ hidden state: random stream, error, status
@@ -258,7 +258,7 @@ class DonationLock:
         self._recorder = None
 
     def contend(self) -> None:
-        """Stop steps of PYNATIVE mode from donating the arrays that they read."""
+        """Stop the donation of arrays by steps in PYNATIVE mode: two threads use the same Parameters."""
         if not self.contended:
             with self.lock:  # wait until a running step has ended
                 self.contended = True

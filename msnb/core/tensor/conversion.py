@@ -17,7 +17,7 @@ _MS_DTYPE = mstype._BY_NUMPY
 
 
 class Boxed:
-    """Base class of `Tensor` for modules below it."""
+    """Base class of `Tensor`, for modules that `Tensor` imports."""
 
     __slots__ = ()
 

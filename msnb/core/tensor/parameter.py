@@ -50,7 +50,7 @@ class Store:
 
     @property
     def arrays(self) -> list[jax.Array]:
-        """The current arrays."""
+        """The current arrays of the Parameters."""
         return self.results[-1][0]
 
 
@@ -212,7 +212,7 @@ class Parameter(Tensor):
             return np.array(super()._concrete_array(what))
 
     def asnumpy(self) -> np.ndarray:
-        """A numpy copy of the values; see `Tensor.asnumpy`."""
+        """Return a numpy copy of the values; see `Tensor.asnumpy`."""
         return self._concrete_array("asnumpy()")
 
     def __jax_array__(self) -> jax.Array:
@@ -390,7 +390,7 @@ class Parameter(Tensor):
         return clone
 
     def value(self) -> Tensor:
-        """A Tensor with a copy of the current value."""
+        """Return a Tensor with a copy of the current value."""
         return Tensor(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:

@@ -162,11 +162,11 @@ class Tensor(Boxed):
         return False
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self._array.ndim
 
     def item(self, index: int | tuple[int, ...] | None = None) -> Any:
-        """One element as a Python number; in a graph, which does not know it yet, as a Tensor without axes.
+        """Return one element as a Python number; in a graph, which does not know it yet, as a Tensor without axes.
 
         Args:
             index (Union[None, int, tuple[int]]): Index of the element. Default: None, for a Tensor of one element.
@@ -226,11 +226,11 @@ class Tensor(Boxed):
         return str(self._array.device)
 
     def ndimension(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self._array.ndim
 
     def numel(self) -> int:
-        """Number of elements."""
+        """Return the number of elements."""
         return self.size
 
     nelement = numel
@@ -240,7 +240,7 @@ class Tensor(Boxed):
 
     # ------------------------------------------------------------------ values
     def asnumpy(self) -> np.ndarray:
-        """A numpy copy of the values.
+        """Return a numpy copy of the values.
 
         Raises:
             RuntimeError: If the Tensor is traced: in GRAPH mode its value is known only when the graph runs.
@@ -252,7 +252,7 @@ class Tensor(Boxed):
         return self.asnumpy()
 
     def tolist(self) -> list[Any]:
-        """The values as nested Python lists, a Python number for a 0-D Tensor."""
+        """Return the values as nested Python lists, a Python number for a 0-D Tensor."""
         return self.asnumpy().tolist()
 
     def _detached(self):

@@ -29,7 +29,7 @@ _NON_TENSORS = (int, float, complex, str, bytes, type(None), mstype.Type)  # typ
 
 @differs_in_api2("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
 class GradOperation:
-    """Makes the gradient function of a Cell or function.
+    """Factory of the gradient function of a Cell or function.
 
     Args:
         get_all (bool): Gradients with respect to all inputs rather than only the first. In MindSpore 2, of several
@@ -97,7 +97,7 @@ class _GradFunction:
         return (*inputs, *[kwargs[name] for name in following], *sens), rest
 
     def _select_tensor_inputs(self, args):
-        """Restrict gradients of several inputs to those that are or hold Tensors."""
+        """Return this gradient, of several inputs restricted to those that are or hold Tensors."""
         inputs = args[:-1] if self.flags[2] else args
         positions = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
         if not positions or len(positions) == len(inputs):

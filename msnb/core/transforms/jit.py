@@ -319,7 +319,7 @@ _executor = _Executor()
 
 
 class _PynativeExecutor:
-    """MindSpore's interface to wait for operators that are still running."""
+    """MindSpore's interface to wait for operators that have not finished."""
 
     def sync(self):
         """Wait until all arrays are computed."""

@@ -45,7 +45,7 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 class _CellMethod:
-    """A function with the Parameters of the Cell that owns it."""
+    """Pairs a function with the Parameters of the Cell that owns it."""
 
     def __init__(self, function, owner):
         self.construct = function if function is not owner else owner.__call__
