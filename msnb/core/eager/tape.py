@@ -55,7 +55,7 @@ class Node:
 
         Args:
             cotangents (list): Per output a Tensor, or None for zero.
-            needs (tuple): bool per input.
+            needs (tuple): For each input a bool, True if it needs a cotangent.
             again (bool): Record this pass for a higher derivative.
         """
         filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]

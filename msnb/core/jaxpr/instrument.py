@@ -38,7 +38,7 @@ class Measure:
             points (list): The points that were measured.
             measurements (list): The measurement of each point.
             inputs (list): The inputs of the program.
-            outputs (list): Its original outputs.
+            outputs (list): The original outputs of the program.
         """
         return [leaf for measurement in measurements for leaf in jax.tree.leaves(measurement)]
 

@@ -135,7 +135,7 @@ def number_names(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
     """Collect the names of operators in a jaxpr, and append numbers to those with equal texts.
 
     Args:
-        jaxpr (ClosedJaxpr): A graph.
+        jaxpr (ClosedJaxpr): The graph with the calls of operators.
 
     Returns:
         tuple, the graph and a dict {name: OpInfo}. Where two settings share a text, all but the first one are

@@ -48,7 +48,7 @@ class SownGraph(NamedTuple):
     Attributes:
         jaxpr (ClosedJaxpr): Returns the outputs of the original graph, then those of `values`, each after its bool
             unless it is `sure`.
-        values (tuple[SownValue]): In order of execution.
+        values (tuple[SownValue]): The sown values in order of execution.
     """
 
     jaxpr: ClosedJaxpr

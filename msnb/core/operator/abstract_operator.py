@@ -43,7 +43,7 @@ def call_abstractly(
 
     Args:
         operator (str): Name of the operator.
-        arrays (Sequence[jax.Array]): Its inputs.
+        arrays (Sequence[jax.Array]): Inputs of the call.
         shapes (Union[tuple, list]): Shape of its output; a sequence of shapes if `dtypes` is a tuple or list.
         dtypes (Union[mindspore.dtype, tuple]): dtypes of its outputs.
         instead (str): Sentence for the error message: an alternative to running it. Default: to define a kernel.

@@ -22,7 +22,7 @@ _cell_tensors: WeakIdentityDict = WeakIdentityDict()  # Tensor that is an attrib
 def register_cell_tensor(value: Any) -> None:
     """Register `value` as a Tensor attribute of a Cell.
 
-    A result that a Cell has just computed in a lower precision is not remembered.
+    A result that a Cell has just computed in a lower precision is not registered.
     """
     if isinstance(value, Tensor) and thread.compute_dtype is None:
         _cell_tensors[value] = True

@@ -25,10 +25,10 @@ class RandomSpec(NamedTuple):
 
     Attributes:
         maker (str): The function below that created it, which defines the distribution and the repr.
-        shape (tuple[int]): Its shape.
+        shape (tuple[int]): Shape of the Tensor.
         low (float): The lower end, inclusive for integers.
         high (float): The upper end, exclusive.
-        dtype (str): Its element type.
+        dtype (str): Element type of the Tensor.
     """
 
     maker: str
@@ -89,7 +89,7 @@ class Written(NamedTuple):
     """Spec of a Parameter that the operator writes in place.
 
     Attributes:
-        value (Union[RandomSpec, Values]): Its value before the call.
+        value (Union[RandomSpec, Values]): Value of the Parameter before the call.
     """
 
     value: Any

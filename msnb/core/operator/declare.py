@@ -89,8 +89,8 @@ def spelling(
         operators (type): The declared classes that it calls.
         function (Union[str, tuple[str]]): Its names in `mindspore.ops`. Default: that of the decorated function, if
             neither `method` nor `numpy` is set.
-        method (Union[str, tuple[str]]): Its names among the methods of Tensor; a property is attached unchanged.
-        numpy (Union[str, tuple[str]]): Its names in `mindspore.numpy`.
+        method (Union[str, tuple[str]]): Names of the function among the methods of Tensor; a property is attached unchanged.
+        numpy (Union[str, tuple[str]]): Names of the function in `mindspore.numpy`.
         generation (int): 1 if signature and defaults are r1.1's, 2 if they are those of MindSpore 2. Default: 2.
 
     Returns:
@@ -194,7 +194,7 @@ def operator(
         kernel (Callable): The function, if the decorator is used without arguments. Default: None.
         functional (str): Name of the functional form, inputs first, then attributes. Default: None, there is none.
         methods (tuple): Names of Tensor methods with this form; ``__radd__`` and the like swap their operands.
-        aliases (tuple): Further class names.
+        aliases (tuple): Further names of the class.
         writes (tuple): Names of Tensor inputs that are updated in place; the function returns their new values first.
         returns (str): "results" returns the function's results after the new values (the first written box if there are
             none), "written" returns the written boxes.
@@ -300,7 +300,7 @@ def variant(
 
     Args:
         cls (type): A declared class; both functions have its attributes and its name in the graph.
-        when (Callable): Takes the dict of attributes.
+        when (Callable): Takes the dict of attributes, returns a bool.
         writes (tuple): Names of inputs that the function updates.
         random (bool): True if the function takes a key first.
     """

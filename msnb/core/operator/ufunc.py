@@ -44,7 +44,7 @@ class Ufunc(NamedTuple):
     meet: Callable[[Tensor, Tensor], list[Tensor]] = common_type
 
     def taking(self, *operands: str) -> "Ufunc":
-        """Return the same forms with other names of the operands."""
+        """Return the same forms with other names of their operands."""
         return self._replace(operands=operands)
 
 

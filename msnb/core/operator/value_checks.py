@@ -53,7 +53,7 @@ class Check:
     """A check of the values of an input.
 
     Args:
-        name (str): The input.
+        name (str): Name of the input.
         ranges (Callable): Takes the inputs and attributes by name, a dict, and returns `Range`s; an empty list if
             another argument is wrong, which the kernel reports better.
         error (type): The class of the error, as in MindSpore. Default: RuntimeError.
@@ -92,8 +92,8 @@ def index(
     """Return a check that indices lie within an axis of another input.
 
     Args:
-        name (str): The input with the indices.
-        of (str): The input that is indexed.
+        name (str): Name of the input with the indices.
+        of (str): Name of the input that is indexed.
         axis (Union[int, str]): Its axis, or the name of the input or attribute with the axis. Default: 0.
         negative (bool): Negative indices count from the end. Default: True.
         error (type): The class of the error. Default: RuntimeError.
@@ -112,7 +112,7 @@ def position(name: str, of: str, error: type[Exception] = RuntimeError) -> Check
     """Return a check that positions, the last axis of an input, lie within the first dimensions of another input.
 
     Args:
-        name (str): The input with the positions.
+        name (str): Name of the input with the positions.
         of (str): The input that is indexed, or an input that is a shape.
         error (type): The class of the error. Default: RuntimeError.
     """
@@ -136,7 +136,7 @@ def label(
     """Return a check that labels are class numbers; GRAPH mode makes it by default.
 
     Args:
-        name (str): The input with the labels.
+        name (str): Name of the input with the labels.
         classes (Callable): Takes the inputs and attributes by name, a dict, and returns the number of classes.
         ignored (str): The attribute that names a label that is ignored. Default: None.
         error (type): The class of the error. Default: RuntimeError.
@@ -153,7 +153,7 @@ class Finding:
     """A possible error of a value check. Its message is created once the wrong value is known.
 
     Args:
-        op (str): The operator.
+        op (str): Name of the operator.
         check (Check): The check that may fail.
         bounds (Range): Range with the bounds; its values may be deleted.
         is_deferred (bool): True if no call waits for the error code.

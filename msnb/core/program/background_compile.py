@@ -27,7 +27,7 @@ class _Job:
     Args:
         form (Callable): The `jax.jit` function.
         arguments (tuple): Shapes, dtypes and shardings of its arguments.
-        jaxpr (Jaxpr): The graph, for its names.
+        jaxpr (Jaxpr): The graph, of which the names are used.
         device (jax.Device): Target device, None for JAX's default.
     """
 

@@ -428,9 +428,9 @@ def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Prog
 
     Args:
         root (Union[Cell, Callable]): The Cell or function.
-        args: Its arguments.
+        args: Arguments of the call.
         anew (bool): Trace even if a program is cached, and do not cache the new one. Default: False.
-        kwargs: Its keyword arguments.
+        kwargs: Keyword arguments of the call.
 
     Raises:
         TypeError: If `root` is neither.

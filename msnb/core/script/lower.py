@@ -246,8 +246,8 @@ class Lowering(ast.NodeTransformer):
     def split_target(self, target: Any) -> tuple[Any, list[Any]] | None:
         """Return (y, [i, j]) of the target ``y[i][j]``, or None if Python's own assignment is enough.
 
-        It is enough for a single index of a name that must not be rebound. A target that is computed must not be
-        evaluated twice.
+        Python's assignment is enough for a single index of a name that must not be rebound. A target that is computed
+        must not be evaluated twice.
         """
         indices = []
         while isinstance(target, ast.Subscript):

@@ -29,7 +29,7 @@ class TensorChoice:
 
     Args:
         functions (Sequence): The functions or Cells.
-        index (jax.Array): 0-D int32.
+        index (jax.Array): Index of the selected function, 0-D int32.
         location (tuple): File and line of the choice.
     """
 

@@ -42,7 +42,7 @@ class _Source:
     """The parsed syntax tree of a file or a notebook cell.
 
     Attributes:
-        tree (Module): The tree.
+        tree (Module): The syntax tree.
         functions (dict): (first line, name) of each function -> (its FunctionDef, the name of its class or None).
     """
 

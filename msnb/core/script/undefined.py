@@ -9,8 +9,8 @@ class Undefined:
     """Placeholder of a variable that has no value yet; every use raises an error with its name and the reason.
 
     Args:
-        name (str): The variable.
-        why (str): The reason.
+        name (str): Name of the variable.
+        why (str): Reason why it has no value.
         place (tuple): (file, line, function) of the statement that did not assign it. Default: None, the line of the
             use.
     """

@@ -50,8 +50,8 @@ def call_constrained(
     Args:
         what (str): Name of the called object, for errors.
         strategies (tuple): See `check_strategies`.
-        run (Callable): Takes and returns Tensors.
-        args (tuple): Its arguments.
+        run (Callable): The function to call; takes and returns Tensors.
+        args (tuple): Arguments of `run`.
         params (Iterable): (path, Parameter) of those that a plan may name.
 
     Raises:

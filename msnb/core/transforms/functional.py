@@ -82,7 +82,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Union[Tensor, tuple, list]): The point.
+        inputs (Union[Tensor, tuple, list]): Point at which the derivative is taken.
         v (Union[Tensor, tuple, list]): Direction, of the shapes and dtypes of `inputs`.
         has_aux (bool): Differentiate the first output only. Default: False.
 
@@ -123,7 +123,7 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Tensor): The point.
+        inputs (Tensor): Point at which the derivative is taken.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
         has_aux (bool): Differentiate the first output only. Default: False.
 
@@ -184,7 +184,7 @@ def _make_jacobian(transform, name):
 
     Args:
         fn (Union[Cell, function]): Takes Tensors and returns a Tensor.
-        grad_position (Union[int, tuple]): Which inputs. Default: 0.
+        grad_position (Union[int, tuple]): Positions of the differentiated inputs. Default: 0.
         has_aux (bool): Differentiate the first output only. Default: False.
 
     Returns:

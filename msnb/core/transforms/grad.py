@@ -56,7 +56,7 @@ class GradOperation:
         self.get_all: bool = get_all
         self.get_by_list: bool = get_by_list
         self.sens_param: bool = sens_param
-        self._select_tensor_inputs = current_generation() == 2 and get_all
+        self._of_tensors = current_generation() == 2 and get_all
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):
@@ -76,7 +76,7 @@ class _GradFunction:
         self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
         self.fn = fn
         self.weights = weights if operation.get_by_list else None
-        self.of_tensors = operation._select_tensor_inputs
+        self.of_tensors = operation._of_tensors
         self.positions = None if operation.get_all else ((0,) if not operation.get_by_list else ())
 
     def __call__(self, *args, **kwargs):

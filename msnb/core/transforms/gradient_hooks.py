@@ -27,7 +27,7 @@ class _Hooks:
     """The hooks of one Tensor, in the order of their registration.
 
     Attributes:
-        functions (dict): Number of the handle -> hook.
+        functions (dict): Number of the hook's handle -> hook.
         origin (object): The node or array of the Tensor at registration; None for hooks that run at the end.
     """
 

@@ -21,8 +21,8 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
 
     Args:
         block (Union[Cell, method]): The Cell or method.
-        args (Any): Its arguments.
-        kwargs (Any): Its keyword arguments.
+        args (Any): Arguments of `block`.
+        kwargs (Any): Keyword arguments of `block`.
 
     Returns:
         Any, the result.
