@@ -89,7 +89,7 @@ def spelling(
         operators (type): The declared classes that it calls.
         function (Union[str, tuple[str]]): Its names in `mindspore.ops`. Default: that of the decorated function, if
             neither `method` nor `numpy` is set.
-        method (Union[str, tuple[str]]): Names of the function among the methods of Tensor; a property is attached unchanged.
+        method (Union[str, tuple[str]]): Names of the Tensor method; a property is attached unchanged.
         numpy (Union[str, tuple[str]]): Names of the function in `mindspore.numpy`.
         generation (int): 1 if signature and defaults are r1.1's, 2 if they are those of MindSpore 2. Default: 2.
 

@@ -292,8 +292,7 @@ class Program(Staged):
             return lowered.compile()
 
     def memory(self) -> dict[str, int] | None:
-        """Return the bytes of memory that the program uses while it runs: ``{"arguments": ..., "results": ...,
-        "temporary": ...}``.
+        """Return the memory of a run in bytes: ``{"arguments": ..., "results": ..., "temporary": ...}``.
 
         A donated argument counts as a result only. Returns None if the backend has no such statistics. Compiles the
         program if it has not run yet.

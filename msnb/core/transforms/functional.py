@@ -180,7 +180,7 @@ def _make_jacobian(transform, name):
 
     make.__name__ = make.__qualname__ = name.lower()
     mode = "forward" if name == "Jacfwd" else "reverse"
-    make.__doc__ = f"""The function that computes the Jacobian of `fn` in {mode} mode.
+    make.__doc__ = f"""Return a function that computes the Jacobian of `fn` in {mode} mode.
 
     Args:
         fn (Union[Cell, function]): Takes Tensors and returns a Tensor.
