@@ -56,7 +56,7 @@ class Kernel:
         with _lock:
             _live.add(self)
             _install_wrappers(self)
-        self.quiet: Kernel | None = None  # a form without prints, which the pullback runs
+        self.quiet: Kernel | None = None  # the same kernel without prints, which the pullback runs
         self.real: Kernel | None = None  # the function to differentiate instead, see core.eager.integer_gradients
         self.checked: Any = None  # of an operator with checks: static values, and positions of the inputs
         self.rows: Kernel | None = None  # of a look-up: row gradient of the table, see core.operator.row_gradients

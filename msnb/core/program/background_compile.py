@@ -37,7 +37,8 @@ class _Job:
         self.started = time.perf_counter()
         self.settings = thread_settings()
         self.error = None
-        # Waited for instead of the thread: after a Stop inside of join(), Python 3.11 and 3.12 take it for ended.
+        # The wait is for this event and not for the thread: after a Stop in join(), Python 3.11 and 3.12 count the
+        # thread as ended.
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._run_job, name="msnb-compile")
         self.thread.start()

@@ -86,7 +86,7 @@ def jit_call(
     return call if shardings is None or shardings.calling is None else shardings.calling(call, shardings)
 
 
-_SMALL_BYTES = 4096  # bytes
+_SMALL_BYTES = 4096  # largest buffer that is not donated on a GPU
 
 
 def undonated_indices(written: Sequence[Any]) -> frozenset[int]:

@@ -23,7 +23,7 @@ class Placement:
 
     def __init__(self, program: Any) -> None:
         self.shardings: ArrayShardings | None = None
-        # Raised by the first run: a program for other devices can be viewed.
+        # The first run raises it: until then, a program for other devices can be viewed.
         self._error: RuntimeError | None = None
         try:
             if program.spread is not None:
@@ -46,7 +46,7 @@ class Placement:
             return
         pairs = list(zip([*written, *read], [*shardings.written, *shardings.read], strict=True))
         while pairs:
-            # Bounds the memory of unsharded copies.
+            # Batches limit the memory of unsharded copies.
             count = _count_in_batch([p for p, _ in pairs])
             misplaced = [(p, sharding) for p, sharding in pairs[:count] if p._stored().sharding != sharding]
             if misplaced:

@@ -9,7 +9,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
 
-HINT_AFTER = 3  # compiles
+HINT_AFTER = 3  # compilations
 _MAX_LISTED = 5  # values that are listed
 _PLAIN = (bool, int, str, bytes)
 

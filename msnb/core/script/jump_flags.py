@@ -151,7 +151,7 @@ class Flags:
 
     def __init__(self, broken: str | None, skip: str | None, left: str | None, value: str | None) -> None:
         self.broken: str | None = broken
-        self.skip: Any = skip  # this and the following are names, or None without such a jump
+        self.skip: Any = skip  # this and the following attributes are names, or None without such a jump
         self.left: Any = left
         self.value: Any = value
 

@@ -15,7 +15,7 @@ import numpy as np
 from msnb import log
 from msnb.core.state.trace_state import thread as _thread
 
-_MAX_PENDING = 256  # limit of the queue; beyond it the oldest verdict is waited for, which is usually ready
+_MAX_PENDING = 256  # limit of the queue; beyond it the oldest result is waited for, which is usually ready
 
 
 def defer(verdict: jax.Array, report: Callable[..., None]) -> None:

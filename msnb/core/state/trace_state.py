@@ -33,7 +33,7 @@ class _Thread(threading.local):
     pullbacks: Any = None  # kernel -> its gradient in other operators, see core.eager.kernel
     spread: Any = None  # Partitioner of the operators that are traced now, see core.sharding.partitioner
     pipeline: Any = None  # represents the blocks of a pipeline, see nn._cell.pipeline
-    pending_verdicts: Any = ()  # verdicts that are not ready, see core.state.deferred_errors
+    pending_verdicts: Any = ()  # results of data checks that are not ready, see core.state.deferred_errors
 
 
 thread = _Thread()
