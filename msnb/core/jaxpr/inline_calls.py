@@ -14,7 +14,7 @@ from msnb.core.jaxpr.op_names import GraphName
 
 
 class PartName(GraphName):
-    """Name of the call of a network part, in contrast to that of an operator."""
+    """Name of the call of a network part; the calls of operators have a `GraphName`."""
 
     __slots__ = ()
 

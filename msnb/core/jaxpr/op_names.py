@@ -26,7 +26,7 @@ _OPERATOR = re.compile(r"[^\[#]+")
 
 
 class OpInfo(NamedTuple):
-    """Operator and settings of a name in a graph.
+    """The operator and the settings that a name in a graph represents.
 
     Attributes:
         operator (str): Name of the operator.
@@ -116,7 +116,7 @@ def graph_name(
 
 
 def operator_in(text: str) -> str:
-    """Return the operator's name in the text of a graph name, which may come from a graph, HLO or a trace."""
+    """Return the operator's name in `text`, the text of a graph name in a graph, in HLO or in a trace."""
     match = _OPERATOR.match(text)
     return match.group() if match else text
 

@@ -133,7 +133,7 @@ def label(
     error: type[Exception] = RuntimeError,
     always: bool = True,
 ) -> Check:
-    """Return a check that labels are class numbers; GRAPH mode makes it by default.
+    """Return a check that labels are class numbers; GRAPH mode runs it by default.
 
     Args:
         name (str): Name of the input with the labels.

@@ -28,7 +28,9 @@ _MARK = object()
 
 
 def _name_at(names, position):
-    """Return the name of the argument at `position`. Arguments of ``*inputs`` are ``inputs0``, ``inputs1``, ..."""
+    """Return the name of the parameter for the argument at `position`. Arguments of ``*inputs`` are ``inputs0``,
+    ``inputs1``, ...
+    """
     if position < len(names) and not names[position].startswith("*"):
         return names[position]
     rest = next((n for n in names if n.startswith("*")), None)

@@ -475,7 +475,7 @@ _new = object.__new__
 
 
 def box(array: jax.Array) -> Tensor:
-    """Return a Tensor around a jax.Array, without any check."""
+    """Return a Tensor that holds a jax.Array, without any check."""
     tensor = _new(Tensor)
     tensor._array = array
     tensor._node = None
