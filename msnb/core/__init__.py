@@ -1,4 +1,4 @@
-"""The core: Tensors, operators, tracing, compilation and differentiation. The README describes its packages.
+"""Tensors, operators, tracing, compilation and differentiation. The README describes the packages.
 
 64-bit types are switched on here, before any array exists, because MindSpore has them; MSNB_X64=0 keeps JAX's setting.
 """
@@ -10,8 +10,8 @@ import jax as _jax
 if _os.environ.get("MSNB_X64", "1") != "0":
     _jax.config.update("jax_enable_x64", True)
 
-# Each of these registers itself when it is imported. The lowering cache must wrap JAX's compiler after the XLA options,
-# because its placeholder modules must not reach them.
+# Each of these modules registers itself when it is imported. The lowering cache must wrap JAX's compiler after the XLA
+# options have: for a cached program it passes an empty module, which the XLA options must not get.
 # isort: off
 from msnb._util import renamed_modules as _renamed_modules  # noqa: E402
 from msnb.core.program import persistent_cache as _persistent_cache  # noqa: E402, F401

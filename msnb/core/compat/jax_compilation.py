@@ -44,7 +44,7 @@ except ImportError:  # pragma: no cover - without it an interrupt in a first cal
 
 
 class _CacheAdapter:
-    """JAX's persistent cache, backed by `cache` until the user sets a cache directory."""
+    """Stands in for JAX's persistent cache; stores in `cache` until the user sets a cache directory."""
 
     def __init__(self, cache):
         self.cache = cache
@@ -72,10 +72,10 @@ class _CacheAdapter:
 
 
 def install_cache(cache, extra_key):
-    """Let JAX store compiled programs in `cache` (get and put of bytes); None disables the cache.
+    """Make JAX store compiled programs in `cache` (get and put of bytes); None disables the cache.
 
     Args:
-        cache (object): Also has `_path`, its folder.
+        cache (object): Has ``get``, ``put`` and the attribute `_path`, the folder.
         extra_key (Callable): Returns a text that becomes part of the key of the program being compiled.
     """
     jax.config.update("jax_compilation_cache_dir", None if cache is None else str(cache._path))
@@ -99,19 +99,21 @@ def is_cache_installed(cache):
 
 
 def thread_settings():
-    """Return JAX's thread-local settings that programs depend on, comparable; None if unknown."""
+    """Return JAX's thread-local settings on which compiled programs depend, as a comparable object; None if unknown."""
     return None if _config is None else _config.trace_context()
 
 
 def lowering_settings():
-    """Return the same without the current trace, which lowering does not read; None if unknown."""
+    """Return the settings of `thread_settings` without the axes of the current trace, which lowering does not read;
+    None if unknown.
+    """
     if _config is None:
         return None
     return [value for value in _config.trace_context() if type(value).__name__ != "AxisEnv"]
 
 
 def deliver_interrupts_with(deliver):
-    """Run through `deliver` the functions that JAX calls for each new executable inside a bare ``except``."""
+    """Make `deliver` run the functions that JAX calls for each new executable inside a bare ``except``."""
     for name in ("get_out_shardings_from_executable", "_get_layouts_from_executable"):
         original = getattr(_pxla, name, None)
         if original is not None:
@@ -131,7 +133,7 @@ _MLIR_USES = 10  # programs per context, as in JAX 0.12: a context keeps everyth
 
 
 def share_contexts():
-    """Lower several programs of a thread into one MLIR context, as JAX does from 0.12 on: a new one takes 5 ms."""
+    """Make JAX lower several programs of a thread into one MLIR context, as JAX 0.12 does: a new context takes 5 ms."""
     if not hasattr(_mlir, "make_ir_context") or hasattr(_mlir, "_thread_local_context"):
         return
     original, local = _mlir.make_ir_context, threading.local()
@@ -147,7 +149,7 @@ def share_contexts():
 
 
 def add_compile_options(options):
-    """Let `options` add XLA compile options for programs on CPU.
+    """Register `options`, which returns additional XLA compile options for each program on CPU.
 
     Args:
         options (Callable): Takes the program's name in XLA and a function ``count(limit)``. The function returns
@@ -196,7 +198,7 @@ def lowering_rules(primitive):
 
 
 class _Unlowered:
-    """The StableHLO of a graph whose executable is cached; it is lowered when the text is needed."""
+    """The StableHLO of a graph whose executable is cached. The graph is lowered only when the text is needed."""
 
     def __init__(self, key, lower):
         self.key, self._lock = key, threading.Lock()
@@ -226,7 +228,7 @@ _last_lookup = threading.local()  # `key`: key of JAX's last cache lookup
 
 
 def lower_when_needed(cache):
-    """Skip the lowering of graphs whose executables are in `cache`.
+    """Make JAX skip the lowering of graphs whose executables are in `cache`.
 
     Args:
         cache (object): Has ``key(name, graph, settings)``, a text or None for a graph that is always lowered;
@@ -265,7 +267,7 @@ def lower_when_needed(cache):
         unlowered = _unlowered_modules.get(computation)
         key = _keys_of_modules.pop(computation, None) if unlowered is None else unlowered.key
         if key is None or profiler is not None:
-            module = _materialize(computation)
+            module = _lower_if_needed(computation)
             return original_compile(backend, module, devices, options, callbacks, executable_devices, profiler)
         state, overrides = _hash_dependencies(backend, devices, options), list(options.env_option_overrides)
         if unlowered is not None:
@@ -290,7 +292,7 @@ def lower_when_needed(cache):
 
     _mlir.lower_jaxpr_to_module = lower_jaxpr_to_module
     _compiler.compile_or_get_cached = compile_or_get_cached
-    _pxla.MeshComputation.stablehlo = functools.wraps(stablehlo)(lambda self: _materialize(stablehlo(self)))
+    _pxla.MeshComputation.stablehlo = functools.wraps(stablehlo)(lambda self: _lower_if_needed(stablehlo(self)))
 
 
 def _has_custom_call(module):
@@ -306,18 +308,18 @@ def _has_custom_call(module):
     return has_custom_call
 
 
-def _materialize(module):
+def _lower_if_needed(module):
     unlowered = _unlowered_modules.get(module)
     return module if unlowered is None else unlowered.module()
 
 
 def _set_detailed_logging(module, options):
-    """Set the option that JAX derives from the number of operations."""
+    """Set XLA's option for detailed logging, which JAX derives from the number of operations."""
     options.executable_build_options.debug_options.xla_detailed_logging = _compiler.use_detailed_logging(module)
 
 
 def _hash_dependencies(backend, devices, options):
-    """Return the dependencies of an executable besides its program, as in JAX's own key."""
+    """Return a hash of everything that an executable depends on besides its program, as in JAX's own key."""
     debug, state = options.executable_build_options.debug_options, hashlib.sha256()
     logging, debug.xla_detailed_logging = debug.xla_detailed_logging, False
     _cache_key._hash_platform(state, backend)
@@ -330,6 +332,6 @@ def _hash_dependencies(backend, devices, options):
 
 
 def opened_module(artefact):
-    """Return the MLIR module in the bytes of a portable StableHLO artifact."""
+    """Return the MLIR module that the bytes of a portable StableHLO artifact contain."""
     with _mlir.make_ir_context() as context:
         return _hlo.deserialize_portable_artifact(context, artefact)

@@ -90,7 +90,7 @@ def from_numpy(array):
 
 
 def compute_outside_trace(compute, array):
-    """Return ``compute()`` at once, also during a trace, if `array` is no tracer."""
+    """Return ``compute()``, executed at once even during a trace, if `array` is not a tracer."""
     if isinstance(array, jax.core.Tracer) or _put is None or _outside_of_traces():
         return compute()
     with jax.ensure_compile_time_eval():
@@ -340,7 +340,7 @@ def exit_without_waiting(status: int = 1) -> None:
 
 
 def refuse_computations(sentence):
-    """Let every later computation of this process raise RuntimeError(sentence), compiled before or not."""
+    """Make every later computation of this process raise RuntimeError(sentence), even of programs already compiled."""
     # Compiled functions are looked up by this setting: all lookups miss, and every call goes through tracing.
     jax.config.update("jax_random_seed_offset", jax.config.jax_random_seed_offset + 1)
     if not hasattr(_pjit, "_infer_params"):  # pragma: no cover

@@ -15,7 +15,7 @@ _PROBES = 16  # elements of an input that are compared with finite differences
 
 
 class Checked(NamedTuple):
-    """The comparisons that `check_operator` has made.
+    """Result of `check_operator`: the comparisons that it has made.
 
     Attributes:
         results (tuple): (shape, dtype) of each result.
@@ -63,10 +63,10 @@ def check_operator(
     inputs = list(inputs)
     eager = _run_in_mode(context.PYNATIVE_MODE, lambda: _to_arrays(op(*inputs), name))
     compiled = _run_in_mode(context.PYNATIVE_MODE, lambda: _to_arrays(jit(lambda *x: op(*x))(*inputs), name))
-    _compare_results(f"'{name}' within a graph", compiled, f"'{name}' on its own", eager, 1e-5)
+    _require_equal_results(f"'{name}' within a graph", compiled, f"'{name}' on its own", eager, 1e-5)
     if expected is not None:
         expected_arrays = [np.asarray(e) for e in (expected if isinstance(expected, (tuple, list)) else [expected])]
-        _compare_results(f"'{name}'", eager, "what is expected", expected_arrays, 1e-5)
+        _require_equal_results(f"'{name}'", eager, "what is expected", expected_arrays, 1e-5)
     results = tuple((a.shape, a.dtype.name) for a in eager)
     positions = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.asnumpy().dtype.kind == "f"]
     floats = [i for i, a in enumerate(eager) if a.dtype.kind == "f"]
@@ -92,7 +92,7 @@ def _to_arrays(out, name):
     return [value.asnumpy() for value in outs]
 
 
-def _compare_results(name, results, reference_name, references, tolerance):
+def _require_equal_results(name, results, reference_name, references, tolerance):
     if len(results) != len(references):
         raise AssertionError(f"{name} gives {len(results)} results, but {reference_name} {len(references)}.")
     for number, (a, b) in enumerate(zip(results, references, strict=True)):
@@ -125,7 +125,7 @@ def _check_gradient(op, name, inputs, outputs, positions, floats, tolerance):
 
     eager = _run_in_mode(context.PYNATIVE_MODE, gradients)
     compiled = _run_in_mode(context.GRAPH_MODE, gradients)
-    _compare_results(f"the gradient of '{name}' within a graph", compiled, "the gradient on its own", eager, 1e-4)
+    _require_equal_results(f"the gradient of '{name}' within a graph", compiled, "the gradient on its own", eager, 1e-4)
     worst = 0.0
     for position, grad in zip(positions, eager, strict=True):
         x = inputs[position].asnumpy()

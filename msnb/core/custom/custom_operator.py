@@ -64,7 +64,7 @@ def custom_operator(
 
 
 class Gradient:
-    """The gradient of an operator.
+    """The gradient of a custom operator.
 
     Attributes:
         function (Callable): The user's function; None for JAX's gradient.
@@ -102,7 +102,7 @@ def make_operator_class(function: Callable[..., Any], name: str, gradient: Gradi
     cls.operator.functional = cls.operator.primitive
 
     def backward(fn: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorator: the gradient of the operator, see `custom_operator`."""
+        """Decorator: register the decorated function as the gradient of the operator, see `custom_operator`."""
         if not callable(fn):
             raise TypeError(f"For '{name}.backward', a function should be given, but got {describe(fn)}.")
         gradient.function = fn

@@ -31,14 +31,14 @@ def pallas_operator(
     defines the number of results, their shapes and dtypes.
 
     Args:
-        out (Callable): The rule. It takes the Tensors, of which it sees only `shape` and `dtype`, and attributes by
+        out (Callable): The shape rule. It takes the Tensors, with only `shape` and `dtype`, and attributes by
             name. It returns an object with shape and dtype, ``lambda x: x``, or a pair,
             ``lambda x, y: (x.shape[:1], x.dtype)``; a list of these for several results.
         grid (Union[tuple[int], Callable]): Number of runs of the kernel in each dimension, or a function of the Tensors
             and attributes that returns it. Default: (), once.
         in_specs (Union[Sequence, Callable]): A ``pallas.BlockSpec`` for each Tensor, or a function as for `grid`.
             Default: None, the kernel sees all of it.
-        out_specs (Union[BlockSpec, Sequence, Callable]): The same for the results. Default: None.
+        out_specs (Union[BlockSpec, Sequence, Callable]): Likewise for the results. Default: None.
         scratch_shapes (Sequence): Scratch memory of the kernel. Default: ().
         backward (Callable): Its gradient, see `custom_operator`; ``@Name.backward`` does the same. JAX does not
             differentiate a kernel, so there is no default gradient. Default: None.
@@ -108,7 +108,7 @@ def pallas_operator(
 
 
 def _is_interpreted(name, inputs, results, specs):
-    """Return True if the current platform cannot compile the kernel."""
+    """Return True if the kernel has to be interpreted, because the current platform cannot compile it."""
     platform = context.device().platform
     if platform != "gpu":
         return platform == "cpu"

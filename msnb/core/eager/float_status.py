@@ -21,7 +21,7 @@ _overflow_kernel = Kernel(
 
 
 def begin() -> None:
-    """Clear the status and start checking."""
+    """Clear the overflow status and start to check results of operators."""
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
     (_thread if frame is None else frame.trace).checking = True
@@ -32,7 +32,7 @@ def begin() -> None:
 
 
 def end() -> jax.Array:
-    """Stop checking; returns the status, a bool array that is True after an overflow."""
+    """Stop checking and return the overflow status, a bool array that is True after an overflow."""
     frame = _thread.frame
     (_thread if frame is None else frame.trace).checking = False
     if frame is None and _state.listener is not None:
@@ -63,7 +63,7 @@ def _note_cotangents(node, cotangents):
 
 
 class _ThreadState(threading.local):
-    """State of one thread."""
+    """Listener that checks the results of operators in one thread."""
 
     listener = None  # of tape events, while the status of PYNATIVE mode is checked
 

@@ -49,7 +49,8 @@ def cast_gradient(gradient: jax.Array, dtype: Any) -> jax.Array:
 def differentiable_inputs(
     fn: Callable[..., Any], arrays: Sequence[Any], requested: Sequence[int]
 ) -> tuple[list[int], list[Any]]:
-    """Return the positions among `wanted` for which `fn(*arrays)` has a gradient, and the arrays at which it is taken.
+    """Return (positions, arrays): those of the `requested` inputs for which `fn(*arrays)` has a gradient, and the
+    arrays at which the gradient is computed.
 
     Integer inputs become real together, as many of them as `fn` accepts. Operands that are added or selected must
     have one dtype, while indices must stay integers.
@@ -59,15 +60,15 @@ def differentiable_inputs(
     inexact = [i for i in requested if is_inexact(arrays[i].dtype)]
     if not requested_integers:
         return inexact, list(arrays)
-    for chosen in _iterate_choices(integers, requested_integers):
+    for chosen in _iterate_real_inputs(integers, requested_integers):
         reals = [as_real(a) if i in chosen else a for i, a in enumerate(arrays)]
         if _accepts(fn, reals):
             return [i for i in requested if i in chosen or i in inexact], reals
     return inexact, list(arrays)
 
 
-def _iterate_choices(integers, requested):
-    """Yield sets of inputs that may become real, largest first. Each has at least one requested input."""
+def _iterate_real_inputs(integers, requested):
+    """Yield sets of integer inputs to convert to real numbers, largest first. Each has at least one requested input."""
     if len(integers) > _MAX_COMBINED:
         yield from (set(integers), set(requested), *({i} for i in requested))
         return
@@ -96,7 +97,7 @@ def _accepts(fn, arrays):
 
 # ---------------------------------------------------------------------- inside a graph
 class Carriers:
-    """The carriers of one gradient while its function is traced, including those of outer gradients."""
+    """Carriers of integer arrays while a function is differentiated in a graph, including those of outer gradients."""
 
     __slots__ = ("own", "outer", "active")
 
@@ -127,13 +128,15 @@ class Carriers:
 
 
 def carrier(array: Any) -> Any:
-    """Return the carrier of `array` in this thread's graph, or None."""
+    """Return the carrier of an integer `array` in this thread's graph, a float64 zero through which its gradient flows;
+    None if it has none.
+    """
     carriers = _thread.carriers
     return None if carriers is None or not isinstance(array, jax.Array) else carriers.get(array)
 
 
 def new_carrier(array: Any) -> jax.Array:
-    """Return a new carrier for `array`, without a gradient yet."""
+    """Return a new carrier for `array`: float64 zeros of its shape, without a gradient yet."""
     return jnp.zeros(array.shape, np.float64)
 
 
@@ -143,13 +146,13 @@ def is_carried(array: Any) -> bool:
 
 
 def carrier_or_new(array: Any) -> Any:
-    """Return the carrier of `array`, or a new one."""
+    """Return the carrier of `array`, or a new carrier if it has none."""
     current = carrier(array)
     return new_carrier(array) if current is None else current
 
 
 def set_carrier(array: jax.Array, new: jax.Array) -> None:
-    """Set the carrier of `array`."""
+    """Make `new` the carrier of the integer `array`."""
     carriers = _thread.carriers
     if carriers is not None:
         carriers.own[array] = new
@@ -159,7 +162,7 @@ def set_carrier(array: jax.Array, new: jax.Array) -> None:
 
 
 class DifferentiableKernel(Protocol):
-    """The members of `core.eager.kernel.Kernel` that a gradient with respect to integers uses."""
+    """Protocol of `core.eager.kernel.Kernel`: the members that a gradient with respect to integers uses."""
 
     call: Callable[..., Any]
     real: Self | None

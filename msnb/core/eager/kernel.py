@@ -56,7 +56,7 @@ class Kernel:
         with _lock:
             _live.add(self)
             _install_wrappers(self)
-        self.quiet: Kernel | None = None  # a form without prints, which the pullback runs
+        self.quiet: Kernel | None = None  # the same kernel without prints, which the pullback runs
         self.real: Kernel | None = None  # the function to differentiate instead, see core.eager.integer_gradients
         self.checked: Any = None  # of an operator with checks: static values, and positions of the inputs
         self.rows: Kernel | None = None  # of a look-up: row gradient of the table, see core.operator.row_gradients
@@ -64,7 +64,7 @@ class Kernel:
         self._pullbacks = {}
 
     def join(self) -> None:
-        """Let the kernel run in several processes at once, also outside a graph: it communicates with other devices."""
+        """Make the kernel run in several processes at once, also outside a graph, as communication requires."""
         with _lock:
             self.joined = True
             self.run = partitioner.CollectiveKernel(self.fn, self.compiled)
@@ -79,7 +79,7 @@ class Kernel:
             raise
 
     def recover(self, error: BaseException) -> None:
-        """Discard a compilation that an error interrupted, so that later calls are not slowed down."""
+        """Discard a compilation that an error has interrupted, so that later calls are not slowed down."""
         if interrupts.is_incomplete_compilation(error):
             clear_compiled(self.compiled, error)
 
@@ -99,13 +99,13 @@ class Kernel:
         """
         kernel = self._pullbacks.get(needs)
         if kernel is None:
-            kernel = Kernel(self.name.gradient, self._pull_fn(needs))
+            kernel = Kernel(self.name.gradient, self._make_pullback_function(needs))
             if self.joined:
                 kernel.join()
             self._pullbacks[needs] = kernel
         return kernel
 
-    def _pull_fn(self, needs):
+    def _make_pullback_function(self, needs):
         count = len(needs)
         requested = [i for i, need in enumerate(needs) if need]
 
@@ -140,7 +140,7 @@ class Kernel:
 
 
 class _ObservedRun:
-    """A `run` that reports each call to listeners, except calls within a trace."""
+    """Wrapper of a kernel's `run` that reports each call to listeners, except calls within a trace."""
 
     __slots__ = ("kernel", "run")
 
@@ -163,7 +163,7 @@ class _ObservedRun:
 
 
 class _RunWithGradient:
-    """A `run` whose gradient comes from this thread's gradient rules while it traces."""
+    """Wrapper of a kernel's `run` with the gradient of this thread's gradient rules, used while the thread traces."""
 
     __slots__ = ("kernel", "run")
 
@@ -190,7 +190,7 @@ class _RunWithGradient:
 
 @contextlib.contextmanager
 def gradient_rules(rules: Callable[[Kernel], Callable[..., Any] | None]) -> Iterator[None]:
-    """Use the gradients of `rules` in graphs that this thread traces in the context.
+    """Context manager in which this thread traces graphs with the gradients of `rules`.
 
     Args:
         rules (Callable): Maps a kernel to a function of (inputs, outputs, cotangents of the outputs), all arrays or
@@ -239,7 +239,7 @@ events.on_demand_change("dispatched", _update_wrappers)
 
 
 def _clear_compiled():
-    """Clear compiled functions, which have another matmul precision."""
+    """Clear the compiled functions of all kernels, because the matmul precision has changed."""
     for one in live_kernels():
         clear_cache = getattr(one.compiled, "clear_cache", None)  # None if the function was replaced by something else
         if clear_cache is not None:

@@ -31,7 +31,7 @@ def allowed() -> tuple[bool, bool]:
 
 
 def products(arrays: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
-    """Return a context for tracing an operator on `arrays` that sets the precision of its matrix products."""
+    """Return a context manager for tracing an operator on `arrays`: it sets the precision of matrix products."""
     global _traced_for
     _traced_for = allowed()
     is_decided = _traced_for[0] or jax.config.jax_default_matmul_precision is not None
@@ -46,7 +46,7 @@ def of_convolutions() -> lax.Precision | None:
 
 
 def on_change(clear_traces: Callable[[], Any]) -> None:
-    """Call `trace_anew()` when traced operators would have another precision now."""
+    """Register a function that is called when traced operators would now have another precision."""
 
     def compare(_):
         if _traced_for not in (None, allowed()):

@@ -7,7 +7,7 @@ import jax
 from jax.ad_checkpoint import checkpoint_name
 
 _SAVED_NAMES = "kept"
-policy: Callable[..., Any] = jax.checkpoint_policies.save_only_these_names(_SAVED_NAMES)  # of recomputed Cells
+policy: Callable[..., Any] = jax.checkpoint_policies.save_only_these_names(_SAVED_NAMES)  # for recomputed Cells
 
 
 def recompute_in_gradient(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ _order = itertools.count()
 
 
 class Node:
-    """One recorded operator call.
+    """Tape node: one recorded operator call.
 
     Args:
         kernel (Kernel): The kernel; its `pullback(needs)` computes the gradient.
@@ -55,7 +55,7 @@ class Node:
 
         Args:
             cotangents (list): Per output a Tensor, or None for zero.
-            needs (tuple): bool per input.
+            needs (tuple): For each input a bool, True if it needs a cotangent.
             again (bool): Record this pass for a higher derivative.
         """
         filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
@@ -70,19 +70,19 @@ class Node:
 
 
 class LookUp(Node):
-    """A call of a kernel whose gradient with respect to its first input, a table, is sparse rows."""
+    """Tape node for a look-up in a table, the first input, whose gradient is sparse rows."""
 
     __slots__ = ()
 
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
-        """See `Node.pull`; the gradient of the table is a RowTensor."""
+        """Return the gradients of the inputs, that of the table as a RowTensor; see `Node.pull`."""
         cotangent = box(jnp.zeros(*self.outputs[0])) if cotangents[0] is None else cotangents[0]
         indices, values = _run_recorded(self.kernel.rows, *map(box, self.arrays), cotangent)
         return [RowTensor(indices, values, self.arrays[0].shape), *[None] * (len(needs) - 1)]
 
 
 class Leaf:
-    """A variable that a gradient is taken with respect to; the backward pass ends here."""
+    """Tape node of a variable that a gradient is taken with respect to; the backward pass ends here."""
 
     __slots__ = ("order", "outputs", "inputs")
 
@@ -92,7 +92,7 @@ class Leaf:
 
 
 class Custom(Node):
-    """A node whose gradient is a Python function of Tensors: a Cell's bprop, a hook.
+    """A tape node whose gradient is a Python function of Tensors: a Cell's bprop, a hook.
 
     Args:
         backward (Callable): Takes the list of output cotangents (Tensors), returns one Tensor or None per input.
@@ -105,7 +105,7 @@ class Custom(Node):
         self.backward: Callable[..., Any] = backward
 
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> Any:
-        """See `Node.pull`."""
+        """Return the gradients of the inputs; see `Node.pull`."""
         filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
         return self.backward(filled)
 
@@ -137,7 +137,7 @@ def _has_tracked_integer(inputs, arrays):
 
 @contextlib.contextmanager
 def paused():
-    """Pause recording in this context."""
+    """Context manager in which no operators are recorded."""
     level, _thread.recording = _thread.recording, 0
     trace_state.update_results_observed()
     try:
@@ -154,7 +154,7 @@ _add_rows = Kernel("ScatterAdd", add_rows)
 
 
 def leaf(tensor: "Tensor") -> Any:
-    """Return the node of `tensor` as a variable, linked to the node it already has."""
+    """Return a new tape node for `tensor` as a differentiated variable, linked to the node that it already has."""
     upstream = tensor._node
     if upstream is None:
         return Leaf()
@@ -209,7 +209,7 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
 
 
 class _Reachability:
-    """A callable that returns True if a node depends on one of the sources. Caches answers; does not recurse."""
+    """A cached test that returns True if a node depends on one of the sources. It does not recurse."""
 
     def __init__(self, stops):
         self.answers = dict.fromkeys(stops, True)

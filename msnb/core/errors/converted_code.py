@@ -8,7 +8,7 @@ _converted = WeakIdentityDict()  # converted code -> True
 
 
 def is_converted(code):
-    """Return True if the source transformation created a code object."""
+    """Return True if a code object was created by the source transformation."""
     return code in _converted
 
 

@@ -13,7 +13,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class DataDependentShape(RuntimeError):
-    """Raised in a trace by an operator whose result shape depends on values.
+    """Error raised in a trace by an operator whose result shape depends on values.
 
     Args:
         operator (str): The name of the operator.

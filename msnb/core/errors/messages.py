@@ -56,7 +56,9 @@ def user_location() -> tuple[str, int, str] | None:
 
 
 def explain_branch(frame: FrameType | None = None) -> str:
-    """Return the rest of a sentence: why a graph cannot branch at the user's innermost line, and an alternative."""
+    """Return the end of an error message: the reason why a graph cannot branch at the user's innermost line, and an
+    alternative.
+    """
     frame = frame or sys._getframe(1)
     while frame is not None and is_library_code(frame.f_code.co_filename):
         frame = frame.f_back

@@ -11,7 +11,9 @@ _CELL = re.compile(r"ipykernel_\d+[\\/]|<ipython-input|__marimo__cell_|[\\/]\d+\
 
 
 def register_namer(namer: Callable[[str], str | None]) -> None:
-    """Add ``namer(file) -> str | None``, which is tried first. The notebook registers one for its cells."""
+    """Register a function from a file name to its short name or None, which `label` tries first. The notebook registers
+    one for its cells.
+    """
     if namer not in namers:
         namers.append(namer)
 

@@ -34,7 +34,7 @@ _TRUSTED_PACKAGES = frozenset("jax jaxlib msnb numpy ml_dtypes builtins operator
 
 
 class _NoFingerprint(Exception):
-    """Raised for an object that may differ in another process."""
+    """Raised if a graph has an object that may differ in another process."""
 
 
 def fingerprint(*parts: Any) -> str | None:
@@ -53,7 +53,7 @@ def fingerprint(*parts: Any) -> str | None:
 
 
 class _TextBuilder:
-    """Builder of the text. A graph that occurs again is written as its number."""
+    """Builds the text of a fingerprint. A graph that occurs again is written as its number."""
 
     def __init__(self):
         self.texts = []
@@ -155,13 +155,13 @@ class _TextBuilder:
             raise _NoFingerprint
 
     def generator(self, value):
-        """Add one of JAX's random generators; all its functions must be those of JAX or msnb."""
+        """Add one of JAX's random generators to the text; all its functions must be those of JAX or msnb."""
         if not all(_is_trusted(part, 0) for part in value if callable(part)):
             raise _NoFingerprint
         self.text("generator", value.name, value.tag, str(value.key_shape))
 
     def add_jax_object(self, kind, value):
-        """Add an object of JAX that is a parameter of an equation."""
+        """Add an object of JAX that is a parameter of an equation to the text."""
         if kind.__name__ == "UnspecifiedValue" or kind.__name__ in ("Mesh", "AbstractMesh") and value.empty:
             self.text(kind.__name__)
         elif kind.__module__ == "jax._src.flattree" and _TREE.fullmatch(repr(value)):  # a tree without values

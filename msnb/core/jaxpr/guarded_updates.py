@@ -1,4 +1,4 @@
-"""Keep the Parameters unchanged by a call that fails: the program itself selects between their new and old arrays.
+"""Keep the Parameters unchanged if a call fails: the program itself selects between their new and old arrays.
 
 The selection follows directly after the equation that computes a new array, inside the operator that contains it, and
 later equations read the selected value. With all selections at the end of the program, XLA would compute the moments
@@ -32,7 +32,7 @@ def keep_on_error(graph: ClosedJaxpr, n_results: int, old_inputs: Sequence[int])
     jaxpr = graph.jaxpr
     error = jaxpr.outvars[n_results - 1]
     n_before = next((i + 1 for i, eqn in enumerate(jaxpr.eqns) if error in eqn.outvars), 0)
-    fine, test = _inline_jaxpr(_trace_test(error.aval), [error])
+    fine, test = _inline_jaxpr(_trace_no_error_test(error.aval), [error])
     if n_before:
         # The test gets the scope of the check: at the top level it would end the call of the Cell that contains it.
         test = [eqn.replace(source_info=jaxpr.eqns[n_before - 1].source_info) for eqn in test]
@@ -86,7 +86,7 @@ def _is_call(eqn):
 
 @functools.lru_cache(maxsize=256)
 def _add_flag_input(closed: ClosedJaxpr, input_indices: tuple[tuple[int, int], ...]) -> ClosedJaxpr:
-    """Return the graph of an operator's call with one more input, which selects its outputs."""
+    """Return the graph of an operator's call with an additional bool input that selects between new and old outputs."""
     jaxpr = closed.jaxpr
     flag = new_variable(_flag_variable())
     eqns, outvars = _insert_selections(jaxpr, jaxpr.eqns, flag, {i: jaxpr.invars[index] for i, index in input_indices})
@@ -128,7 +128,7 @@ def _trace_parameters(body, name):
 
 
 @functools.lru_cache(maxsize=16)
-def _trace_test(error):
+def _trace_no_error_test(error):
     return _make_jaxpr(lambda e: e[0] == 0, error)
 
 

@@ -14,13 +14,13 @@ from msnb.core.jaxpr.op_names import GraphName
 
 
 class PartName(GraphName):
-    """Name of a call that is not an operator."""
+    """Name of the call of a network part; the calls of operators have a `GraphName`."""
 
     __slots__ = ()
 
 
 def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
-    """Return `graph` without calls of parts, at any depth; the same object if there are none."""
+    """Return `graph` with the calls of network parts inlined, at any depth; the same object if there are none."""
     consts: dict[int, tuple[Any, Any]] = {}
     jaxpr = _inline_in_jaxpr(graph.jaxpr, consts, {})
     if jaxpr is graph.jaxpr:
@@ -33,7 +33,7 @@ def inline_calls(graph: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _inline_in_jaxpr(jaxpr, consts, cache):
-    """Return a jaxpr without calls of parts.
+    """Return a jaxpr with the calls of network parts inlined.
 
     Args:
         consts (dict): id of a constant array of a part -> (variable for it, the array); this adds to it.
@@ -43,7 +43,7 @@ def _inline_in_jaxpr(jaxpr, consts, cache):
     for eqn in jaxpr.eqns:
         invars = [_substitute(v, substitutes) for v in eqn.invars]
         if isinstance(eqn.params.get("name"), PartName):
-            _append_part(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
+            _inline_part(eqn.params["jaxpr"], invars, eqn, eqns, substitutes, consts, cache)
             changed = True
             continue
         new = map_nested_graphs(eqn.params, lambda graph: _inline_nested(graph, cache))
@@ -55,7 +55,7 @@ def _inline_in_jaxpr(jaxpr, consts, cache):
     return jaxpr.replace(eqns=eqns, outvars=[_substitute(v, substitutes) for v in jaxpr.outvars])
 
 
-def _append_part(part, invars, call, eqns, substitutes, consts, cache):
+def _inline_part(part, invars, call, eqns, substitutes, consts, cache):
     """Append the equations of the call of a part to `eqns`, and its results to `substitutes`."""
     jaxpr = _inline_cached(part.jaxpr, cache, consts)
     variables = dict(zip(jaxpr.invars, invars, strict=True))
@@ -79,7 +79,7 @@ def _substitute(atom, substitutes):
 
 
 def _inline_cached(jaxpr, cache, consts):
-    """Return `jaxpr` without calls of parts, computed once per jaxpr."""
+    """Return `jaxpr` with the calls of network parts inlined, computed once per jaxpr."""
     entry = cache.get(id(jaxpr))
     if entry is None:
         entry = cache[id(jaxpr)] = _inline_in_jaxpr(jaxpr, consts, cache), jaxpr  # the reference keeps the id unique
@@ -97,7 +97,9 @@ def _inline_nested(graph, cache):
 
 
 def _inline_in_open_jaxpr(jaxpr):
-    """Return an open jaxpr without calls of parts. It cannot hold arrays: if a part has one, all its calls stay."""
+    """Return an open jaxpr with the calls of network parts inlined. It cannot hold arrays: if a part has one, all its
+    calls stay.
+    """
     consts: dict[int, tuple[Any, Any]] = {}
     flat = _inline_in_jaxpr(jaxpr, consts, {})
     return jaxpr if consts else flat

@@ -13,7 +13,7 @@ from msnb.core.compat.jax_private import Literal, eval_jaxpr, scan_counts, witho
 
 
 class Measure:
-    """Base class of measurements.
+    """Base class of measurements of values inside a program.
 
     A point is an object with a `slot`, the index of its value among the results of the equation. Every method returns a
     pytree of arrays whose shapes depend on the point only.
@@ -38,7 +38,7 @@ class Measure:
             points (list): The points that were measured.
             measurements (list): The measurement of each point.
             inputs (list): The inputs of the program.
-            outputs (list): Its original outputs.
+            outputs (list): The original outputs of the program.
         """
         return [leaf for measurement in measurements for leaf in jax.tree.leaves(measurement)]
 
@@ -152,7 +152,7 @@ class _Evaluator:
         return {"cond": self._run_cond, "while": self._run_while, "scan": self._run_scan}[kind](eqn, args, path)
 
     def _points_inside(self, path, eqn, index=None):
-        """Return the points inside an equation, in the order of their measurement."""
+        """Return the measured points inside an equation, in the order of their measurement."""
         start = (*path, (id(eqn), index))
         return [
             point
@@ -200,7 +200,7 @@ class _Evaluator:
             outs, values = self._run_nested(
                 *_open_jaxpr(body), [*body_consts, *state[0]], (*path, (id(eqn), 1)), points
             )
-            return outs, self._merge_points(points, state[1], values)
+            return outs, self._merge_measurements(points, state[1], values)
 
         outs, values = jax.lax.while_loop(test, iterate, (list(carry), [self.rule.empty(p) for p in points]))
         return outs, list(zip(points, values))
@@ -215,7 +215,7 @@ class _Evaluator:
             outs, values = self._run_nested(
                 *_open_jaxpr(params["jaxpr"]), [*consts, *state[0], *row], (*path, (id(eqn), 0)), points
             )
-            return (outs[:n_carry], self._merge_points(points, state[1], values)), outs[n_carry:]
+            return (outs[:n_carry], self._merge_measurements(points, state[1], values)), outs[n_carry:]
 
         start = list(carry), [self.rule.empty(p) for p in points]
         (outs, values), stacked = jax.lax.scan(
@@ -223,7 +223,7 @@ class _Evaluator:
         )
         return [*outs, *stacked], list(zip(points, values))
 
-    def _merge_points(self, points, before, now):
+    def _merge_measurements(self, points, before, now):
         return [self.rule.merge(point, a, b) for point, a, b in zip(points, before, now)]
 
 

@@ -26,7 +26,7 @@ _OPERATOR = re.compile(r"[^\[#]+")
 
 
 class OpInfo(NamedTuple):
-    """Operator and settings of a name in a graph.
+    """The operator and the settings that a name in a graph represents.
 
     Attributes:
         operator (str): Name of the operator.
@@ -116,7 +116,7 @@ def graph_name(
 
 
 def operator_in(text: str) -> str:
-    """Return the operator's name in the text of a graph name, which may come from a graph, HLO or a trace."""
+    """Return the operator's name in `text`, the text of a graph name in a graph, in HLO or in a trace."""
     match = _OPERATOR.match(text)
     return match.group() if match else text
 
@@ -132,10 +132,10 @@ def attributes_of(graph_name: str) -> tuple[str, dict[str, Any]]:
 
 
 def number_names(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
-    """Collect the names of operators in a jaxpr, and number those that share a text.
+    """Collect the names of operators in a jaxpr, and append numbers to those with equal texts.
 
     Args:
-        jaxpr (ClosedJaxpr): A graph.
+        jaxpr (ClosedJaxpr): The graph with the calls of operators.
 
     Returns:
         tuple, the graph and a dict {name: OpInfo}. Where two settings share a text, all but the first one are

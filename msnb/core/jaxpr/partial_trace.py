@@ -18,7 +18,7 @@ _ATTRIBUTE = "_msnb_unfinished"  # attribute of the exception
 
 
 class PartialTrace:
-    """The trace of a program up to an error.
+    """The equations that were traced before an error, and the operator that failed.
 
     Attributes:
         name (str): Name of the program.

@@ -26,7 +26,7 @@ _receivers: list[Callable[[str, Any, Any], None]] = []
 
 
 class SownValue(NamedTuple):
-    """A value that a program returns for a summary operator.
+    """A value that a program returns for a summary operator, labelled by `sow`.
 
     Attributes:
         text (str): The label passed to `sow`.
@@ -48,7 +48,7 @@ class SownGraph(NamedTuple):
     Attributes:
         jaxpr (ClosedJaxpr): Returns the outputs of the original graph, then those of `values`, each after its bool
             unless it is `sure`.
-        values (tuple[SownValue]): In order of execution.
+        values (tuple[SownValue]): The sown values in order of execution.
     """
 
     jaxpr: ClosedJaxpr
@@ -63,7 +63,7 @@ def on_sown(receive: Callable[[str, Any, Any], None]) -> None:
 
 
 def sow(text: str, array: Any, ordered: bool = True) -> None:
-    """Deliver a traced `array` to the receivers when the program runs.
+    """Label a traced `array`, so that its value is delivered to the receivers when the program runs.
 
     Args:
         text (str): Label for the receivers.
@@ -80,7 +80,7 @@ def _notify_receivers(text, array, ran=None):
 
 
 def deliver(values: tuple[SownValue, ...], outs: Any) -> None:
-    """Deliver the extra outputs of one run."""
+    """Deliver the extra outputs of one run to the receivers."""
     rest = iter(outs)
     for value in values:
         ran = None if value.sure else next(rest)
@@ -148,15 +148,15 @@ def _remove_nested_callbacks(graph, is_first_pass):
 
 
 def return_sown(closed: ClosedJaxpr) -> SownGraph | None:
-    """Return a graph with the sown values of `remove_callbacks` as extra outputs; None if there are none."""
-    points = {key: [value] for key, value in _find_labelled(closed.jaxpr, (), True)}
+    """Return a graph with the values that `remove_callbacks` labelled as extra outputs; None if there are none."""
+    points = {key: [value] for key, value in _iterate_labelled(closed.jaxpr, (), True)}
     if not points:
         return None
     jaxpr, values = instrument(closed, points, _LastValue())
     return SownGraph(jaxpr, tuple(values))
 
 
-def _find_labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[tuple[tuple[Any, ...], SownValue]]:
+def _iterate_labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[tuple[tuple[Any, ...], SownValue]]:
     """Yield (key, value) of each labelled value; `instrument` explains the keys."""
     for eqn in jaxpr.eqns:
         kind = eqn.primitive.name
@@ -168,11 +168,11 @@ def _find_labelled(jaxpr: Jaxpr, path: tuple[Any, ...], sure: bool) -> Iterator[
             first = 1 if kind == "while" else 0
             always = sure and kind not in ("cond", "while") and eqn.params.get("length") != 0
             for index, graph in enumerate(graphs if isinstance(graphs, tuple) else (graphs,), first):
-                yield from _find_labelled(getattr(graph, "jaxpr", graph), (*path, (id(eqn), index)), always)
+                yield from _iterate_labelled(getattr(graph, "jaxpr", graph), (*path, (id(eqn), index)), always)
 
 
 class _LastValue(Measure):
-    """(True if computed, value) of the last iteration."""
+    """Measurement (True if computed, value) that keeps the value of the last iteration."""
 
     def measure(self, point, array):
         return jnp.ones((), bool), array

@@ -39,14 +39,14 @@ _KERNEL_HINT = "Define `def kernel(self, *arrays)`, a pure function over jax arr
 def call_abstractly(
     operator: str, arrays: Sequence[jax.Array], shapes: Any, dtypes: Any, instead: str = _KERNEL_HINT
 ) -> Any:
-    """Add an operator without computation to a graph.
+    """Add a call of an operator to a graph as a node with the given output shapes and dtypes, without a computation.
 
     Args:
         operator (str): Name of the operator.
-        arrays (Sequence[jax.Array]): Its inputs.
+        arrays (Sequence[jax.Array]): Inputs of the call.
         shapes (Union[tuple, list]): Shape of its output; a sequence of shapes if `dtypes` is a tuple or list.
         dtypes (Union[mindspore.dtype, tuple]): dtypes of its outputs.
-        instead (str): A sentence that says what to do instead of running it. Default: to define a kernel.
+        instead (str): Sentence for the error message: an alternative to running it. Default: to define a kernel.
 
     Returns:
         jax.Array, or a tuple of them.

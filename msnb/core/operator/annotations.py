@@ -1,4 +1,4 @@
-"""Marks: annotations of a Primitive beyond the attributes of its operator, such as a sharding strategy or a stage.
+"""Annotations ("marks") of a Primitive beyond the attributes of its operator, such as a sharding strategy or a stage.
 
 Marks do not change results. The node of a call in the graph shows them, so calls with different marks are different
 nodes. A program that was compiled before a mark was set is compiled again.
@@ -30,8 +30,7 @@ def annotations_of(attrs: dict[str, Any], attributes: dict[str, Any]) -> dict[st
 
 
 def with_annotations(op: "Operator", marks: dict[str, Any]) -> "Operator":
-    """Return the operator that runs calls of `op` with `marks` (dict). It has its own kernels, named after the
-    marks."""
+    """Return a copy of the operator `op` for calls with `marks`. It has its own kernels, named after the marks."""
     if not marks:
         return op
     copies = op.__dict__.setdefault("_marked", LruCache())

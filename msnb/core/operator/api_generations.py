@@ -142,7 +142,7 @@ def _rebuilt(first, attributes):
 def differs_in_api2(
     says: str, *order: str, below: bool = False, given: str = "", **defaults: Any
 ) -> Callable[[_Declared], _Declared]:
-    """Decorator of a class, or of a function's spelling in generation 2: record a difference from r1.1.
+    """Decorator: declare that a class, or a function of MindSpore 2, differs from its namesake in r1.1.
 
     Args:
         says (str): See `Difference`.
@@ -178,7 +178,7 @@ def current_generation() -> int:
 
 @contextlib.contextmanager
 def generation_scope(generation: int) -> Iterator[None]:
-    """Context in which constructed objects have this generation."""
+    """Context manager in which constructed objects belong to this generation: 1 for r1.1, 2 for MindSpore 2."""
     before = _thread_state.generation
     _thread_state.generation = generation
     try:
@@ -260,7 +260,7 @@ class _Signature:
 
 
 def _api2_signature(first):
-    """Return MindSpore 2's signature of a class."""
+    """Return the signature that a class has in MindSpore 2."""
     _, order, defaults, *_ = _get_difference(first)
     parameters = inspect.signature(first).parameters
     updated = [p.replace(default=defaults.get(p.name, p.default)) for p in parameters.values()]
@@ -272,7 +272,7 @@ def _api2_signature(first):
 
 @functools.cache
 def _positional_names(first):
-    """Return the names of MindSpore 2's positional arguments."""
+    """Return the names of the positional arguments that the class has in MindSpore 2."""
     return _get_difference(first).order or tuple(inspect.signature(first).parameters)
 
 
@@ -358,7 +358,7 @@ def difference(first: Any, second: Any) -> Difference:
 
 
 def share(generation: int) -> None:
-    """Set the generation of behaviour that all programs share: Tensor methods and the repr of Cells."""
+    """Set the generation (1 or 2) of behaviour that all programs share: Tensor methods and the repr of Cells."""
     global shared
     if generation == shared:
         return

@@ -155,7 +155,7 @@ def common_type(*tensors: Tensor) -> list[Tensor]:
 
 
 def array_type(x: Tensor, y: Tensor) -> list[Tensor]:
-    """Return two Tensors in one element type: a scalar takes that of an array, otherwise types are promoted."""
+    """Return two Tensors in one element type: that of the array if one is a scalar, else the promoted type."""
     if not x.ndim and y.ndim:
         return [x.astype(y.dtype), y]
     if x.ndim and not y.ndim:

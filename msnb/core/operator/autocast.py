@@ -20,16 +20,16 @@ _cell_tensors: WeakIdentityDict = WeakIdentityDict()  # Tensor that is an attrib
 
 
 def register_cell_tensor(value: Any) -> None:
-    """Remember that `value` is a Tensor attribute of a Cell.
+    """Register `value` as a Tensor attribute of a Cell.
 
-    A result that a Cell has just computed in a lower precision is not remembered.
+    A result that a Cell has just computed in a lower precision is not registered.
     """
     if isinstance(value, Tensor) and thread.compute_dtype is None:
         _cell_tensors[value] = True
 
 
 class OuterTensors(dict[int, Tensor]):
-    """id -> plain Tensor that a traced function reads from an enclosing scope."""
+    """Dict from id to plain Tensor, of the Tensors that a traced function reads from an enclosing scope."""
 
 
 def is_constant(value: Any) -> bool:
@@ -61,7 +61,7 @@ def cast(array: jax.Array, dtype: Any) -> jax.Array:
 
 
 def _run_cast(kernel, array):
-    """Run a cast. A partitioner treats the result as the same Parameter."""
+    """Run a kernel that casts. A partitioner treats the cast of a Parameter as the same Parameter."""
     return kernel.run(array) if thread.spread is None else thread.spread.run(kernel, [array])
 
 
@@ -89,7 +89,7 @@ def cast_tensor(value: Any, dtype: Any) -> Any:
 
 
 def cast_result(value: Any, dtype: Any) -> Any:
-    """Prepare a result that a Cell of precision `dtype` (numpy, or None) returns from a graph.
+    """Cast a result that a Cell of precision `dtype` (numpy, or None) returns from a graph.
 
     A constant is cast here, where its name is known, and is no constant for the calling Cell.
     """

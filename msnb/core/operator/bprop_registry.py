@@ -18,7 +18,7 @@ _thread = trace_state.thread
 
 
 class Registry(dict[str | type, Callable[..., Any]]):
-    """A dict from operators, classes or names, to registered functions."""
+    """A dict from an operator, given by class or name, to the function that the user registered for it."""
 
     def register(self, prim: str | type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Decorator that registers a function for an operator.

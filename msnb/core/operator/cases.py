@@ -1,4 +1,4 @@
-"""Test cases at the end of an operator's file.
+"""Classes and functions for the test cases at the end of an operator's file.
 
     CASES = [
         case(ReduceSum, F(2, 3, 2), (0, -1), keep_dims=True),
@@ -25,10 +25,10 @@ class RandomSpec(NamedTuple):
 
     Attributes:
         maker (str): The function below that created it, which defines the distribution and the repr.
-        shape (tuple[int]): Its shape.
+        shape (tuple[int]): Shape of the Tensor.
         low (float): The lower end, inclusive for integers.
         high (float): The upper end, exclusive.
-        dtype (str): Its element type.
+        dtype (str): Element type of the Tensor.
     """
 
     maker: str
@@ -46,32 +46,32 @@ class RandomSpec(NamedTuple):
 
 
 def F(*shape, low=-2.0, high=2.0, dtype="float32"):
-    """Floating point numbers, all different."""
+    """Return a spec of floating point numbers in [low, high), all different."""
     return RandomSpec("F", shape, low, high, dtype)
 
 
 def F16(*shape, low=-2.0, high=2.0):
-    """`F` in float16."""
+    """Return a spec like that of `F`, in float16."""
     return RandomSpec("F16", shape, low, high, "float16")
 
 
 def U(*shape, low=0.0, high=1.0):
-    """Floating point numbers in (0, 1), or in another range of positive numbers."""
+    """Return a spec of floating point numbers in (0, 1), or in another range of positive numbers."""
     return RandomSpec("U", shape, low, high, "float32")
 
 
 def I(*shape, low=-5, high=6, dtype="int32"):  # noqa: E743 - named like F
-    """Integers in [low, high). A floating point `dtype` gives floats with ties."""
+    """Return a spec of integers in [low, high). A floating point `dtype` gives floats with ties."""
     return RandomSpec("I", shape, low, high, dtype)
 
 
 def Flags(*shape):
-    """Random bools."""
+    """Return a spec of random bools."""
     return RandomSpec("Flags", shape, 0, 2, "bool")
 
 
 class Values(NamedTuple):
-    """A Tensor with these values: int32 for Python ints, float32 for floats.
+    """Spec of a Tensor with these values: int32 for Python ints, float32 for floats.
 
     Attributes:
         values (Union[list, int, float, bool]): The numbers, nested as in the Tensor.
@@ -86,10 +86,10 @@ class Values(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A Parameter that the operator writes in place.
+    """Spec of a Parameter that the operator writes in place.
 
     Attributes:
-        value (Union[RandomSpec, Values]): Its value before the call.
+        value (Union[RandomSpec, Values]): Value of the Parameter before the call.
     """
 
     value: Any
@@ -99,7 +99,7 @@ class Written(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A call; created by `case`.
+    """Test case: a call of an operator; created by `case`.
 
     Attributes:
         target (Callable): A declared class, or a spelling: a function over Tensors.
@@ -123,19 +123,21 @@ class Case(NamedTuple):
     left_out: dict = {}  # noqa: RUF012 - never written to
 
     def within(self, tolerance):
-        """Return the case with a relative tolerance, for values that MindSpore approximates."""
+        """Return the case with a relative `tolerance`, for values that MindSpore approximates."""
         return self._replace(tolerance=tolerance)
 
     def wrt(self, *variables, of=None):
-        """Return the case with gradients for these inputs only, or of this result only, if MindSpore has no others."""
+        """Return the case that compares gradients for these inputs only, or of this result only, if MindSpore has no
+        others.
+        """
         return self._replace(variables=variables or None, of=of)
 
     def results(self, *indices):
-        """Return the case with these results only; MindSpore does not define the others."""
+        """Return the case that compares only the results at `indices`; MindSpore does not define the others."""
         return self._replace(compared=indices)
 
     def without(self, check, why):
-        """Return the case without one of `CHECKS`.
+        """Return the case with one of `CHECKS` skipped, for the reason `why`.
 
         "mindspore" skips every comparison with MindSpore, "gradient" that of gradients, "differences" that of the
         gradient with finite differences, "half" float16, "graph" GRAPH mode.
@@ -146,7 +148,7 @@ class Case(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A call that raises; created by `refused`.
+    """Test case: a call that raises an error; created by `refused`.
 
     Attributes:
         error (type): The class of the error.
@@ -164,10 +166,10 @@ class Refusal(NamedTuple):
 
 
 def case(target, /, *inputs, **attributes):
-    """Return a call of a class, constructed with `attributes`, or of a function."""
+    """Return a test case that calls a class, constructed with `attributes`, or a function."""
     return Case(target, inputs, attributes)
 
 
 def refused(error, target, /, *inputs, says=None, **attributes):
-    """Return a call that raises `error` with a message that contains `says`, by default the operator's name."""
+    """Return a test case whose call raises `error` with `says`, by default the operator's name, in its message."""
     return Refusal(error, target, inputs, attributes, says)

@@ -35,7 +35,7 @@ _Declared = TypeVar("_Declared")
 
 
 class Spelling(NamedTuple):
-    """A public function, method or class that calls operators.
+    """A public function, method or class through which users call operators.
 
     Attributes:
         kind (str): "class", "function", "method" (of Tensor) or "numpy".
@@ -57,7 +57,7 @@ NUMPY: dict[str, Callable[..., Any]] = {}  # name in mindspore.numpy -> function
 
 
 def spell(kind: str, name: str, generation: int, target: Any, operators: tuple[type, ...]) -> None:
-    """Register a spelling. If both generations have one, the public name gets r1.1's."""
+    """Register a public name. If both generations have one, the public name gets r1.1's."""
     key = kind, name, generation
     if key in SPELLINGS:
         raise ValueError(f"The {kind} '{name}' of generation {generation} is declared twice.")
@@ -89,8 +89,8 @@ def spelling(
         operators (type): The declared classes that it calls.
         function (Union[str, tuple[str]]): Its names in `mindspore.ops`. Default: that of the decorated function, if
             neither `method` nor `numpy` is set.
-        method (Union[str, tuple[str]]): Its names among the methods of Tensor; a property is attached unchanged.
-        numpy (Union[str, tuple[str]]): Its names in `mindspore.numpy`.
+        method (Union[str, tuple[str]]): Names of the Tensor method; a property is attached unchanged.
+        numpy (Union[str, tuple[str]]): Names of the function in `mindspore.numpy`.
         generation (int): 1 if signature and defaults are r1.1's, 2 if they are those of MindSpore 2. Default: 2.
 
     Returns:
@@ -146,7 +146,9 @@ def keyword_aliases(
 
 
 class _Signature:
-    """Descriptor: the signature of attributes on the class, that of inputs on an instance."""
+    """Descriptor: the signature of a generated class. The class has that of its attributes, an instance that of its
+    inputs.
+    """
 
     def __init__(self, op):
         parameters = op.signature.parameters.values()
@@ -182,7 +184,8 @@ def operator(
     called: Sequence[str | tuple[str, ...]] = (),
     collective: bool = False,
 ) -> Any:
-    """Decorator: turn a pure function of jax arrays into a class, named after it, and further spellings.
+    """Decorator: turn a pure function of jax arrays into a class, named after it, and into further public functions and
+    methods.
 
     A name that begins with an underscore declares an operator without a public name: no re-export module has it, and
     messages and graphs show it without the underscore.
@@ -191,7 +194,7 @@ def operator(
         kernel (Callable): The function, if the decorator is used without arguments. Default: None.
         functional (str): Name of the functional form, inputs first, then attributes. Default: None, there is none.
         methods (tuple): Names of Tensor methods with this form; ``__radd__`` and the like swap their operands.
-        aliases (tuple): Further class names.
+        aliases (tuple): Further names of the class.
         writes (tuple): Names of Tensor inputs that are updated in place; the function returns their new values first.
         returns (str): "results" returns the function's results after the new values (the first written box if there are
             none), "written" returns the written boxes.
@@ -202,7 +205,7 @@ def operator(
         real (Callable): Maps the static inputs to the function that is differentiated if the results are integers, None
             for this function; see `core.eager.integer_gradients`.
         refuses (Callable): Takes the dict of attributes; raises if one excludes another.
-        generation (int): Of the functional form and the methods, see `Spelling`. Default: 1.
+        generation (int): Generation of the functional form and the methods, see `Spelling`. Default: 1.
         numpy (Union[str, Ufunc]): Name of the form in `mindspore.numpy`, for an element-wise operator;
             `core.operator.ufunc` has forms with several names or with other element types. Default: None.
         called (Sequence[Union[str, tuple[str]]]): Names that MindSpore 2 has for the first arguments of the functional
@@ -226,7 +229,7 @@ def operator(
                 raise ValueError(f"The operator {key} is declared twice.")
             REGISTRY[key] = op
             spell("class", key, 1, cls, (cls,))
-        shown_names = _shown_names(op, called)
+        shown_names = _register_argument_names(op, called)
         form = _make_function(op, functional or (methods[0] if methods else op.name.lower()), shown_names)
         op.functional, cls.functional = form, staticmethod(form)
         if functional:
@@ -290,14 +293,14 @@ def with_source_of(fn: Callable[..., Any], kernel: Callable[..., Any], doc: str)
 def variant(
     cls: type, when: Callable[[dict[str, Any]], bool], writes: tuple[str, ...] = (), random: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the declared class `cls` runs this function instead if `when(attributes)` is true.
+    """Decorator: make the declared class `cls` run the decorated function instead if `when(attributes)` is true.
 
     An operator that writes in place or draws random numbers only for some attributes thus does neither for the
     others: its inputs are then no outputs of a graph, and no key is drawn.
 
     Args:
         cls (type): A declared class; both functions have its attributes and its name in the graph.
-        when (Callable): Takes the dict of attributes.
+        when (Callable): Takes the dict of attributes, returns a bool.
         writes (tuple): Names of inputs that the function updates.
         random (bool): True if the function takes a key first.
     """
@@ -319,8 +322,10 @@ def variant(
     return declare
 
 
-def _shown_names(op, called):
-    """Return {declared name: shown name} of arguments that MindSpore 2 names differently; `op` learns all names."""
+def _register_argument_names(op, called):
+    """Return {declared name: shown name} of arguments that MindSpore 2 names differently, and register all their names
+    in `op.called`.
+    """
     shown_names = {}
     for declared_name, others in zip([i.name for i in op.inputs] + list(op.attributes), called):
         others = _as_names(others or declared_name)
@@ -380,7 +385,7 @@ def _make_function(op, name, shown_names) -> Callable:
     function.__signature__ = inspect.Signature(
         [
             p.replace(kind=p.POSITIONAL_OR_KEYWORD, name=shown_names.get(p.name, p.name))
-            for p in _defaults_last(op.signature.parameters.values())
+            for p in _sort_defaults_last(op.signature.parameters.values())
         ]
     )
     return function
@@ -398,8 +403,8 @@ def _exact_key(attributes):
 _PLAIN = frozenset((int, float, bool, str))
 
 
-def _defaults_last(parameters):
-    """Return parameters in a legal order for a signature in which all are positional."""
+def _sort_defaults_last(parameters):
+    """Return parameters with those that have a default last, a legal order if all are positional."""
     parameters = list(parameters)
     return [p for p in parameters if p.default is p.empty] + [p for p in parameters if p.default is not p.empty]
 

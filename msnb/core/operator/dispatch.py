@@ -30,15 +30,15 @@ _BOX, _MANY, _STATIC = object(), object(), object()
 
 
 def call_of(op: "Operator") -> Callable[..., Any] | None:
-    """Return the `__call__` for the class of operator `op`; None for the inherited one."""
+    """Return the `__call__` for the class of operator `op`; None if the class keeps the inherited one."""
     if op.plain:
-        return _plain_call(op) if op.traced is None else traced_call(op)
+        return _make_plain_call(op) if op.traced is None else traced_call(op)
     if op.written or op.random or op.checks or op.rows is not None:
         return None
-    return _static_call(op)
+    return _make_static_call(op)
 
 
-def _plain_call(op):
+def _make_plain_call(op):
     """Return the `__call__` of an operator whose inputs are all required Tensors."""
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 
@@ -100,7 +100,7 @@ def _plain_call(op):
     return call
 
 
-def _static_call(op):
+def _make_static_call(op):
     """Return the `__call__` of an operator with static inputs, tuples of Tensors, or optional Tensors.
 
     It caches the kernel for the types and static values of a call.

@@ -63,7 +63,7 @@ class Input:
 
 
 class AttributeInputs(Protocol):
-    """Attributes of an operator that are inputs of the program, see `traced_attributes`."""
+    """Protocol of the attributes of an operator that are inputs of the program, see `traced_attributes`."""
 
     constants: dict[str, tuple[float, ...]]
 
@@ -77,7 +77,7 @@ class AttributeInputs(Protocol):
 
 
 class Operator:
-    """A declared operator, created by `declare.operator`, which describes the arguments.
+    """A declared operator. `declare.operator` creates it and describes the arguments.
 
     Attributes:
         checks (tuple[Check]): Checks of input values. Each kernel stores the positions of the checked inputs.
@@ -239,7 +239,7 @@ class Operator:
 
     def _make_kernel(self, attributes, layout, statics):
         """Create a kernel with its checks and sparse gradient, which follows `Primitive.recompute` in a gradient."""
-        kernel = self._build(attributes, layout, statics)
+        kernel = self._make_kernel_function(attributes, layout, statics)
         if self.checks:
             kernel.checked = value_checks.locate_inputs(self, attributes, layout, statics)
         if self.rows is not None and (rows := self.rows(*statics)) is not None:
@@ -256,7 +256,7 @@ class Operator:
         wrapped.rows, wrapped.checked = kernel.rows, kernel.checked
         return wrapped
 
-    def _build(self, attributes, layout, statics):
+    def _make_kernel_function(self, attributes, layout, statics):
         fn = self.fn
         settings = dict(attributes)
         settings.update({i.name: s for i, s in zip([i for i in self.inputs if i.kind is not None], statics)})
@@ -277,11 +277,11 @@ class Operator:
                 else:
                     args.append(tuple(next(arrays) for _ in range(entry[0])))
             out = fn(*args, **attributes)
-            return self._fit_written(out, args) if self.written else out
+            return self._cast_written(out, args) if self.written else out
 
         return Kernel(name, call_with_layout)
 
-    def _fit_written(self, out, args):
+    def _cast_written(self, out, args):
         """Cast new values to the dtype of the Parameter that they replace; MindSpore never widens in-place results."""
         outs = list(out) if isinstance(out, tuple) else [out]
         shift = 1 if self.random else 0
@@ -294,7 +294,7 @@ class Operator:
 
     # ------------------------------------------------------------------ calls
     def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
-        """Run on positional `args` with normal-form `attributes`. Takes and returns boxes."""
+        """Run the operator on positional `args` with normal-form `attributes`. Takes and returns Tensors."""
         inputs = self.inputs
         if kwargs or len(args) != len(inputs):
             args = self._bind(args, kwargs or {})
@@ -314,7 +314,7 @@ class Operator:
                 layout.append(-1)
                 statics.append(inp.kind(arg, inp.name, self.name))
             elif inp.many:
-                items = self._check_many(inp, arg)
+                items = self._to_tensor_list(inp, arg)
                 if _thread.compute_dtype is not None:
                     items = in_precision(items)
                 layout.append((len(items),))
@@ -326,14 +326,14 @@ class Operator:
                 layout.append(1)
                 boxes.append(arg)
                 arrays.append(arg._array if type(arg) is Tensor else operand(arg, self.name, inp.name))
-        targets = self._targets(args) if self.written else ()
+        targets = self._find_written_tensors(args) if self.written else ()
         if self.random:
             arrays.insert(0, random_stream.next_key())
             boxes.insert(0, None)
         return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
 
     def _look_up_in_precision(self, attributes, args):
-        """Call in the precision of `Cell.to_float`: the rows are cast and not the table."""
+        """Look up rows of a table, and cast the rows instead of the table to the precision of `Cell.to_float`."""
         dtype, _thread.compute_dtype = _thread.compute_dtype, None
         try:
             out = self(attributes, args)
@@ -342,7 +342,7 @@ class Operator:
         return cast_tensor(out, dtype)
 
     def call_again(self, settings: dict[str, Any], layout: tuple[Any, ...] | None, tensors: Iterable[Any]) -> Any:
-        """Repeat a call that a graph has with these settings and this layout, see `GraphName`.
+        """Repeat a call of this operator with the settings and the layout that a graph has, see `GraphName`.
 
         Args:
             settings (dict): Attributes and static inputs in normal form; missing ones have their default.
@@ -367,7 +367,7 @@ class Operator:
         return self.select_variant(attributes)(attributes, args)
 
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
-        """Check the inputs, run `kernel` on `arrays`, box and record the results, and rebind the `targets`."""
+        """Check the inputs, run `kernel` on `arrays`, record the results as Tensors, and rebind the `targets`."""
         if self.checks:
             value_checks.check_inputs(self, kernel, arrays)
         if kernel.rows is not None and _thread.frame is not None:
@@ -383,7 +383,7 @@ class Operator:
     def finish(
         self, out: Any, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()
     ) -> Any:
-        """Box and record the results of `kernel` for `arrays`, and rebind the `targets`."""
+        """Wrap the results of `kernel` for `arrays` in Tensors, record them, and rebind the `targets`."""
         if type(out) is not tuple:
             if _thread.frame is None:
                 out = copy_if_aliased(out, arrays)
@@ -411,8 +411,8 @@ class Operator:
             return targets[0] if len(targets) == 1 or not self.returns_written else tuple(targets)
         return rest[0] if len(rest) == 1 else rest
 
-    def _targets(self, args):
-        """Return the boxes to be written."""
+    def _find_written_tensors(self, args):
+        """Return the Tensors among `args` that the operator writes in place."""
         targets = []
         for position in self.written:
             target = args[position]
@@ -424,7 +424,7 @@ class Operator:
             targets.append(target)
         return targets
 
-    def _check_many(self, inp, arg):
+    def _to_tensor_list(self, inp, arg):
         if not isinstance(arg, (tuple, list)):
             raise TypeError(
                 f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, but got {describe(arg)}."
@@ -439,7 +439,7 @@ class Operator:
         arrays: Sequence[Any],
         targets: Sequence[Any] = (),
     ) -> Any:
-        """Raise `error` of a kernel as MindSpore's error.
+        """Raise the MindSpore error for an `error` that a kernel raised.
 
         If a training step of another thread donated the array of a Parameter meanwhile, run the kernel again.
         """
@@ -458,7 +458,7 @@ class Operator:
         raise explained from None
 
     def by_own_names(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return keyword arguments under the declared names; MindSpore 2's names are accepted.
+        """Return keyword arguments with names of MindSpore 2 replaced by the declared names.
 
         Raises:
             TypeError: If one of them is given by both of its names.
@@ -498,7 +498,7 @@ class Operator:
 
 
 def operand(value: Any, op: str, name: str) -> Any:
-    """Return the array of one Tensor input. Python numbers are returned unchanged, other objects are refused."""
+    """Return the array of one Tensor input. Python numbers are returned unchanged; other objects raise an error."""
     kind = type(value)
     if kind is Tensor:
         return value._array

@@ -96,7 +96,8 @@ class Primitive:
         *,
         strategy: tuple[tuple[int, ...], ...] | None = None,
     ) -> Self:
-        """Set the sharding of this operator over devices in SEMI_AUTO_PARALLEL mode; its node in the graph shows it.
+        """Set how the tensors of this operator are divided among devices in SEMI_AUTO_PARALLEL mode; its node in the
+        graph shows it.
 
         Args:
             in_strategy (tuple): For each input a tuple with the number of shards of each axis, or the result of a

@@ -2,9 +2,9 @@
 
 An operator whose declaration has `rows=` has a sparse gradient in both modes: a function that maps the static inputs to
 None for a dense gradient, else to a function of (table, indices, cotangent) that returns (indices, values), one index
-and one slice for each row. The table is the first input. On the tape its node returns the rows. In
-a graph a custom gradient stores the rows in the `LookupTables` of the innermost gradient. The gradient is dense if
-another operator reads the table, and for look-ups inside a loop, a branch or another part of a graph that JAX
+and one slice for each row. The table is the first input. On the tape the node of the look-up returns
+the rows. In a graph a custom gradient stores the rows in the `LookupTables` of the innermost gradient. The gradient is
+dense if another operator reads the table, and for look-ups inside a loop, a branch or another part of a graph that JAX
 differentiates separately.
 """
 
@@ -29,11 +29,11 @@ _thread = trace_state.thread
 
 
 class LookupTables:
-    """The Parameters of a gradient in a graph that are tables, and the rows of their gradients.
+    """The Parameters of a gradient in a graph that are embedding tables, and the rows of their sparse gradients.
 
     Args:
         params (Sequence[Parameter]): Variables of the gradient.
-        arrays (Sequence[jax.Array]): Their stand-ins in the trace.
+        arrays (Sequence[jax.Array]): Arrays that represent them in the trace.
     """
 
     def __init__(self, params: Sequence[Parameter], arrays: Sequence[Any]) -> None:
@@ -57,7 +57,7 @@ class LookupTables:
         return RowTensor(box(indices), box(values), tuple(gradient.shape))
 
 
-def _tables_of(param: Any, array: Any) -> "LookupTables | None":
+def _find_lookup_tables(param: Any, array: Any) -> "LookupTables | None":
     """Return the `LookupTables` that collect rows for `param`, None if its gradient has to be dense."""
     passed: list[TraceFrame] = []
     frame = _thread.frame
@@ -79,7 +79,7 @@ def collecting_kernel(kernel: Kernel, table: Any, array: Any) -> Any:
     """Return the kernel of a look-up in a graph: one that collects rows if `table` (with `array`) is a Parameter whose
     gradient can be sparse, else `kernel`.
     """
-    tables = _tables_of(table, array) if isinstance(table, Parameter) else None
+    tables = _find_lookup_tables(table, array) if isinstance(table, Parameter) else None
     if tables is None:
         return kernel
     tables.reads[id(table)] -= 1  # the read that created `array`

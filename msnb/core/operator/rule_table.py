@@ -14,7 +14,7 @@ _ABSENT = object()
 
 
 class MissingRule(NotImplementedError):
-    """An operator has no entry in a rule table."""
+    """Raised if an operator has no entry in a rule table."""
 
 
 class Coverage(NamedTuple):
@@ -40,8 +40,8 @@ class RuleTable:
     operator.
 
     Args:
-        what (str): An entry in words, with its article: ``"a sharding rule"``.
-        remedy (str): What to do about a missing entry; ``{name}`` is replaced by the name of the operator.
+        what (str): Description of an entry, with its article: ``"a sharding rule"``.
+        remedy (str): Advice about a missing entry; ``{name}`` is replaced by the name of the operator.
         key (Callable): Maps an object to a name, for a table of objects that are no operators of msnb, such as JAX's
             primitives. Default: None, the operator itself is the key.
 

@@ -16,14 +16,14 @@ def tensor(
     init: Any = None,
     const_arg: bool = False,
 ) -> Tensor:
-    """A Tensor, see `Tensor`.
+    """Return a Tensor, see `Tensor`.
 
     Args:
         input_data (Union[Tensor, float, int, bool, tuple, list, numpy.ndarray]): Its values. Default: None.
         dtype (mindspore.dtype): Its element type. Default: None, that of `input_data`.
         shape (Union[tuple, list, int]): Its shape, where `init` gives the values. Default: None.
-        init (Initializer): Draws the values. Default: None.
-        const_arg (bool): Whether a graph takes it as a constant; without effect. Default: False.
+        init (Initializer): Computes the values. Default: None.
+        const_arg (bool): True if a graph takes it as a constant; no effect. Default: False.
 
     Returns:
         Tensor.

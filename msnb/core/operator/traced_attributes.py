@@ -60,8 +60,8 @@ class TracedAttributes:
         self._opened: dict[tuple[str, ...], Operator] = {}
 
     def open(self, op: Operator, attributes: dict[str, Any], is_graph: bool) -> tuple[tuple[str, ...], Operator]:
-        """Return (names, operator): attributes of `op` that are inputs now, and the operator that takes them as its
-        last inputs.
+        """Return (names, operator): those attributes of `op` that are inputs now, and the operator that takes them as
+        its last inputs.
         """
         names = tuple(
             [

@@ -29,7 +29,7 @@ _TRUTH = _conversions((*_INTEGERS, *mstype.float_type, mstype.bfloat16), mstype.
 
 
 class Ufunc(NamedTuple):
-    """The numpy forms of an operator.
+    """Functions of `mindspore.numpy` made from one operator, and the element types in which they compute.
 
     Attributes:
         names (tuple[str]): Names of the functions.
@@ -44,46 +44,48 @@ class Ufunc(NamedTuple):
     meet: Callable[[Tensor, Tensor], list[Tensor]] = common_type
 
     def taking(self, *operands: str) -> "Ufunc":
-        """Return the same forms with other names of the operands."""
+        """Return the same functions with other names of their operands."""
         return self._replace(operands=operands)
 
 
 def as_given(*names: str) -> Ufunc:
-    """Forms that compute in the element type of the operands."""
+    """Declare functions of `mindspore.numpy` that compute in the element type of the operands."""
     return Ufunc(names, {})
 
 
 def of_array(*names: str) -> Ufunc:
-    """Forms in which a scalar takes the element type of the other operand, an array."""
+    """Declare functions of `mindspore.numpy` in which a scalar takes the element type of the other, an array."""
     return Ufunc(names, {}, meet=array_type)
 
 
 def number(*names: str) -> Ufunc:
-    """Forms that convert bool to int32."""
+    """Declare functions of `mindspore.numpy` that convert bool to int32."""
     return Ufunc(names, _NUMBER)
 
 
 def real(*names: str) -> Ufunc:
-    """Forms that convert integers and bool to float32."""
+    """Declare functions of `mindspore.numpy` that convert integers and bool to float32."""
     return Ufunc(names, _REAL)
 
 
 def angle(*names: str) -> Ufunc:
-    """Forms that convert 8-bit integers and bool to float16, other integers to float32."""
+    """Declare functions of `mindspore.numpy` that convert 8-bit integers and bool to float16, other integers to
+    float32.
+    """
     return Ufunc(names, _ANGLE)
 
 
 def angles(*names: str) -> Ufunc:
-    """Forms of two operands, each converted as by `angle` before promotion."""
-    return Ufunc(names, _ANGLE, meet=_as_angles)
+    """Declare functions of `mindspore.numpy` that convert each of two operands as by `angle` before promotion."""
+    return Ufunc(names, _ANGLE, meet=_convert_angles)
 
 
-def _as_angles(x, y):
+def _convert_angles(x, y):
     return common_type(*[t.astype(_ANGLE.get(t._array.dtype, t.dtype)) for t in (x, y)])
 
 
 def truth(*names: str) -> Ufunc:
-    """Forms that convert every number to bool: True if it is not 0."""
+    """Declare functions of `mindspore.numpy` that convert every number to bool: True if it is not 0."""
     return Ufunc(names, _TRUTH)
 
 
@@ -96,7 +98,7 @@ def in_type(result: Tensor, dtype: Any, function: str) -> Tensor:
 
 
 def form_of(op: Any, name: str, ufunc: Ufunc) -> Callable[..., Tensor]:
-    """Return the numpy form `name` of an `Operator` of one or two Tensors."""
+    """Return the function `name` of `mindspore.numpy` that runs an `Operator` of one or two Tensors."""
     prim, enters, meet = op.primitive(), ufunc.enters, ufunc.meet
     call = type(prim).__call__
     operands = ufunc.operands or (("x",) if len(op.inputs) == 1 else ("x1", "x2"))

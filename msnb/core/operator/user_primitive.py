@@ -28,7 +28,9 @@ _thread = trace_state.thread
 
 
 def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., None]:
-    """Decorator for `__init__` of a Primitive: names it after its class and stores every argument as an attribute."""
+    """Decorator for `__init__` of a Primitive: name the Primitive after its class and store every argument as an
+    attribute.
+    """
     signature = inspect.signature(fn)
 
     @functools.wraps(fn)
@@ -84,7 +86,7 @@ class PrimitiveWithInfer(Primitive):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "__call__" in cls.__dict__:
-            cls.__call__ = _as_node(cls.__dict__["__call__"])
+            cls.__call__ = _wrap_with_node_fallback(cls.__dict__["__call__"])
 
     def _attributes_changed(self):
         self.__dict__.pop("_own_kernel", None)
@@ -92,19 +94,19 @@ class PrimitiveWithInfer(Primitive):
             count_change(self)
 
     def infer_shape(self, *args: Any) -> Any:
-        """Shape of the output; None if only the kernel defines it."""
+        """Return the shape of the output; None if only the kernel defines it."""
         return None
 
     def infer_dtype(self, *args: Any) -> Any:
-        """dtype of the output; None if only the kernel defines it."""
+        """Return the dtype of the output; None if only the kernel defines it."""
         return None
 
     def infer_value(self, *args: Any) -> Any:
-        """Value of the output if it is constant; None otherwise."""
+        """Return the value of the output if it is constant; None otherwise."""
         return None
 
     def kernel(self, *arrays: Any) -> Any:
-        """The computation over jax arrays.
+        """Compute the output from jax arrays.
 
         Raises:
             NotImplementedError: If the subclass gives none.
@@ -201,7 +203,7 @@ def _compute(prim, shapes, dtypes, *arrays):
     return call_abstractly(prim.name, arrays, shapes, dtypes)
 
 
-def _as_node(call):
+def _wrap_with_node_fallback(call):
     """Wrap a `__call__` that a class defines: if it raises NotImplementedError, a graph gets a node without
     computation.
     """

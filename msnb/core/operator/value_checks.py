@@ -6,9 +6,8 @@ A declaration names them: ``@operator(checks=[index("indices", "params", "axis")
   line. For others the device computes an error code, which `core.state.deferred_errors` raises at the next read of a
   value.
 - GRAPH mode: labels are always checked. The program returns an error code without waiting for it, and a step with a
-wrong
-  label leaves every Parameter unchanged. Everything else is checked only with ``set_context(check_indices=True)`` or
-  ``%%mindspore --check``; the call of the program then raises. Constants are checked while tracing.
+  wrong label leaves every Parameter unchanged. Everything else is checked only with ``set_context(check_indices=True)``
+  or ``%%mindspore --check``; the call of the program then raises. Constants are checked while tracing.
 """
 
 import os
@@ -35,7 +34,7 @@ context.on_change("check_indices", lambda _: trace_state.epoch.bump())  # each s
 
 
 class Range(NamedTuple):
-    """The values of an input and their allowed range.
+    """The values of an input and the range that they must lie in.
 
     Attributes:
         values (jax.Array): Integers of any shape.
@@ -54,13 +53,13 @@ class Check:
     """A check of the values of an input.
 
     Args:
-        name (str): The input.
+        name (str): Name of the input.
         ranges (Callable): Takes the inputs and attributes by name, a dict, and returns `Range`s; an empty list if
             another argument is wrong, which the kernel reports better.
         error (type): The class of the error, as in MindSpore. Default: RuntimeError.
         always (bool): Check in GRAPH mode by default. Default: False.
         what (str): Noun for the values in the message. Default: "indices".
-        sentence (str): What the input should be, for the message, with {value} for the first wrong value. Default:
+        sentence (str): Requirement on the input for the message, with {value} for the first wrong value. Default:
             None, the bounds.
         of_result (bool): The operator's only result tells that the input was wrong. `ranges` then takes the result,
             too, as "result", and the check follows the kernel. Default: False.
@@ -90,11 +89,11 @@ class Check:
 def index(
     name: str, of: str, axis: int | str = 0, negative: bool = True, error: type[Exception] = RuntimeError
 ) -> Check:
-    """Return a check of indices along an axis of another input.
+    """Return a check that indices lie within an axis of another input.
 
     Args:
-        name (str): The input with the indices.
-        of (str): The input that is indexed.
+        name (str): Name of the input with the indices.
+        of (str): Name of the input that is indexed.
         axis (Union[int, str]): Its axis, or the name of the input or attribute with the axis. Default: 0.
         negative (bool): Negative indices count from the end. Default: True.
         error (type): The class of the error. Default: RuntimeError.
@@ -110,10 +109,10 @@ def index(
 
 
 def position(name: str, of: str, error: type[Exception] = RuntimeError) -> Check:
-    """Return a check of positions, the last axis of an input, in the first dimensions of another.
+    """Return a check that positions, the last axis of an input, lie within the first dimensions of another input.
 
     Args:
-        name (str): The input with the positions.
+        name (str): Name of the input with the positions.
         of (str): The input that is indexed, or an input that is a shape.
         error (type): The class of the error. Default: RuntimeError.
     """
@@ -134,10 +133,10 @@ def label(
     error: type[Exception] = RuntimeError,
     always: bool = True,
 ) -> Check:
-    """Return a check of class numbers, which GRAPH mode does by default.
+    """Return a check that labels are class numbers; GRAPH mode runs it by default.
 
     Args:
-        name (str): The input with the labels.
+        name (str): Name of the input with the labels.
         classes (Callable): Takes the inputs and attributes by name, a dict, and returns the number of classes.
         ignored (str): The attribute that names a label that is ignored. Default: None.
         error (type): The class of the error. Default: RuntimeError.
@@ -151,13 +150,13 @@ def label(
 
 
 class Finding:
-    """A possible error; its sentence is made once the wrong value is known.
+    """A possible error of a value check. Its message is created once the wrong value is known.
 
     Args:
-        op (str): The operator.
+        op (str): Name of the operator.
         check (Check): The check that may fail.
         bounds (Range): Range with the bounds; its values may be deleted.
-        late (bool): True if no call waits for the error code.
+        is_deferred (bool): True if no call waits for the error code.
     """
 
     __slots__ = ("op", "check", "low", "high", "ignored", "is_deferred")
@@ -224,7 +223,7 @@ _check_kernels = {
 _NO_ERROR = np.zeros(2, np.int32)
 
 
-def _check_arguments(bounds, code, before):
+def _make_update_arguments(bounds, code, before):
     """Return the arguments of `_update_error_code`."""
     values, high, low, ignored = bounds
     return values, np.array(high) if isinstance(high, tuple) else high, low, ignored, code, before
@@ -248,7 +247,7 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
             raise Finding(op, check, bounds, False).error(wrong_value)
     else:
         deferred_errors.defer(
-            _check_kernels[check.what].call(*_check_arguments(bounds, 1, _NO_ERROR)),
+            _check_kernels[check.what].call(*_make_update_arguments(bounds, 1, _NO_ERROR)),
             _DeferredReport(Finding(op, check, bounds, True), user_location()),
         )
 
@@ -256,7 +255,7 @@ def check_range(op: str, check: Check, bounds: Range) -> None:
 def _check_in_graph(frame, op, check, bounds):
     finding = Finding(op, check, bounds, not _state.check_indices)
     code = frame.trace.errors.add(finding, user_location())
-    frame.error = _check_kernels[check.what].run(*_check_arguments(bounds, code, frame.current_error()))
+    frame.error = _check_kernels[check.what].run(*_make_update_arguments(bounds, code, frame.current_error()))
 
 
 class _DeferredReport:
@@ -278,7 +277,7 @@ class _DeferredReport:
 
 # ---------------------------------------------------------------------- operators with checks
 class CheckedOperator(Protocol):
-    """The attributes of an `Operator` that its checks read."""
+    """Protocol of `Operator`: the attributes that its checks read."""
 
     name: str
     inputs: list[Any]
@@ -307,12 +306,12 @@ def locate_inputs(
 
 
 def check_inputs(op: CheckedOperator, kernel: Kernel, arrays: Sequence[Any]) -> None:
-    """Do the checks of `op` on the inputs of `kernel`; see `check_range` for the errors."""
+    """Check the inputs of `kernel` with the checks of `op`; see `check_range` for the errors."""
     _check_values(op, kernel, arrays, {}, of_result=False)
 
 
 def check_result(op: CheckedOperator, kernel: Kernel, arrays: Sequence[Any], result: Any) -> None:
-    """Do the checks of `op` on the array that `kernel` has returned; see `check_range` for the errors."""
+    """Check the array that `kernel` has returned with the checks of `op`; see `check_range` for the errors."""
     _check_values(op, kernel, arrays, {"result": result}, of_result=True)
 
 

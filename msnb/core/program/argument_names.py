@@ -8,7 +8,7 @@ from msnb.core.tensor.pytree import flatten
 
 
 def argument_name(fn: Callable[..., Any], rebuild: Callable[[list[Any]], Any], leaves: list[Any], spot: int) -> str:
-    """Return the name of the dynamic leaf at `spot`: the parameter of `fn` that it is passed for."""
+    """Return the name of the traced argument at `spot`: the parameter of `fn` that it is passed for."""
     marks: list[object] = [None] * len(leaves)
     marks[spot] = _MARK
     args, kwargs = rebuild(marks)
@@ -28,7 +28,9 @@ _MARK = object()
 
 
 def _name_at(names, position):
-    """Return the name of the argument at `position`. Arguments of ``*inputs`` are ``inputs0``, ``inputs1``, ..."""
+    """Return the name of the parameter for the argument at `position`. Arguments of ``*inputs`` are ``inputs0``,
+    ``inputs1``, ...
+    """
     if position < len(names) and not names[position].startswith("*"):
         return names[position]
     rest = next((n for n in names if n.startswith("*")), None)

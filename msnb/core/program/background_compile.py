@@ -22,12 +22,12 @@ SILENT = 2.0  # seconds before a progress line is shown
 
 
 class _Job:
-    """One compilation.
+    """One compilation that runs in a thread.
 
     Args:
         form (Callable): The `jax.jit` function.
         arguments (tuple): Shapes, dtypes and shardings of its arguments.
-        jaxpr (Jaxpr): The graph, for its names.
+        jaxpr (Jaxpr): The graph, of which the names are used.
         device (jax.Device): Target device, None for JAX's default.
     """
 
@@ -37,7 +37,8 @@ class _Job:
         self.started = time.perf_counter()
         self.settings = thread_settings()
         self.error = None
-        # Waited for instead of the thread: after a Stop inside of join(), Python 3.11 and 3.12 take it for ended.
+        # The wait is for this event and not for the thread: after a Stop in join(), Python 3.11 and 3.12 count the
+        # thread as ended.
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._run_job, name="msnb-compile")
         self.thread.start()
@@ -69,7 +70,7 @@ def is_compiling() -> bool:
 
 
 class TracedProgram(Protocol):
-    """The attributes of a `Program` that its compilation reads."""
+    """Protocol of `Program`: the attributes that its compilation reads."""
 
     device: Any
     jaxpr: ClosedJaxpr
@@ -82,7 +83,7 @@ class TracedProgram(Protocol):
 
 
 def compile_ahead(program: TracedProgram, form: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile `form` before it is called, and return when that is done.
+    """Compile `form` in a thread before it is called, and wait until it is compiled.
 
     A progress line is shown if progress lines are on. A Stop reaches the main thread only, so on other threads this
     does nothing and the call compiles.

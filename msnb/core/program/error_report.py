@@ -11,7 +11,7 @@ from msnb.core.state import deferred_errors
 
 
 class ErrorReport:
-    """The possible run-time errors of one program.
+    """The possible run-time errors of one program, and the code of each.
 
     Args:
         entries (list): (exception or `Finding`, location). The code of an entry is its index + 1. A location is
@@ -28,7 +28,7 @@ class ErrorReport:
         self._waits: bool = not all(isinstance(e, Finding) and e.is_deferred for e, _ in entries)
 
     def report(self, verdict: Any) -> None:
-        """Raise the error of a run, if any, now or at a later poll.
+        """Raise the error of a run, if it has one, now or at a later poll.
 
         Args:
             verdict (jax.Array): The code, 0 for none, and the offending value.

@@ -21,7 +21,8 @@ from msnb.core.sharding.partitioner import ArrayShardings
 def flatten_call(
     graphs: list[Any], n_results: int, copied: set[int], rollback: list[int], n_own: int | None = None
 ) -> Callable[..., Any]:
-    """Return a function (Parameters, random number, arguments) -> (new arrays of written Parameters, results).
+    """Return `graphs` as one function (Parameters, random number, arguments) -> (new arrays of written Parameters,
+    results).
 
     If the last result, the error code, is not 0, the written Parameters keep their old arrays, the inputs at
     `rollback`.
@@ -85,7 +86,7 @@ def jit_call(
     return call if shardings is None or shardings.calling is None else shardings.calling(call, shardings)
 
 
-_SMALL_BYTES = 4096  # bytes
+_SMALL_BYTES = 4096  # largest buffer that is not donated on a GPU
 
 
 def undonated_indices(written: Sequence[Any]) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""Extra outputs: a variant of a compiled program that also returns values for an observer.
+"""Variants of a compiled program that also return values for an observer, as extra outputs.
 
 An event (`core.state.events`) only reports that a program ran. An observer has values computed inside the program, in
 the one compiled call. An observer has two methods:
@@ -22,7 +22,7 @@ from msnb.core.state import events, trace_state
 
 
 class Run(NamedTuple):
-    """One run of an observed program.
+    """One run of an observed program: inputs, outputs and extra outputs.
 
     Attributes:
         inputs (list[jax.Array]): In the order of ``program.jaxpr``. A later run of another program that is not observed
@@ -57,7 +57,7 @@ def remove(observer: Any) -> None:
 
 
 def rewrite_program(observer: Any, program: Any) -> Any:
-    """Return the form of `program` that `observer` asks for. If it fails, drop the observer and return None."""
+    """Return the variant of `program` that `observer` asks for. If it fails, drop the observer and return None."""
     try:
         return observer.rewrite(program)
     except Exception as problem:

@@ -20,12 +20,12 @@ from msnb.core.program import persistent_cache
 
 
 class _GraphIndex:
-    """Index from the fingerprint of a graph to its executable; the interface that `lower_when_needed` calls."""
+    """Index from the fingerprint of a graph to its executable, for `lower_when_needed`."""
 
     def __init__(self):
         self._files, self._notes = None, {}  # key -> {state: location of the executable}, of these files
 
-    def _current_notes(self):
+    def _notes_of_current_cache(self):
         files = persistent_cache.in_use()
         if files is not self._files:
             self._files, self._notes = files, {}
@@ -50,7 +50,7 @@ class _GraphIndex:
 
     def has(self, key):
         """Return True if an executable exists for a graph with this key."""
-        notes, files = self._current_notes(), self._files
+        notes, files = self._notes_of_current_cache(), self._files
         if key not in notes:
             note = None if files is None else files.note(key)
             if note is None:
@@ -59,12 +59,12 @@ class _GraphIndex:
         return True
 
     def find(self, key, state):
-        """Return the entry of a graph for equal compilation conditions, or None."""
-        return self._current_notes().get(key, {}).get(state)
+        """Return the entry stored for a graph that was compiled under equal conditions, or None."""
+        return self._notes_of_current_cache().get(key, {}).get(state)
 
     def remember(self, key, state, entry):
-        """Store the location of the executable of a graph."""
-        notes, files = self._current_notes(), self._files
+        """Store where the executable of a graph is."""
+        notes, files = self._notes_of_current_cache(), self._files
         if files is not None:
             notes[key] = {**notes.get(key, {}), state: entry}
             files.take_note(key, notes[key])
@@ -72,7 +72,9 @@ class _GraphIndex:
 
 @functools.cache
 def _fingerprint_code():
-    """Fingerprint the code of operators and of their compilation, by sizes and modification times of the files."""
+    """Return a fingerprint of the code of operators and of their compilation, from sizes and modification times of the
+    files.
+    """
     facts: list[Any] = [__version__]
     try:
         for folder in ("core", "ops", "common"):

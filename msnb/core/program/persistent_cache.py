@@ -39,7 +39,7 @@ def default_folder():
 
 
 def _hash_machine():
-    """Hash everything that an executable depends on: versions and the instruction set of the processor."""
+    """Return a hash of everything that an executable depends on: versions and the instruction set of the processor."""
     instructions = platform.processor()
     with contextlib.suppress(OSError):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
@@ -87,14 +87,14 @@ class CompiledFiles:
         return None if content is None else json.loads(content)
 
     def take_note(self, key: str, value: Any) -> None:
-        """Store a JSON value beside the executables."""
+        """Store a JSON value in the folder of the executables."""
         self._write(_file_name(key) + _NOTE, json.dumps(value).encode())
 
     # ------------------------------------------------------------------ files
     def _read(self, name):
         path = self.folder / name
         try:
-            if not self._may_use():
+            if not self._is_usable():
                 return None
             content = path.read_bytes()
             if _checksum(name, content[_DIGEST:]) != content[:_DIGEST]:
@@ -108,7 +108,7 @@ class CompiledFiles:
 
     def _write(self, name, value):
         try:
-            if not self._may_use(make=True):
+            if not self._is_usable(make=True):
                 return
             with writing(self.folder / name, permissions=0o600, durable=False) as file:
                 file.write(_checksum(name, value) + value)
@@ -124,7 +124,7 @@ class CompiledFiles:
         return self.folder
 
     # ------------------------------------------------------------------ maintenance
-    def _may_use(self, make=False):
+    def _is_usable(self, make=False):
         """Return True if the folder exists and only the user can write to it; with `make`, create it first."""
         if self._usable is None:
             if make:
@@ -215,7 +215,7 @@ def use(root):
     jax_compilation.install_cache(_current, lambda: getattr(_compilation, "digest", ""))
 
 
-def _follow_context(_=None):
+def _apply_context_settings(_=None):
     setting = context._state.enable_compile_cache
     if setting is None:
         use(default_folder())
@@ -227,14 +227,16 @@ def _follow_context(_=None):
 
 
 for _setting in ("enable_compile_cache", "compile_cache_path"):
-    context.on_change(_setting, _follow_context)
+    context.on_change(_setting, _apply_context_settings)
 if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compilation_cache:
-    _follow_context()  # else the user's own settings of JAX are left as they are
+    _apply_context_settings()  # else the user's own settings of JAX are left as they are
 
 
 @contextlib.contextmanager
 def compiling(jaxpr):
-    """Mark that this thread compiles a program, and make the Cell paths of its operators part of the cache key."""
+    """Context manager: mark that this thread compiles a program, and make the Cell paths of its operators part of the
+    cache key.
+    """
     # JAX's key leaves out the name stacks of operators, which views and profiles show.
     paths = "" if _current is None else "\n".join(_iterate_scopes(jaxpr, set()))
     _compilation.digest = hashlib.blake2b(paths.encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""The devices of a program's arrays, for programs over several devices."""
+"""Placement of the arrays of a program on several devices."""
 
 import copy
 import itertools
@@ -10,10 +10,10 @@ _BATCH_BYTES = 256 << 20  # bytes of Parameters that are moved to their devices 
 
 
 class Placement:
-    """The shardings of a program's arrays.
+    """The shardings of a program's arrays, and the move of Parameters to them.
 
     Args:
-        program (Staged): The traced function; its partitioner says which shardings.
+        program (Staged): The traced function; its partitioner returns the shardings.
 
     Attributes:
         shardings (Union[ArrayShardings, None]): The shardings; None for one device.
@@ -23,7 +23,7 @@ class Placement:
 
     def __init__(self, program: Any) -> None:
         self.shardings: ArrayShardings | None = None
-        # Raised by the first run: a program for other devices can be viewed.
+        # The first run raises it: until then, a program for other devices can be viewed.
         self._error: RuntimeError | None = None
         try:
             if program.spread is not None:
@@ -32,7 +32,7 @@ class Placement:
             self._error = error
 
     def place_parameters(self, written: list[Any], read: list[Any]) -> None:
-        """Move Parameters to their shardings.
+        """Move the arrays of Parameters to the devices of their shardings.
 
         Raises:
             RuntimeError: If the program is for devices that this process does not have.
@@ -46,7 +46,7 @@ class Placement:
             return
         pairs = list(zip([*written, *read], [*shardings.written, *shardings.read], strict=True))
         while pairs:
-            # Bounds the memory of unsharded copies.
+            # Batches limit the memory of unsharded copies.
             count = _count_in_batch([p for p, _ in pairs])
             misplaced = [(p, sharding) for p, sharding in pairs[:count] if p._stored().sharding != sharding]
             if misplaced:

@@ -40,7 +40,7 @@ _GRAPH = context.GRAPH_MODE
 
 
 class Program(Staged):
-    """A function staged for one signature, ready to run.
+    """A function traced for one signature of its arguments, ready to run.
 
     Attributes:
         reason (str): Reason of the compilation.
@@ -161,7 +161,7 @@ class Program(Staged):
             log.once(f"{self.title} is frozen, and its weights have changed: it is compiled anew each time they do.")
 
     def _make_ready(self):
-        """Select the form that observers and threads need now, and compile it if it has not run yet."""
+        """Select the form (variant) that observers and threads need now, and compile it if it has not run yet."""
         with _lock:
             if self._stores.epoch != _storage_epoch.value:
                 self._refresh_storage()
@@ -183,7 +183,7 @@ class Program(Staged):
 
     @gc_pause.without_gc
     def _run_first_step(self, read, rest):
-        """Run the step that compiles. If it fails, discard the compiled function."""
+        """Run the first step, in which the program compiles. If it fails, discard the compiled function."""
         form, arguments = self._forms.current, self._current_arguments()
         try:
             with persistent_cache.compiling(self.jaxpr.jaxpr):
@@ -254,7 +254,7 @@ class Program(Staged):
         return kernel
 
     def apply_settings(self) -> None:
-        """Set the attributes that construct sets in Python."""
+        """Set the attributes of Cells that `construct` sets in Python."""
         for cell, name, value in self.settings:
             if vars(cell).get(name, trace_state.ABSENT) is not value:
                 setattr(cell, name, value)
@@ -292,7 +292,7 @@ class Program(Staged):
             return lowered.compile()
 
     def memory(self) -> dict[str, int] | None:
-        """Return bytes while it runs: ``{"arguments": ..., "results": ..., "temporary": ...}``.
+        """Return the memory of a run in bytes: ``{"arguments": ..., "results": ..., "temporary": ...}``.
 
         A donated argument counts as a result only. Returns None if the backend has no such statistics. Compiles the
         program if it has not run yet.

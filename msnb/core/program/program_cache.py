@@ -81,7 +81,7 @@ class Programs:
 
 
 class _CacheEntry:
-    """A program with the state that its trace depended on.
+    """A cached program with the state that its trace depended on.
 
     Args:
         program (Program): The program.
@@ -104,7 +104,7 @@ class _CacheEntry:
         return [cell._fingerprint() for cell in self.program.cells]
 
     def valid(self):
-        """Return True if no Cell has changed since the trace. Cheap while the epoch is unchanged."""
+        """Return True if no Cell has changed since the trace. Cheap while `trace_state.epoch` is unchanged."""
         now = trace_state.epoch.value
         if self.epoch == now:
             return True
@@ -382,7 +382,9 @@ def _hint_at_varying_argument(programs, program, fn, args, kwargs):
 
 
 def _append_signature(value, key, arrays, boxes):
-    """Append the contribution of `value` to the signature `key`, and its traced values to `arrays` and `boxes`."""
+    """Append the contribution of the argument `value` to the signature `key`, and its traced values to `arrays` and
+    `boxes`.
+    """
     leaves, _ = flatten(value)
     if len(leaves) != 1 or leaves[0] is not value:
         key.append(structure(value))
@@ -426,9 +428,9 @@ def program_of(root: Any, *args: Any, anew: bool = False, **kwargs: Any) -> Prog
 
     Args:
         root (Union[Cell, Callable]): The Cell or function.
-        args: Its arguments.
+        args: Arguments of the call.
         anew (bool): Trace even if a program is cached, and do not cache the new one. Default: False.
-        kwargs: Its keyword arguments.
+        kwargs: Keyword arguments of the call.
 
     Raises:
         TypeError: If `root` is neither.

@@ -1,4 +1,4 @@
-"""The compiled forms of one program, and the selection of the form that the next call runs.
+"""The compiled forms (variants) of one program, and the selection of the form that the next call runs.
 
 A program has up to four forms: its own, which donates the arrays of written Parameters; one without donation, for
 threads that contend for Parameters; one with extra outputs for observers; and one as a kernel of the tape, which
@@ -23,7 +23,7 @@ _GRAPH = context.GRAPH_MODE
 
 
 class _ObservedForm(NamedTuple):
-    """The form that some observers ask for."""
+    """The form of a program with the extra outputs of some observers."""
 
     observers: tuple[Any, ...]  # weak, because recordings are large; `extra_outputs` holds the current ones
     graphs: list[Any]
@@ -32,11 +32,11 @@ class _ObservedForm(NamedTuple):
 
 
 class ProgramForms:
-    """The forms of one program. It holds no reference to the program.
+    """The compiled forms of one program. It holds no reference to the program.
 
     Args:
         program (Staged): The traced function.
-        frozen (Union[list, None]): See below.
+        frozen (Union[list, None]): See the attribute.
         shardings (Union[ArrayShardings, None]): Shardings of its arrays; None for one device.
 
     Attributes:
@@ -126,18 +126,18 @@ class ProgramForms:
         return self._undonated_form
 
     def _adopt_observers(self, program, observers):
-        """Select the form that `observers` ask for, or the program's own form."""
+        """Select the form with the outputs of `observers`, or the program's own form."""
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
             self.receivers = ()
             return
         last = self._observed_form
         if last.observers != self._observers:  # an observer that returns is not asked again
-            self._observed_form = self._form_for(program, observers, last)
+            self._observed_form = self._make_observed_form(program, observers, last)
         self.current, self.receivers = self._observed_form.form, self._observed_form.receivers
 
-    def _form_for(self, program, observers, last):
-        """Return the form that `observers` ask for; `last` is the one of the observers before."""
+    def _make_observed_form(self, program, observers, last):
+        """Return the form with the outputs of `observers`; `last` is the one of the observers before."""
         rewritten = [(o, extra_outputs.rewrite_program(o, program)) for o in observers]
         rewritten = [(o, graph) for o, graph in rewritten if graph is not None]
         n_own = len(program.jaxpr.jaxpr.outvars)

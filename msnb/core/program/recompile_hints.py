@@ -9,7 +9,7 @@ from msnb.core.tensor.parameter import Parameter
 from msnb.core.tensor.pytree import flatten
 from msnb.core.tensor.tensor import Tensor
 
-HINT_AFTER = 3  # compiles
+HINT_AFTER = 3  # compilations
 _MAX_LISTED = 5  # values that are listed
 _PLAIN = (bool, int, str, bytes)
 
@@ -17,7 +17,7 @@ _PLAIN = (bool, int, str, bytes)
 def describe_arguments(
     fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], constants: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """Return what the signature of a call has of each argument: {name: shape of a Tensor, or the number or text}.
+    """Return {name: shape of a Tensor, or the number or text} of the arguments in the signature of a call.
 
     Floats are included if they are `constants`, see `Staged`.
     """

@@ -50,8 +50,8 @@ def _as_tuples(value):
 
 
 def _holds_new_state(values, new_cells, first_key):
-    """Return True if `values`, assigned to attributes by a trace, hold a Parameter newer than `first_key` or a Cell in
-    `made`.
+    """Return True if `values`, which a trace assigned to attributes, hold a Parameter newer than `first_key` or a Cell
+    in `new_cells`.
     """
     leaves = flatten(values)[0]
     return any(
@@ -61,7 +61,7 @@ def _holds_new_state(values, new_cells, first_key):
 
 
 class ResultTree(NamedTuple):
-    """The results of a traced function, and how they are rebuilt from the outputs of the graph.
+    """The results of a traced function, and the function that rebuilds their structure from the outputs of the graph.
 
     Attributes:
         count (int): Number of outputs that are results, including the error code.
@@ -84,7 +84,7 @@ class ResultTree(NamedTuple):
 
 
 class Staged:
-    """One traced function for one signature.
+    """One function, traced for one signature of its arguments.
 
     Args:
         name (str): Name of the Cell class or function.

@@ -14,7 +14,7 @@ from msnb.core.errors.data_dependent_shape import DataDependentShape
 def split_constants(
     key: Any, arrays: Sequence[Any], boxes: Sequence[Any], constants: Sequence[int]
 ) -> tuple[Any, list[Any], list[Any]]:
-    """Return (key, arrays, boxes) of the program in which the floats at the indices `constants` are constants."""
+    """Return (key, arrays, boxes) of a call after the floats at the indices `constants` have become constants."""
     rest = [index for index in range(len(arrays)) if index not in constants]
     values = tuple(
         [arrays[index].hex() for index in constants]

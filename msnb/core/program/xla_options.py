@@ -1,4 +1,4 @@
-"""XLA's compile options on CPU: kernels are compiled quickly, because they are waited for and few of them run long.
+"""XLA's compile options on CPU: kernels are compiled quickly, because calls wait for them and few of them run long.
 
 Functions that the user compiles with JAX keep XLA's defaults.
 """
@@ -67,17 +67,17 @@ def _choose_options(name, count_operations):
         return _PROGRAM
     if counts[1] <= _SMALL_ELEMENTS and _LOOP not in counts[0]:
         return _SMALL
-    return _SMALL_PROGRAM if counts[1] <= _MOST_ELEMENTS or _is_elementwise(*counts) else _PROGRAM
+    return _SMALL_PROGRAM if counts[1] <= _MOST_ELEMENTS or _is_short_elementwise(*counts) else _PROGRAM
 
 
-def _is_elementwise(operations, elements):
-    """Return True if the older emitter's loops for a kernel are as fast on larger arrays, too."""
+def _is_short_elementwise(operations, elements):
+    """Return True for a short elementwise kernel: XLA's older emitter is as fast for it on larger arrays, too."""
     short = operations.total() <= _MOST_IN_A_KERNEL and elements <= _MOST_ELEMENTWISE
     return short and _ELEMENTWISE.issuperset(operations)
 
 
 def _is_small_program(operations, elements):
-    """Return True if the older emitter compiles a program faster without slowing its run."""
+    """Return True if XLA's older emitter compiles a program faster without slowing its run."""
     few = operations[_CALL] <= _MOST_CALLS and sum(operations[d] for d in _EXPENSIVE) <= _MOST_EXPENSIVE
     return few and elements <= _MOST_ELEMENTS
 

@@ -9,7 +9,7 @@ from msnb.core.state.trace_state import thread
 
 
 class Raised(BaseException):
-    """Ends the trace of a branch at its `raise`. It never leaves the tracer."""
+    """Exception that ends the trace of a branch at its `raise`. It never leaves the tracer."""
 
 
 def raising(error: Any, location: tuple[Any, ...]) -> Any:
@@ -20,14 +20,14 @@ def raising(error: Any, location: tuple[Any, ...]) -> Any:
     if frame is None or frame.parent is None or not frame.conditional():
         return error() if isinstance(error, type) and issubclass(error, BaseException) else error
     errors = frame.trace.errors
-    _refuse_open_handlers(errors, "raise", location)
+    _refuse_inside_try(errors, "raise", location)
     frame.fail(errors.add(error() if isinstance(error, type) else error, location))
     return Raised()
 
 
 @contextlib.contextmanager
 def trying(location):
-    """Context for the body of a `try` statement with handlers."""
+    """Context manager for the body of a `try` statement with handlers."""
     if thread.frame is None:
         yield
         return
@@ -39,7 +39,7 @@ def trying(location):
         handlers.pop()
 
 
-def _refuse_open_handlers(errors, what, location):
+def _refuse_inside_try(errors, what, location):
     """Refuse a run-time error inside `try`: a graph raises after its run, when every handler has been left."""
     if errors.handlers and errors.refusal is None:
         errors.refusal = TypeError(
@@ -63,5 +63,5 @@ def check(condition: Any, error: Any, location: tuple[Any, ...]) -> None:
     """Raise `error` after the run of the graph if `condition` (a traced Tensor) is false."""
     frame = thread.frame
     errors = frame.trace.errors
-    _refuse_open_handlers(errors, type(error).__name__, location)
+    _refuse_inside_try(errors, type(error).__name__, location)
     frame.fail(errors.add(error, location), ~boolean(condition, location))

@@ -8,7 +8,9 @@ _MUTATORS = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "
 
 
 class _BoundNames(ast.NodeVisitor):
-    """Collects names bound in a block, in order. Nested functions, lambdas and comprehensions are separate scopes."""
+    """AST visitor that collects names bound in a block, in order. Nested functions, lambdas and comprehensions are
+    separate scopes.
+    """
 
     def __init__(self):
         self.names = {}

@@ -21,7 +21,7 @@ def to_tensor(value: Any) -> Tensor:
 
 
 def boolean(value: Any, location: tuple[Any, ...] | None) -> jax.Array:
-    """Return the 0-D bool array of a condition.
+    """Return the value of a condition as a 0-D bool array.
 
     Raises:
         ValueError: If the Tensor has more than one element.
@@ -37,7 +37,7 @@ def boolean(value: Any, location: tuple[Any, ...] | None) -> jax.Array:
 
 
 def equal_items(a: Any, b: Any) -> Any:
-    """Return ``a == b`` as `in` uses it: one truth value."""
+    """Return ``a == b`` as one truth value, as `in` uses it."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         if not isinstance(a, (Tensor, int, float)) or not isinstance(b, (Tensor, int, float)):
             return False
@@ -63,7 +63,7 @@ class DynamicRange:
 
 @replace_builtin(range)
 def range_(*bounds: Any) -> Any:
-    """``range``."""
+    """Return ``range(*bounds)``, a `DynamicRange` if a bound is traced."""
     if builtins.any(dynamic(b) for b in bounds):
         return DynamicRange(*bounds)
     return range(*[int(b) if isinstance(b, Tensor) else b for b in bounds])
@@ -117,7 +117,7 @@ def _is_finite(iterables):
 
 @replace_builtin(isinstance)
 def isinstance_(value: Any, kinds: Any) -> bool:
-    """``isinstance``; a number that is an input is no Tensor, although the graph has one for it."""
+    """Return ``isinstance(value, kinds)``. A number as input is no Tensor, although the graph has one for it."""
     if dynamic(value) and not value._array.ndim and value._array.weak_type:
         return builtins.isinstance(0.0, kinds)
     return builtins.isinstance(value, kinds)
@@ -125,7 +125,7 @@ def isinstance_(value: Any, kinds: Any) -> bool:
 
 @replace_builtin(map)
 def map_(fn: Callable[..., Any], *iterables: Any) -> tuple[Any, ...] | Iterator[Any]:
-    """``map`` with the function converted.
+    """Return ``map(fn, *iterables)`` with the function converted.
 
     Over finite iterables the result is a tuple, as in MindSpore's graphs: it has a length, can be iterated twice,
     and can be returned.
@@ -136,27 +136,29 @@ def map_(fn: Callable[..., Any], *iterables: Any) -> tuple[Any, ...] | Iterator[
 
 @replace_builtin(zip)
 def zip_(*iterables: Any, **strict: Any) -> tuple[Any, ...] | Iterator[Any]:
-    """``zip``; a tuple over finite iterables, like `map_`."""
+    """Return ``zip(*iterables)``, a tuple over finite iterables, like `map_`."""
     result = builtins.zip(*iterables, **strict)
     return tuple(result) if _is_finite(iterables) else result
 
 
 @replace_builtin(filter)
 def filter_(fn: Callable[..., Any] | None, iterable: Any) -> list[Any] | Iterator[Any]:
-    """``filter`` with the function converted; a list over finite iterables, as in MindSpore's graphs."""
+    """Return ``filter(fn, iterable)`` with the function converted, a list over finite iterables, as in MindSpore's
+    graphs.
+    """
     result = builtins.filter(call(fn) if fn is not None else None, iterable)
     return list(result) if _is_finite((iterable,)) else result
 
 
 @replace_builtin(any)
 def any_(iterable: Any) -> Any:
-    """``any``; a Tensor if an element is traced."""
+    """Return ``any(iterable)``, a Tensor if an element is traced."""
     return _fold_bools(iterable, builtins.any, jnp.logical_or)
 
 
 @replace_builtin(all)
 def all_(iterable: Any) -> Any:
-    """``all``; a Tensor if an element is traced."""
+    """Return ``all(iterable)``, a Tensor if an element is traced."""
     return _fold_bools(iterable, builtins.all, jnp.logical_and)
 
 
@@ -173,7 +175,7 @@ def _fold_bools(iterable, builtin, combine):
 
 @replace_builtin(enumerate)
 def enumerate_(iterable: Any, start: int = 0) -> Any:
-    """``enumerate``; a tuple over a finite iterable. `start` must be known while tracing."""
+    """Return ``enumerate(iterable, start)``, a tuple over a finite iterable. `start` must be known while tracing."""
     if isinstance(start, Tensor) and not dynamic(start):
         start = int(start)
     if not isinstance(start, int):

@@ -28,7 +28,7 @@ def replace_builtin(builtin: Any) -> Callable[[Any], Any]:
 
 
 def call(fn: Callable[..., Any]) -> Any:
-    """Return the callable to use instead of `fn` while tracing."""
+    """Return the callable that converted code uses instead of `fn` while tracing."""
     kind = type(fn)
     if kind is types.FunctionType:
         converted = convert(fn)
@@ -61,7 +61,7 @@ def call(fn: Callable[..., Any]) -> Any:
 
 
 class _CallCounts(Counter):
-    """(id of Cell, name) -> number of calls of a function by that Cell in one trace."""
+    """Dict (id of Cell, name) -> number of calls of a function by that Cell in one trace."""
 
     def snapshot(self) -> dict[tuple[int, str], int]:
         """Return the counts for `restore`."""
@@ -74,7 +74,7 @@ class _CallCounts(Counter):
 
 
 def scoped_call(fn: Callable[..., Any]) -> Any:
-    """Return the callable like `call`, with a name scope for converted functions of the user.
+    """Return the callable of `call`, with a name scope for converted functions of the user.
 
     The scope is named after the function: ``Default/g()``, and ``Default/g() 2`` for the second call by the same Cell.
     """

@@ -139,7 +139,7 @@ def _run_loop(test, body, test_consts, body_consts, init):
 
 
 def _drop_every_second(buffer):
-    """Move every second slot into the first half; the second half is unused afterwards."""
+    """Move every second slot of the buffer into its first half; the second half is unused afterwards."""
     return jnp.concatenate([buffer[::2], buffer[SLOTS // 2 :]])
 
 
@@ -158,6 +158,6 @@ def _zero_cotangent(x):
 
 
 def _fill_cotangents(grads, positions, primals):
-    """Return cotangents at `places`, zeros elsewhere."""
+    """Return the cotangents `grads` at `positions`, zeros elsewhere."""
     by_position = dict(zip(positions, grads))
     return tuple(by_position.get(i, None) if i in by_position else _zero_cotangent(x) for i, x in enumerate(primals))

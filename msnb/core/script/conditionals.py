@@ -31,7 +31,7 @@ def if_(
 
 
 def if_going(*args: Any) -> Any:
-    """Run ``if not left:``, the guard of statements after a jump."""
+    """Run the `if` that guards the statements after a jump; its condition is the jump flag."""
     return if_(*args, guards=True)
 
 
@@ -77,7 +77,7 @@ def if_function(*args: Any) -> Any:
 def if_expression(
     condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any], location: tuple[Any, ...] | None
 ) -> Any:
-    """``a if condition else b``."""
+    """Evaluate the conditional expression ``then() if condition else otherwise()``."""
     if not dynamic(condition):
         return then() if condition else otherwise()
     yes, no = Branch(lambda: (then(),)), Branch(lambda: (otherwise(),))

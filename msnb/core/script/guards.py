@@ -39,7 +39,7 @@ _MAX_DEPTH = 4
 
 
 class GuardedCell(Protocol):
-    """The members of `nn.Cell` that guards read."""
+    """Protocol of `nn.Cell`: the members that guards read."""
 
     _attr_name: str
 
@@ -48,7 +48,7 @@ class GuardedCell(Protocol):
 
 @contextlib.contextmanager
 def collecting():
-    """Context that collects the values that one trace reads; yields its `Reads`."""
+    """Context manager that collects the Python values that one trace reads; yields its `Reads`."""
     outer = getattr(_thread, "reads", None)
     reads = _thread.reads = Reads()
     try:
@@ -91,7 +91,7 @@ def depend(label: str, get: Any) -> None:
 
 
 class Reads:
-    """Values that one trace read. After `seal`, `same` and `change` compare them with the current ones."""
+    """Python values that one trace read. After `seal`, `same` and `change` compare them with the current ones."""
 
     def __init__(self):
         self.code_ids: set[Any] = set()  # ids of code, kept alive by `functions`
@@ -147,18 +147,18 @@ class Reads:
                 getter = operator.itemgetter(*names, names[0])
                 self.checks.append((getter, space, getter(values)))
                 for name, value in values.items():
-                    self._watch(program, f"'{name}'", value, cells=cells)
+                    self._add_snapshot(program, f"'{name}'", value, cells=cells)
         for _, value, name in self.closures:
-            self._watch(program, f"'{name}'", value, cells=cells)
+            self._add_snapshot(program, f"'{name}'", value, cells=cells)
         for instance in self.objects.values():
-            self._watch(program, f"the {type(instance).__name__} of the method", instance, weakly(instance))
+            self._add_snapshot(program, f"the {type(instance).__name__} of the method", instance, weakly(instance))
         for cell in cells:
             for name, value in cell._own_attributes():
                 if name in self.attributes:
-                    self._watch(program, f"'{name}' of {type(cell).__name__}", value, cells=cells)
+                    self._add_snapshot(program, f"'{name}' of {type(cell).__name__}", value, cells=cells)
         for kind in {type(cell) for cell in cells}:
             for base, name in self._class_attributes(kind):
-                self._watch(
+                self._add_snapshot(
                     program,
                     f"'{name}' of class {base.__name__}",
                     vars(base)[name],
@@ -176,11 +176,13 @@ class Reads:
                     if n in self.attributes and not callable(v) and not hasattr(v, "__get__")
                 )
 
-    def _watch(self, program, label, value, get=None, cells=()):
-        """Compare the contents of `value` in each call; with `get`, those of its result."""
+    def _add_snapshot(self, program, label, value, get=None, cells=()):
+        """Take a snapshot of `value` that each call compares with its current contents; with `get`, with the result of
+        `get()`.
+        """
         has_leaked = _remove_traced(value)
         if has_leaked:
-            hook = _hook_that_reads(value, cells)
+            hook = _describe_hook_that_reads(value, cells)
             where = f": {hook} leaves one there, which" if hook else ": the Tensor"
             raise TypeError(
                 f"{label} outlives the graph of {program}, and a graph cannot keep a Tensor in it{where} has no value "
@@ -288,7 +290,7 @@ def _has_user_attributes(value):
     )
 
 
-def _hook_that_reads(value, cells):
+def _describe_hook_that_reads(value, cells):
     """Describe the hook of a Cell that refers to `value` by a name; "" if there is none."""
     for cell in cells:
         for hooks in (getattr(cell, "_hooks", None) or {}).values():
@@ -368,7 +370,7 @@ def _take_snapshot(value, attributes, depth):
 
 
 class _SameValue:
-    """Snapshot of an object by identity; of a number or string by equality."""
+    """Snapshot that compares an object by identity; a number or string by equality."""
 
     __slots__ = ("value",)
 
@@ -376,12 +378,12 @@ class _SameValue:
         self.value = value
 
     def matches(self, value):
-        """See `_snapshot`."""
+        """Return True if the current `value` equals the snapshot."""
         return value is self.value or _all_equal((value,), (self.value,))
 
 
 class _TensorSnapshot:
-    """Snapshot of a Tensor by its array, which a write replaces."""
+    """Snapshot that compares a Tensor by its array, which a write replaces."""
 
     __slots__ = ("value", "array")
 
@@ -389,7 +391,7 @@ class _TensorSnapshot:
         self.value, self.array = value, value._array
 
     def matches(self, value):
-        """See `_snapshot`."""
+        """Return True if the current `value` equals the snapshot."""
         return value is self.value and value._array is self.array
 
 
@@ -407,7 +409,7 @@ class _FlatSnapshot:
         return list(map(type, value.values() if type(value) is dict else value))  # 1, 1.0 and True are equal
 
     def matches(self, value):
-        """See `_snapshot`."""
+        """Return True if the current `value` equals the snapshot."""
         return value == self.copy and type(value) is type(self.copy) and self._types(value) == self.types
 
 
@@ -421,7 +423,7 @@ class _NestedSnapshot:
         self.keys = list(value) if self.kind is dict else None
 
     def matches(self, value):
-        """See `_snapshot`."""
+        """Return True if the current `value` equals the snapshot."""
         if type(value) is not self.kind or len(value) != len(self.inner):
             return False
         if self.keys is not None:
@@ -440,7 +442,7 @@ class _ArraySnapshot:
         self.shape, self.dtype, self.data = value.shape, value.dtype, value.tobytes()
 
     def matches(self, value):
-        """See `_snapshot`."""
+        """Return True if the current `value` equals the snapshot."""
         return (
             isinstance(value, np.ndarray)
             and value.shape == self.shape
@@ -459,7 +461,7 @@ class _ObjectSnapshot:
         self.inner = inner
 
     def matches(self, value):
-        """See `_snapshot`."""
+        """Return True if the current `value` equals the snapshot."""
         if value is None or value is not self.ident():
             return False
         values = vars(value)

@@ -19,7 +19,7 @@ RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once their
 
 
 class Jumps:
-    """Rewrites the body of one function.
+    """Rewrites the body of one function without jumps.
 
     Args:
         fresh (Callable): Returns an unused name with a prefix.
@@ -30,7 +30,7 @@ class Jumps:
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Return the body without jumps; every path that has a `return` ends in it."""
-        return [_mark_outermost(node) for node in self.returns(self.loops(_move_rest_into_else(body)))]
+        return [_mark_top_level(node) for node in self.returns(self.loops(_move_rest_into_else(body)))]
 
     # ------------------------------------------------------------------ loops
     def loops(self, block: list[ast.stmt]) -> list[ast.stmt]:
@@ -112,7 +112,9 @@ class Jumps:
         return block
 
     def flagged(self, node: ast.stmt, rest: list[ast.stmt]) -> list[ast.stmt]:
-        """Rewrite a statement that returns on some paths only: a flag and a variable carry the value out of it."""
+        """Rewrite a statement that returns on some paths only: a flag and a variable carry the returned value out of
+        it.
+        """
         flags = Flags(None, None, self.fresh("return"), self.fresh(RETURN_VALUE[2:]))
         rewritten = flags.rewrite([node])
         final = ast.If(load(flags.left), [ast.Return(load(flags.value))], [])
@@ -138,8 +140,8 @@ def _move_rest_into_else(block):
     return out
 
 
-def _mark_outermost(node):
-    """Mark an `if` whose value the function itself returns."""
+def _mark_top_level(node):
+    """Mark a statement at the top level of a function: the function itself returns the value of such an `if`."""
     node.outermost = True
     return node
 
@@ -149,12 +151,14 @@ class Flags:
 
     def __init__(self, broken: str | None, skip: str | None, left: str | None, value: str | None) -> None:
         self.broken: str | None = broken
-        self.skip: Any = skip  # this and the following are names, or None without such a jump
+        self.skip: Any = skip  # this and the following attributes are names, or None without such a jump
         self.left: Any = left
         self.value: Any = value
 
     def rewrite(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        """Return the block with jumps as assignments to the flags, and statements after a possible jump guarded."""
+        """Return the block with jumps replaced by assignments to the flags, and statements after a possible jump
+        guarded.
+        """
         out = []
         for i, node in enumerate(block):
             if isinstance(node, ast.Break) and self.broken:

@@ -79,7 +79,7 @@ def for_(
         if going is not None:
             on = going()
             if dynamic(on):
-                _run_guarded(on, lambda item=item: (assign(item), body()), read, write, names, location)
+                _run_if_without_else(on, lambda item=item: (assign(item), body()), read, write, names, location)
                 continue
             if not on:
                 break
@@ -87,7 +87,7 @@ def for_(
         body()
 
 
-def _run_guarded(condition, step, read, write, names, location):
+def _run_if_without_else(condition, step, read, write, names, location):
     if_(condition, step, lambda: None, read, write, names, location)
 
 
@@ -131,11 +131,11 @@ def _for_range(bounds, assign, body, going, read, write, names, location):
 
 
 class _LoopHints(dict):
-    """(location, kind, name) -> types and Parameters of a loop, from an earlier trace of its body."""
+    """Dict (location, kind, name) -> types and Parameters of a loop, from an earlier trace of its body."""
 
 
 class _GraphLoop:
-    """One loop of the graph."""
+    """Traces one `while` or `for` statement as a loop of the graph."""
 
     def __init__(self, test, body, read, write, names, location):
         self.test, self.body, self.read, self.write = test, body, read, write
@@ -146,7 +146,9 @@ class _GraphLoop:
         self.at = format_location(*location)
 
     def run(self):
-        """Trace until types, written Parameters and hidden state are stable, then emit the loop."""
+        """Trace until types, written Parameters and hidden state (error code, random key, overflow status) are stable,
+        then emit the loop.
+        """
         try:
             for _ in range(_MAX_TRACES):
                 self._collect_carry()
@@ -166,7 +168,9 @@ class _GraphLoop:
         return self.hints.get((self.place, kind, name))
 
     def _collect_carry(self):
-        """Collect the carry: every Tensor and number among the variables, then Parameters, then hidden state."""
+        """Collect the carry: every Tensor and number among the variables, Parameters, hidden state, and carriers of
+        integers.
+        """
         self.carried_positions, self.init = [], []  # (variable, leaf)
         self.filled = list(self.before)
         self.variable_parts = []
@@ -180,7 +184,7 @@ class _GraphLoop:
             for k, leaf in enumerate(leaves):
                 if isinstance(leaf, (Tensor, bool, int, float)) and not self._get_hint("fixed", (name, k)):
                     self.carried_positions.append((v, k))
-                    self.init.append(self._array(leaf, self._get_hint("dtype", (name, k))))
+                    self.init.append(self._to_carried_array(leaf, self._get_hint("dtype", (name, k))))
         self.params = list(self._get_hint("params", None) or ())
         self.init += [drop_weak_type(p._array) for p in self.params]
         self.hidden = self._get_hint("hidden", None) or ()
@@ -192,7 +196,9 @@ class _GraphLoop:
         self.init += self._carriers_of(self.init)
 
     def _carriers_of(self, arrays):
-        """Return the carriers of integers among the arrays, see core.eager.integer_gradients."""
+        """Return the carriers of integers among the arrays, through which their gradients flow, see
+        core.eager.integer_gradients.
+        """
         return [integer_gradients.carrier_or_new(arrays[p]) for p in self.carriers]
 
     def _carried_names(self, most=12):
@@ -203,14 +209,14 @@ class _GraphLoop:
             names.append(name if len(self.variable_parts[v][0]) == 1 else f"{name}.{k}")
         return names + [p.name for p in self.params[: most - len(names)]]
 
-    def _array(self, leaf, hinted):
+    def _to_carried_array(self, leaf, hinted):
         if isinstance(leaf, Tensor):
             return drop_weak_type(leaf._array)
         dtype = hinted or (bool if isinstance(leaf, bool) else np.int64 if isinstance(leaf, int) else np.float32)
         return jnp.asarray(leaf, dtype)
 
     def _load_carry(self, carry):
-        """Assign the carried arrays to the variables; returns a frame with the Parameters and hidden state."""
+        """Assign the carried arrays to the variables; return a frame with the carried Parameters and hidden state."""
         boxes = [list(leaves) for leaves, _, _ in self.variable_parts]
         for (v, k), array in zip(self.carried_positions, carry):
             boxes[v][k] = box(array)
@@ -219,16 +225,16 @@ class _GraphLoop:
         frame = trace_state.TraceFrame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
         frame.adopt_hidden(self.hidden, rest[len(self.params) :])
-        self._adopt_carriers(carry)
+        self._set_carriers(carry)
         return frame
 
-    def _adopt_carriers(self, carry):
+    def _set_carriers(self, carry):
         for position, carrier in zip(self.carriers, carry[len(carry) - len(self.carriers) :]):
             integer_gradients.set_carrier(carry[position], carrier)
 
     # ------------------------------------------------------------------ tracing
     def _trace_body(self):
-        """Trace the body. Returns False if the carry has to change."""
+        """Trace the body. Returns False if the set of carried arrays has to change."""
         note = {}
 
         def step(*carry):
@@ -287,10 +293,10 @@ class _GraphLoop:
                     f"{describe(value)} after a round; its structure has to stay the same."
                 )
             for k, leaf in enumerate(leaves):
-                outs += self._check_leaf(name, v, k, first[k], leaf, carry, note)
+                outs += self._check_output_leaf(name, v, k, first[k], leaf, carry, note)
         return outs
 
-    def _check_leaf(self, name, v, k, start, leaf, carry, note):
+    def _check_output_leaf(self, name, v, k, start, leaf, carry, note):
         if (v, k) not in self.carried_positions:
             if _is_unchanged(leaf, start):
                 return []
@@ -367,7 +373,7 @@ class _GraphLoop:
                     self.place,
                 )
         self.write(tuple(values))
-        self._adopt_carriers(results)
+        self._set_carriers(results)
         rest = results[len(self.carried_positions) :]
         for p in self.params:
             p._assign(rest.pop(0))

@@ -16,13 +16,13 @@ RUNTIME = "__msnb_rt"
 
 
 class Lowering(ast.NodeTransformer):
-    """Rewrites one function definition.
+    """AST transformer that rewrites one function definition.
 
     Args:
         filename (str): File of the source.
         self_name (str): First parameter of the enclosing method, for `super()`.
         depth (str): Suffix that keeps the names of nested functions distinct.
-        around (frozenset): Variables of enclosing functions that are rewritten as well.
+        outer_variables (frozenset): Variables of enclosing functions that are rewritten as well.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Lowering(ast.NodeTransformer):
         return node
 
     def reject(self, nodes: list[ast.AST]) -> None:
-        """Refuse syntax that a graph cannot have, among the nodes of a function."""
+        """Raise SyntaxRefused for syntax that a graph cannot have, among the nodes of a function."""
         written = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         for inner in nodes:
             if isinstance(inner, ast.Global) and not written.isdisjoint(inner.names):
@@ -128,7 +128,7 @@ class Lowering(ast.NodeTransformer):
         return out
 
     def bound(self, nodes: Sequence[ast.AST]) -> dict[str, Any]:
-        """Return bound names of this function and of enclosing ones, without globals."""
+        """Return {name: True if it is rebound} of the names that `nodes` bind, without globals."""
         return {n: rebound for n, rebound in find_bound_names(nodes).items() if n not in self.foreign}
 
     def rt(self, name: str, *args: ast.expr) -> ast.Call:
@@ -246,8 +246,8 @@ class Lowering(ast.NodeTransformer):
     def split_target(self, target: Any) -> tuple[Any, list[Any]] | None:
         """Return (y, [i, j]) of the target ``y[i][j]``, or None if Python's own assignment is enough.
 
-        It is enough for a single index of a name that must not be rebound. A target that is computed must not be
-        evaluated twice.
+        Python's assignment is enough for a single index of a name that must not be rebound. A target that is computed
+        must not be evaluated twice.
         """
         indices = []
         while isinstance(target, ast.Subscript):
@@ -392,7 +392,7 @@ class Lowering(ast.NodeTransformer):
 
 
 class SyntaxRefused(SyntaxError):
-    """Code that cannot be part of a graph; has file and line like any SyntaxError."""
+    """SyntaxError for code that cannot be part of a graph; has file and line like any SyntaxError."""
 
     def __init__(self, node: ast.AST, why: str, filename: str) -> None:
         super().__init__(why, (filename, node.lineno, node.col_offset + 1, None))

@@ -25,11 +25,11 @@ _NUMBERS = (bool, int, float, np.generic)
 
 
 class TensorChoice:
-    """One of several functions, selected by a Tensor at run time. A call runs the selected function.
+    """A choice between several functions by a Tensor at run time. A call runs the selected function.
 
     Args:
         functions (Sequence): The functions or Cells.
-        index (jax.Array): 0-D int32.
+        index (jax.Array): Index of the selected function, 0-D int32.
         location (tuple): File and line of the choice.
     """
 
@@ -52,13 +52,13 @@ class TensorChoice:
 
 
 def copy_containers(values: Any) -> Any:
-    """Return the values with lists and dicts copied, so that a branch mutates its own."""
+    """Return the values with lists and dicts copied, so that a branch mutates its own copies."""
     leaves, rebuild = flatten(values)
     return rebuild(leaves)
 
 
 class Branch:
-    """One branch, traced once.
+    """One branch of a conditional, traced once.
 
     Args:
         run (Callable): Returns the values of the variables after the branch. Writes of Parameters are recorded.
@@ -102,7 +102,7 @@ class Branch:
         return [(flatten(p)[0], structure(p)) for p in parts]
 
     def replay(self) -> Any:
-        """Evaluate the branch. Returns (leaf position -> value, id(Parameter) -> array, name -> hidden state)."""
+        """Evaluate the branch; return (arrays by leaf position, arrays by id of Parameter, hidden state by name)."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
         values: dict[Any, Any] = {leaf: tensors[i] for leaf, i in self.output_of.items()}
@@ -138,9 +138,11 @@ def select(
     location: tuple[Any, ...] | None,
     guards: bool = False,
 ) -> Any:
-    """Return the variables after the conditional, a tuple in the order of `names`. With `guards`, `no` has jumped."""
+    """Return the variables after the conditional, a tuple in the order of `names`. With `guards`, the branch `no` ends
+    in a jump.
+    """
     if yes.raised and no.raised:
-        _run_cond(predicate, yes, no, [])
+        _emit_conditional(predicate, yes, no, [])
         raise Raised()
     if yes.raised or no.raised:
         alive = 1 if yes.raised else 0
@@ -148,7 +150,7 @@ def select(
     else:
         plan, outs = _plan_outputs(predicate, yes, no, names, location, guards)
     carriers = _add_carriers(yes, no, outs)
-    results = _run_cond(predicate, yes, no, outs)
+    results = _emit_conditional(predicate, yes, no, outs)
     for out, carrier in carriers.items():
         integer_gradients.set_carrier(results[out], results[carrier])
     values = []
@@ -158,7 +160,9 @@ def select(
 
 
 def _add_carriers(yes, no, outs):
-    """Add the carriers of integers to the outputs; returns {output: its carrier}. See core.eager.integer_gradients."""
+    """Add the carriers, through which gradients of integers flow, to the outputs; return {output: its carrier}. See
+    core.eager.integer_gradients.
+    """
     carrier_outputs = {}
     for i, out in enumerate(list(outs)):
         sides = [
@@ -312,7 +316,7 @@ def _plan_leaf(predicate, name, location, yes, no, i, j, u, v, outs):
     return len(outs) - 1
 
 
-def _run_cond(predicate, yes, no, outs):
+def _emit_conditional(predicate, yes, no, outs):
     """Emit the conditional. Parameters, random stream and error code are carried through it."""
     frame = _thread.frame
     boxes = {id(p): p for p in yes.boxes + no.boxes}

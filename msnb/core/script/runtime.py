@@ -52,14 +52,14 @@ __all__ = [
 
 
 def not_(value: Any) -> Any:
-    """``not value``."""
+    """Return ``not value``."""
     if dynamic(value):
         return box(jnp.logical_not(boolean(value, None)))
     return not value
 
 
 def and_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left and right()``."""
+    """Return ``left and right()``."""
     if not dynamic(left):
         return left and right()
     right = right()
@@ -75,7 +75,7 @@ def and_(left: Any, right: Callable[[], Any]) -> Any:
 
 
 def or_(left: Any, right: Callable[[], Any]) -> Any:
-    """``left or right()``."""
+    """Return ``left or right()``."""
     if not dynamic(left):
         return left or right()
     right = right()

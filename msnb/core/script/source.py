@@ -12,7 +12,7 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # fields of stat
 
 
 class SourceMissing(OSError):
-    """The source of a function cannot be found, so it cannot become part of a graph."""
+    """Raised if the source of a function cannot be found, so that it cannot become part of a graph."""
 
 
 def find_definition(code: CodeType, name: str) -> Any:
@@ -39,10 +39,10 @@ def find_definition(code: CodeType, name: str) -> Any:
 
 
 class _Source:
-    """The syntax tree of a file or a notebook cell.
+    """The parsed syntax tree of a file or a notebook cell.
 
     Attributes:
-        tree (Module): The tree.
+        tree (Module): The syntax tree.
         functions (dict): (first line, name) of each function -> (its FunctionDef, the name of its class or None).
     """
 

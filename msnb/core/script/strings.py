@@ -22,7 +22,7 @@ _CONVERSIONS = {-1: lambda value: value, ord("s"): str, ord("r"): repr, ord("a")
 
 
 class Text(str):
-    """A string of pieces, each a str or (value, conversion, format specification).
+    """A string with values that are not known yet, as pieces: each a str or (value, conversion, format specification).
 
     Args:
         pieces (Sequence): The pieces; a value may be or contain a traced Tensor.
@@ -43,7 +43,7 @@ class Text(str):
 
 
 def text(*pieces: Any) -> str:
-    """Return an f-string of these pieces: a `Text` if one of them is not known yet."""
+    """Return the f-string of these pieces: a `Text` if one of them is not known yet."""
     flat = [p for piece in pieces for p in (_pieces_of(piece[0]) if _is_plain_text(piece) else (piece,))]
     is_deferred = any(not isinstance(p, str) and (isinstance(p, _DeferredPiece) or _is_unknown(p[0])) for p in flat)
     return Text(flat) if is_deferred else "".join(map(_format_static, flat))
@@ -66,7 +66,7 @@ def formatted(template: str, *args: Any, **kwargs: Any) -> str:
 
 @replace_builtin(str)
 def str_(*args: Any, **kwargs: Any) -> str:
-    """``str``."""
+    """Return ``str(*args, **kwargs)``, a `Text` if the value is not known yet."""
     if len(args) == 1 and not kwargs and _is_unknown(args[0]):
         return Text([(args[0], ord("s"), "")])
     return str(*args, **kwargs)
@@ -74,7 +74,7 @@ def str_(*args: Any, **kwargs: Any) -> str:
 
 @replace_builtin(print)
 def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False) -> None:
-    """``print``, executed in each run of the graph, in program order."""
+    """Run ``print`` in each run of the graph, in program order."""
     if (trace_state.thread.frame is None or many_devices()) and not any(map(_is_unknown, args)):
         return builtins.print(*args, sep=sep, end=end, file=file, flush=flush)
     makers, arrays = zip(*map(_defer, args)) if args else ((), ())
@@ -113,7 +113,7 @@ def _pieces_of(value):
 
 
 def _format_static(piece):
-    """Return a piece as it is described at trace time."""
+    """Return a piece as text that describes it at trace time."""
     if isinstance(piece, str):
         return str(piece)
     if isinstance(piece, _DeferredPiece):

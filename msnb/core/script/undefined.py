@@ -6,11 +6,11 @@ from msnb.core.errors.messages import raise_at
 
 
 class Undefined:
-    """A variable that has no value yet; every use raises an error with its name and the reason.
+    """Placeholder of a variable that has no value yet; every use raises an error with its name and the reason.
 
     Args:
-        name (str): The variable.
-        why (str): The reason.
+        name (str): Name of the variable.
+        why (str): Reason why it has no value.
         place (tuple): (file, line, function) of the statement that did not assign it. Default: None, the line of the
             use.
     """
@@ -38,7 +38,7 @@ class Undefined:
 
 
 class _Missing:
-    """The result of a function on a path without `return`."""
+    """Placeholder of the result of a function on a path without `return`."""
 
     def __repr__(self) -> str:
         return "nothing"

@@ -50,8 +50,8 @@ def call_constrained(
     Args:
         what (str): Name of the called object, for errors.
         strategies (tuple): See `check_strategies`.
-        run (Callable): Takes and returns Tensors.
-        args (tuple): Its arguments.
+        run (Callable): The function to call; takes and returns Tensors.
+        args (tuple): Arguments of `run`.
         params (Iterable): (path, Parameter) of those that a plan may name.
 
     Raises:
@@ -97,7 +97,7 @@ def _zip_strategies(what, kind, values, strategies):
 
 
 def _match_plan(what, plan, named_params):
-    """Return [(Parameter, strategy, its name)] of a plan."""
+    """Return [(Parameter, strategy, its name)] of the Parameters that a plan names."""
     matches = []
     for name, cuts in plan.items():
         path = name.removeprefix("self.")

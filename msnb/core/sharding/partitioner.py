@@ -19,12 +19,12 @@ class ArrayShardings(NamedTuple):
     """The sharding of each array of a Program.
 
     Attributes:
-        written (list[jax.sharding.Sharding]): Of the Parameters that it writes, before and after a run.
-        read (list[jax.sharding.Sharding]): Of those that it only reads.
-        rest (list[jax.sharding.Sharding]): Of the random number, if there is one, and the arguments.
+        written (list[jax.sharding.Sharding]): Shardings of the written Parameters, before and after a run.
+        read (list[jax.sharding.Sharding]): Shardings of Parameters that are only read.
+        rest (list[jax.sharding.Sharding]): Shardings of the random number, if there is one, and of the arguments.
         around (Callable): Converts the graph as a function of the arrays of one device,
             ``form(params, extra, arrays)``, to one of global arrays. Default: None, it already takes global arrays.
-        results (jax.sharding.Sharding): Of all results. Default: None, XLA chooses.
+        results (jax.sharding.Sharding): Sharding of all results. Default: None, XLA chooses.
         bring (Callable): Moves arrays of Parameters to shardings, ``bring(arrays, shardings)``. Default:
             `jax.device_put`; None if each of several processes keeps its own on its own device.
         calling (Callable): Converts the compiled call, ``calling(call, places)``, to one that takes and returns the
@@ -41,7 +41,7 @@ class ArrayShardings(NamedTuple):
 
 
 class Partitioner(Protocol):
-    """Partitioning of one program over devices.
+    """Protocol of the partitioning of one program over devices.
 
     Attributes:
         devices (int): Number of devices.
@@ -55,7 +55,7 @@ class Partitioner(Protocol):
     axes: list[tuple[str, int]]
 
     def within(self, value: Any) -> Any:
-        """Return the form of an argument, an array or a number, in the trace: an array, or a `jax.ShapeDtypeStruct`.
+        """Return an argument, an array or a number, as the trace takes it: an array, or a `jax.ShapeDtypeStruct`.
 
         Raises:
             ValueError: If it cannot be divided.
@@ -67,7 +67,8 @@ class Partitioner(Protocol):
         ...
 
     def hold(self, array: Any, strategy: tuple[int, ...], what: str, /) -> Any:
-        """Constrain an array of the trace to a strategy, the number of slices per axis. `what` names it in errors.
+        """Constrain the sharding of an array of the trace: `strategy` is the number of slices per axis. `what` names it
+        in errors.
 
         Raises:
             RuntimeError: If the strategy does not fit its shape, or the devices.
@@ -79,7 +80,7 @@ class Partitioner(Protocol):
         ...
 
     def places(self, program: Any) -> ArrayShardings | None:
-        """Return the shardings of the arrays of a traced program; None if one device computes it after all.
+        """Return the shardings of the arrays of a traced program; None if one device computes the program after all.
 
         Raises:
             RuntimeError: If this machine does not have the devices.
@@ -95,11 +96,11 @@ class Partitioner(Protocol):
         ...
 
     def shards(self, program: Any, /) -> dict[str, Any]:
-        """Return the strategies of the operators of a program, by r1.1's names of the operators."""
+        """Return the sharding strategies of the operators of a program, by r1.1's names of the operators."""
         ...
 
     def operators(self, program: Any, /) -> int:
-        """Return the number of operators for which strategies were searched."""
+        """Return the number of operators for which sharding strategies were searched."""
         ...
 
 
@@ -138,7 +139,7 @@ class DeviceGroup(NamedTuple):
 
 
 class Groups(str):
-    """Name of several device groups, with their ranks, for an operator that acts in each of them.
+    """Name of several device groups, with their ranks, for an operator that communicates within each of them.
 
     Args:
         groups (Sequence): The ranks of each group; every rank is in one.
@@ -147,7 +148,7 @@ class Groups(str):
     ranks: tuple[tuple[int, ...], ...]
 
     def __new__(cls, groups: Sequence[Sequence[int]]) -> "Groups":
-        """Create the name from the ranks."""
+        """Create the name of the groups from their ranks."""
         ranks = tuple(tuple(group) for group in groups)
         name = super().__new__(cls, f"groups {list(map(list, ranks))}")
         name.ranks = ranks
@@ -192,7 +193,7 @@ def provide(
 
 
 def members(group: str | None = None) -> DeviceGroup | None:
-    """Return the devices of a group that the current trace can communicate with; None if there are no other devices.
+    """Return the devices of a group with which the current trace can communicate; None if there are no other devices.
 
     Args:
         group (str): Name of the group. Default: None, all.
@@ -221,7 +222,7 @@ class CollectiveKernel:
 
     Args:
         fn (Callable): Function of arrays.
-        run (Callable): The same compiled, for one device and for traces.
+        run (Callable): The compiled `fn`, for one device and for traces.
     """
 
     __slots__ = ("fn", "run", "_together")
@@ -270,7 +271,7 @@ def partition_as(partitioner: Partitioner) -> Iterator[None]:
 
 
 def state() -> Hashable:
-    """Return the settings that programs traced now depend on; None for one device."""
+    """Return the settings of the partitioning package that programs traced now depend on; None for one device."""
     return _providers[0].state() if _providers else None
 
 
@@ -280,6 +281,6 @@ def begin() -> Partitioner | None:
 
 
 def outside() -> None:
-    """Report that an operator with a strategy runs outside a graph."""
+    """Report that an operator with a sharding strategy runs outside a graph."""
     if _providers:
         _providers[0].outside()

@@ -26,7 +26,7 @@ class CellChanges:
         return len(self._assigned)
 
     def record(self, cell: Any, name: str, before: Any) -> None:
-        """Note that attribute `name` of `cell`, whose value is `before` or ABSENT, is set now."""
+        """Record that attribute `name` of `cell`, with the previous value `before` or ABSENT, is set now."""
         self._assigned.setdefault((id(cell), name), (cell, name, before))
 
     def snapshot(self) -> dict[tuple[int, str], Any]:

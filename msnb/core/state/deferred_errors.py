@@ -15,11 +15,13 @@ import numpy as np
 from msnb import log
 from msnb.core.state.trace_state import thread as _thread
 
-_MAX_PENDING = 256  # limit of the queue; beyond it the oldest verdict is waited for, which is usually ready
+_MAX_PENDING = 256  # limit of the queue; beyond it the oldest result is waited for, which is usually ready
 
 
 def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
-    """Queue `verdict` (jax.Array). When it is read, `report` is called with it as a numpy array and may raise."""
+    """Queue `verdict`, the result of a data check. When it has been read, `report` is called with it as a numpy array
+    and may raise.
+    """
     pending = _thread.pending_verdicts
     if not pending:
         pending = _thread.pending_verdicts = deque()
@@ -29,14 +31,16 @@ def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
 
 
 def poll() -> None:
-    """Report the verdicts that are ready, without waiting."""
+    """Report the results of data checks that are ready, without waiting."""
     pending = _thread.pending_verdicts
     while pending and pending[0][0].is_ready():
         _report_first(pending)
 
 
 def wait_and_report() -> None:
-    """Wait for all verdicts of this thread and report them in order. The first error empties the queue."""
+    """Wait for the results of all data checks of this thread and report them in order. The first error empties the
+    queue.
+    """
     pending = _thread.pending_verdicts
     while pending:
         _report_first(pending)

@@ -49,7 +49,9 @@ _demand_hooks = {}  # event -> functions to call when its first listener comes o
 
 
 class Subscribers:
-    """The listeners of each event, an empty tuple for none. Listeners of `left` are registered under `entered`."""
+    """The listeners of each event, as attributes: an empty tuple for none. Listeners of `left` are registered under
+    `entered`.
+    """
 
     __slots__ = tuple(event for event in EVENTS if event not in _REGISTERED_AS)
 
@@ -59,7 +61,7 @@ class Subscribers:
 
 
 class _ThreadState(threading.local):
-    """State of one thread."""
+    """Current call and running listeners of one thread."""
 
     call = None  # innermost Call that was reported to a listener
     running_listeners = ()  # listeners that are running now
@@ -91,7 +93,7 @@ class Listener:
         self.complaint: str = ""
 
     def close(self) -> None:
-        """Stop listening. May be called twice, and listeners may be closed in any order."""
+        """Stop the subscription. May be called twice, and listeners may be closed in any order."""
         with _lock:
             self.closed = True
             for event in _registered_names(self.functions):

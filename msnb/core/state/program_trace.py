@@ -54,7 +54,7 @@ class ProgramTrace:
         self._states: dict[type, Any] = {}
 
     def state_of(self, kind: type[_State]) -> _State:
-        """Return the instance of `kind` that belongs to this trace; it is created at the first use.
+        """Return this trace's instance of the class `kind`, created at the first use.
 
         If `kind` has the methods `snapshot` and `restore`, `undo` restores it.
         """
@@ -81,7 +81,7 @@ class ProgramTrace:
         )
 
     def undo(self, snapshot: dict[Any, Any]) -> None:
-        """Undo the side effects since `snapshot`."""
+        """Undo the side effects of the trace since `snapshot`."""
         self.errors.restore(snapshot[RuntimeErrors])
         self.cell_changes.restore(snapshot[CellChanges])
         for kind, state in list(self._states.items()):

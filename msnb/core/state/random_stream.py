@@ -44,7 +44,7 @@ next_number: Callable[..., Any] = default.next_number
 
 
 def key_of(number: int) -> jax.Array:
-    """Return the JAX key of one number of the stream; `number` may be traced."""
+    """Return the JAX key made from one number of a stream; `number` may be traced."""
     return jax.random.key(number)
 
 

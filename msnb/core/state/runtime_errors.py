@@ -4,7 +4,7 @@ from typing import Any
 
 
 class RuntimeErrors:
-    """The possible errors of one trace.
+    """The errors that one traced program can raise when it runs.
 
     Attributes:
         entries (list): (exception or `value_checks.Finding`, location). The code of an entry is its index + 1.

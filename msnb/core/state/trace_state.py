@@ -18,7 +18,7 @@ from msnb.core.support.weak_identity import WeakIdentityDict
 
 
 class _Thread(threading.local):
-    """State of one thread."""
+    """State of one thread: its trace in progress, gradient recording and float status."""
 
     frame: Any = None  # innermost TraceFrame while tracing
     recording: int = 0  # number of PYNATIVE gradients being recorded
@@ -28,23 +28,23 @@ class _Thread(threading.local):
     cell: Any = None  # innermost Cell that is being traced
     nodes: Any = None  # Parameter id -> tape node, while recording
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
-    forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
-    carriers: Any = None  # gradients of integer Tensors in a graph, see core.eager.integer_gradients
+    forward_mode: bool = False  # True if loops are traced for forward-mode derivatives
+    carriers: Any = None  # `Carriers` of integer Tensors in a graph, see core.eager.integer_gradients
     pullbacks: Any = None  # kernel -> its gradient in other operators, see core.eager.kernel
     spread: Any = None  # Partitioner of the operators that are traced now, see core.sharding.partitioner
-    pipeline: Any = None  # stand-in for the blocks of a pipeline, see nn._cell.pipeline
-    pending_verdicts: Any = ()  # verdicts that are not ready, see core.state.deferred_errors
+    pipeline: Any = None  # represents the blocks of a pipeline, see nn._cell.pipeline
+    pending_verdicts: Any = ()  # results of data checks that are not ready, see core.state.deferred_errors
 
 
 thread = _Thread()
 
 
 class TraceFrame:
-    """The functional view of all boxes during a part of a trace.
+    """Current arrays of the Parameters during a part of a trace, such as a branch; records reads and writes.
 
     Args:
         params (Iterable): Parameters with initial arrays.
-        arrays (Iterable): Their arrays.
+        arrays (Iterable): Arrays of the Parameters.
         parent (TraceFrame): Frame for Parameters that this one does not have; None for the root frame of a program.
 
     Attributes:
@@ -136,7 +136,7 @@ class TraceFrame:
         return bool(self._tensors)
 
     def writes(self) -> list[tuple[Any, Any]]:
-        """[(Parameter, new array)] in the order of first writing."""
+        """Return [(Parameter, new array)] of the written Parameters, in the order of first writing."""
         return [(p, self.values[i]) for i, p in self.written.items()]
 
     # ------------------------------------------------------------------ hidden state: random stream, error, status
@@ -188,11 +188,11 @@ class TraceFrame:
         return None
 
     def hidden_names(self) -> tuple[str, ...]:
-        """Return the names of the hidden state that this trace has changed."""
+        """Return the names of the hidden state that this trace has changed: error code, random key, overflow status."""
         return tuple(n for n in ("error", "key", "status") if getattr(self, n) is not None)
 
     def hidden_arrays(self, names: Sequence[str]) -> list[Any]:
-        """Return the named hidden state as plain arrays."""
+        """Return the named hidden state (error code, random key, overflow status) as plain arrays."""
         return [self._hidden_array(n) for n in names]
 
     def _hidden_array(self, name):
@@ -204,7 +204,7 @@ class TraceFrame:
         return jnp.zeros((), bool) if status is None else status
 
     def adopt_hidden(self, names: Sequence[str], arrays: Sequence[Any]) -> None:
-        """Set hidden state to the outputs of a graph construct."""
+        """Set the named hidden state (error code, random key, overflow status) to outputs of a loop or conditional."""
         for name, array in zip(names, arrays):
             if name == "key":
                 array = jax.random.wrap_key_data(array)
@@ -233,7 +233,7 @@ class Epoch:
         self.value: int = 0
 
     def bump(self) -> None:
-        """Make every compiled program check its guards at its next call."""
+        """Increase the counter, so that every compiled program checks its guards at its next call."""
         self.value += 1
 
 
@@ -244,7 +244,7 @@ storage_epoch: Epoch = Epoch()  # increases when Parameters move to another stor
 
 
 class DonationLock:
-    """Permission to donate the arrays of Parameters.
+    """Lock and flag that decide if a step may donate the arrays of Parameters.
 
     Attributes:
         lock (RLock): Locked while a step takes the arrays of Parameters, whose memory it writes its results into.
@@ -258,14 +258,14 @@ class DonationLock:
         self._recorder = None
 
     def contend(self) -> None:
-        """Stop steps of PYNATIVE mode from donating the arrays that they read."""
+        """Stop the donation of arrays by steps in PYNATIVE mode: two threads use the same Parameters."""
         if not self.contended:
             with self.lock:  # wait until a running step has ended
                 self.contended = True
                 storage_epoch.bump()
 
     def record(self) -> None:
-        """Note that this thread begins to record a gradient, which keeps references to the arrays that it reads."""
+        """Register that this thread begins to record a gradient, which keeps references to the arrays that it reads."""
         ident = threading.get_ident()
         if ident != self._recorder:
             if self._recorder is not None:

@@ -22,7 +22,7 @@ class LruCache(dict):
         self.older: dict[Any, Any] = {}
 
     def recall(self, key: Any) -> Any:
-        """Return the entry of a key from the older entries, or None."""
+        """Return the entry of a key that has moved to the older entries, or None."""
         value = self.older.pop(key, None)
         return None if value is None else self.keep(key, value)
 

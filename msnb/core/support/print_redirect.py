@@ -7,6 +7,6 @@ current_target: Callable[[list[Any]], None] | None = None  # receives the values
 
 
 def send_to(taker: Callable[[list[Any]], None] | None) -> None:
-    """Call `taker` with the values of each print from now on; None prints them again."""
+    """Pass the values of each print to `taker` from now on; None prints them again."""
     global current_target
     current_target = taker

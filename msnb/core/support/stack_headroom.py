@@ -1,4 +1,4 @@
-"""Space for Python's frames.
+"""Avoid repeated allocations of memory for Python's frames.
 
 Python keeps frames of functions in chunks of 16 kB, and frees the last chunk when the first frame in it returns. If a
 loop calls functions at such a boundary, each call allocates the chunk again. This took a quarter of the time of tracing
@@ -14,7 +14,7 @@ _SLOTS = 33_000  # slots of 8 bytes: Python doubles a chunk until the frame fits
 
 
 def with_headroom(fn: Callable[[], _Result]) -> _Result:
-    """Return ``fn()``, with space for the frames of some thousand nested calls."""
+    """Return ``fn()``, run with memory for the frames of some thousand nested calls."""
     return fn()
 
 

@@ -34,7 +34,7 @@ def is_inexact(dtype: Any) -> bool:
 
 
 def name(dtype: Any) -> str:
-    """Return MindSpore's name of a dtype, numpy's or its own, for messages."""
+    """Return MindSpore's name of a numpy or MindSpore dtype, for messages."""
     return str(dtype if isinstance(dtype, mstype.Type) else from_numpy_dtype(np.dtype(dtype)))
 
 

@@ -31,7 +31,7 @@ class UnknownShape:
 
     @property
     def refusal(self) -> str:
-        """The message for code that computes with it."""
+        """Error message for code that computes with a Tensor without values."""
         if self.shape == _ANY:
             return (
                 "a Tensor of shape None, any number of axes, has no values: it says how inputs of set_inputs and "

@@ -18,7 +18,7 @@ _Traced = TypeVar("_Traced")
 
 
 class CellState(ParameterView):
-    """A Tensor attribute that programs assign. Its values are those of a Parameter."""
+    """A Tensor attribute of a Cell that programs assign. The values are stored in a Parameter."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ jax.tree_util.register_pytree_node(CellState, lambda t: ((t._array,), None), _bo
 
 
 class NeedsCellState(Exception):
-    """Raised when a graph assigns the Tensor attribute `name` of `cell`."""
+    """Raised when a graph assigns the Tensor attribute `name` of `cell`, which is not yet a `CellState`."""
 
     def __init__(self, cell: Any, name: str) -> None:
         super().__init__(

@@ -17,12 +17,12 @@ _MS_DTYPE = mstype._BY_NUMPY
 
 
 class Boxed:
-    """Base class of `Tensor` for modules below it."""
+    """Base class of `Tensor`, for modules that `Tensor` imports."""
 
     __slots__ = ()
 
     def _detached(self):
-        """Return an array that stays valid when this box changes."""
+        """Return an array that stays valid when this Tensor changes."""
         raise NotImplementedError
 
 

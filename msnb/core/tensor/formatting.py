@@ -15,7 +15,9 @@ _DIGITS = {"float16": 4, "float32": 8, "float64": 8}
 
 
 def tensor_repr(array: np.ndarray, dtype: mstype.Type) -> str:
-    """Return MindSpore's text: ``Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])``."""
+    """Return the repr that MindSpore has: ``Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,
+    2.00000000e+00])``.
+    """
     gap = "\n" if array.ndim > 1 else " "
     return f"Tensor(shape={list(array.shape)}, dtype={dtype}, value={gap}{_format_elements(array)})"
 

@@ -116,7 +116,7 @@ def _fill_parameter(parameter, array):
 
 
 def _box_initial(values):
-    """Return a Tensor of the result of an initializer."""
+    """Return a Tensor with the values of an initializer, a `LazyTensor` if they are still to be computed."""
     if not isinstance(values, Unfilled):
         return box(of_numpy(values))
     tensor = LazyTensor.__new__(LazyTensor)

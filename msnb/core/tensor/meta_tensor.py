@@ -23,7 +23,7 @@ class MetaTensor(metaclass=_MetaTensorType):
     Args:
         dtype (mindspore.dtype): Type of the elements.
         shape (tuple): Shape.
-        init (Initializer): What `to_tensor` fills it with.
+        init (Initializer): Fills the Tensor in `to_tensor`.
     """
 
     def __init__(self, dtype: "Type", shape: Sequence[int], init: Any = None) -> None:

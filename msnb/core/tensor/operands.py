@@ -70,7 +70,7 @@ def _array_ufunc(self: Tensor, ufunc: np.ufunc, method: str, *inputs: Any, **opt
     """Handle a numpy ufunc with a Tensor operand: operators call the Tensor's methods, other ufuncs use its values.
 
     Args:
-        ufunc (numpy.ufunc): The function.
+        ufunc (numpy.ufunc): The ufunc that numpy was called with.
         method (str): Method of the ufunc: "__call__", "reduce" and the like.
         inputs (Any): Its operands, a Tensor among them.
         options (Any): numpy's further arguments. With `out`, as in ``array += tensor``, the result is written there.

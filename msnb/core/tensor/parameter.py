@@ -38,8 +38,8 @@ class Store:
 
     Args:
         arrays (list): Arrays without other references.
-        writer (tuple[Parameter]): Their Parameters, if a program replaces all of them in each call; None if there is no
-            such program.
+        writer (tuple[Parameter]): The Parameters of the arrays, if a program replaces all of them in each call; None if
+            there is no such program.
     """
 
     __slots__ = ("results", "writer", "__weakref__")
@@ -50,7 +50,7 @@ class Store:
 
     @property
     def arrays(self) -> list[jax.Array]:
-        """The current arrays."""
+        """The current arrays of the Parameters."""
         return self.results[-1][0]
 
 
@@ -61,11 +61,11 @@ class Parameter(Tensor):
         default_input (Union[Tensor, MetaTensor, numpy.ndarray, list, int, float]): Initial value. Always copied.
             An int becomes int32, a float float32.
         name (str): Name; a Cell names a Parameter after the attribute that holds it. Default: None.
-        requires_grad (bool): Whether optimizers train it. Default: True.
-        layerwise_parallel (bool): Whether data parallel training skips its broadcast. Default: False.
-        parallel_optimizer (bool): Whether an optimizer may divide it among devices. Default: True.
-        storage_format (str): How Ascend is to lay it out; no effect here. Default: "".
-        device (str): No effect: `mindspore.set_device` says where all computes. Default: None.
+        requires_grad (bool): True if optimizers train it. Default: True.
+        layerwise_parallel (bool): True if data parallel training does not broadcast it. Default: False.
+        parallel_optimizer (bool): True if an optimizer may divide it among devices. Default: True.
+        storage_format (str): Memory layout on Ascend; no effect here. Default: "".
+        device (str): No effect; `mindspore.set_device` selects the device of all Tensors. Default: None.
 
     Raises:
         ValueError: If `default_input` is a bool, or `name` is no valid name.
@@ -147,7 +147,7 @@ class Parameter(Tensor):
 
     @property
     def _kind(self):
-        """The array, for its shape and dtype only; see `TraceFrame.read`."""
+        """Return the array for its shape and dtype only; see `TraceFrame.read`."""
         frame = _thread.frame
         return self._stored() if frame is None else frame.read(self, counts=False)
 
@@ -212,7 +212,7 @@ class Parameter(Tensor):
             return np.array(super()._concrete_array(what))
 
     def asnumpy(self) -> np.ndarray:
-        """A numpy copy of the values; see `Tensor.asnumpy`."""
+        """Return a numpy copy of the values; see `Tensor.asnumpy`."""
         return self._concrete_array("asnumpy()")
 
     def __jax_array__(self) -> jax.Array:
@@ -270,7 +270,7 @@ class Parameter(Tensor):
 
     @property
     def sliced(self) -> bool:
-        """Always False: a Parameter is never one slice of a distributed Tensor."""
+        """Return False: a Parameter is never one slice of a distributed Tensor."""
         return False
 
     def __parameter__(self) -> None:
@@ -390,7 +390,7 @@ class Parameter(Tensor):
         return clone
 
     def value(self) -> Tensor:
-        """A Tensor with a copy of the current value."""
+        """Return a Tensor with a copy of the current value."""
         return Tensor(self)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -472,7 +472,7 @@ _ORDER = {np.dtype(t._np): i for t, i in mstype.implicit_conversion_seq.items()}
 
 
 def check_not_narrowed(target: Any, dtype: Any, name: str) -> None:
-    """Raise a TypeError if writing values of dtype `given` into a Parameter of dtype `target` would lose precision."""
+    """Raise a TypeError if writing values of `dtype` into a Parameter of dtype `target` would lose precision."""
     if _ORDER.get(np.dtype(dtype), 99) > _ORDER.get(np.dtype(target), 99):
         raise TypeError(
             f"Parameter '{name}' is {mstype.from_numpy_dtype(np.dtype(target))} and is not widened when it "

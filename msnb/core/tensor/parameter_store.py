@@ -68,7 +68,7 @@ class ParameterArrays:
         return merged
 
     def arrays_read(self) -> list[jax.Array]:
-        """Return the arrays of the Parameters that are only read."""
+        """Return the arrays of the Parameters that a run only reads."""
         if self._read_from is not None:
             store, pick = self._read_from
             return list(pick(store.results[-1][0]))

@@ -10,7 +10,7 @@ KINDS: set[type] = set()  # sparse classes, which a graph flattens into Tensors
 
 
 class SparseBase:
-    """Indices, values and the shape of the dense Tensor.
+    """Base class of sparse Tensors: indices, values and the shape of the dense Tensor.
 
     Attributes:
         _columns (tuple): Names of the components that are Tensors, in the order of `_of`.
@@ -46,7 +46,7 @@ class SparseBase:
 
     @classmethod
     def _of(cls, *components: Any) -> Self:
-        """Return an object of components and shape without checks; components may be placeholders."""
+        """Return an object of components and dense shape without checks; components may be placeholders."""
         sparse = object.__new__(cls)
         sparse.__dict__.update(zip((*cls._columns, "dense_shape"), components, strict=True))
         return sparse
@@ -84,7 +84,7 @@ class SparseTensor(SparseBase):
 
     Args:
         indices (Tensor): [n, rank] int64, one coordinate per row.
-        values (Tensor): [n], the values there.
+        values (Tensor): [n], the value at each coordinate.
         dense_shape (tuple): Shape of the dense Tensor, known as `shape`, too.
 
     Raises:

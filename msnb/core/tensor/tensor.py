@@ -46,8 +46,8 @@ class Tensor(Boxed):
             that has no values, for `export`, `set_inputs` and `input_signature`: None for an axis of any length, or in
             the place of all for any number of axes.
         init (Initializer): Fills a Tensor given by `shape` and `dtype` instead of `input_data`.
-        const_arg (bool): Whether a graph takes it as a constant; without effect. Default: False.
-        device (str): Where it is to be; without effect, `mindspore.set_device` says so for all. Default: None.
+        const_arg (bool): True if a graph takes it as a constant; no effect. Default: False.
+        device (str): No effect; `mindspore.set_device` selects the device of all Tensors. Default: None.
 
     Outputs:
         Tensor with the shape and dtype of `input_data`.
@@ -158,18 +158,18 @@ class Tensor(Boxed):
 
     @property
     def virtual_flag(self) -> bool:
-        """Always False: the Tensor is not a placeholder without data."""
+        """Return False: the Tensor is not a placeholder without data."""
         return False
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self._array.ndim
 
     def item(self, index: int | tuple[int, ...] | None = None) -> Any:
-        """One element as a Python number; in a graph, which does not know it yet, as a Tensor without axes.
+        """Return one element as a Python number; in a graph, which does not know it yet, as a Tensor without axes.
 
         Args:
-            index (Union[None, int, tuple[int]]): Which; a Tensor of one element needs none. Default: None.
+            index (Union[None, int, tuple[int]]): Index of the element. Default: None, for a Tensor of one element.
 
         Returns:
             Union[int, float, bool, Tensor].
@@ -226,11 +226,11 @@ class Tensor(Boxed):
         return str(self._array.device)
 
     def ndimension(self) -> int:
-        """Number of dimensions."""
+        """Return the number of dimensions."""
         return self._array.ndim
 
     def numel(self) -> int:
-        """Number of elements."""
+        """Return the number of elements."""
         return self.size
 
     nelement = numel
@@ -240,7 +240,7 @@ class Tensor(Boxed):
 
     # ------------------------------------------------------------------ values
     def asnumpy(self) -> np.ndarray:
-        """A numpy copy of the values.
+        """Return a numpy copy of the values.
 
         Raises:
             RuntimeError: If the Tensor is traced: in GRAPH mode its value is known only when the graph runs.
@@ -252,11 +252,11 @@ class Tensor(Boxed):
         return self.asnumpy()
 
     def tolist(self) -> list[Any]:
-        """The values as nested Python lists, a Python number for a 0-D Tensor."""
+        """Return the values as nested Python lists, a Python number for a 0-D Tensor."""
         return self.asnumpy().tolist()
 
     def _detached(self):
-        """Return an array that stays valid when this box changes."""
+        """Return an array that stays valid when this Tensor changes."""
         return self._array
 
     def _concrete_array(self, what):
@@ -345,7 +345,7 @@ class Tensor(Boxed):
 
     # ------------------------------------------------------------------ change
     def _assign(self, array):
-        """Rebind this box to `array`. A trace records the old array and restores it when it ends."""
+        """Rebind this Tensor to `array`. A trace records the old array and restores it when it ends."""
         frame = _thread.frame
         if frame is not None:
             frame.remember(self)
@@ -372,7 +372,7 @@ class Tensor(Boxed):
 
     @staticmethod
     def from_numpy(array: np.ndarray) -> "Tensor":
-        """A Tensor of a numpy array. The values are copied: a later change of the array does not show.
+        """Return a Tensor with a copy of the values of a numpy array: a later change of the array does not show.
 
         Raises:
             TypeError: If `array` is no numpy array.
@@ -409,7 +409,7 @@ class Tensor(Boxed):
         return True
 
     def set_init_flag(self, flag: bool) -> None:
-        """No effect: the data exists for either value of the flag."""
+        """Accept `flag` without effect: the data always exists."""
         if not isinstance(flag, bool):
             raise TypeError(f"For 'set_init_flag', 'flag' should be bool, but got {type(flag).__name__}.")
         log.unused("Tensor.set_init_flag", "the data is there already", flag=not flag)
@@ -475,7 +475,7 @@ _new = object.__new__
 
 
 def box(array: jax.Array) -> Tensor:
-    """Return a Tensor around a jax.Array, without any check."""
+    """Return a Tensor that holds a jax.Array, without any check."""
     tensor = _new(Tensor)
     tensor._array = array
     tensor._node = None

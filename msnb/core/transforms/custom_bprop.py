@@ -77,11 +77,11 @@ def _call_bprop(cell, args, out, dout):
         grad_leaves = flatten(grad)[0]
         if len(grad_leaves) != len(leaves):
             grad_leaves = [None] * len(leaves)  # one gradient for a tuple: its Tensors have none
-        fitted.extend([_fit_gradient(cell, g, leaf, strict) for g, leaf in zip(grad_leaves, leaves)])
+        fitted.extend([_check_and_cast_gradient(cell, g, leaf, strict) for g, leaf in zip(grad_leaves, leaves)])
     return fitted
 
 
-def _fit_gradient(cell, grad, arg, strict):
+def _check_and_cast_gradient(cell, grad, arg, strict):
     """Return the gradient of one input Tensor in its dtype, or None."""
     if not isinstance(arg, Tensor) or not has_gradient(arg._array.dtype) or not isinstance(grad, Tensor):
         return None
@@ -165,7 +165,7 @@ def _trace_with_bprop(cell, args):
         by_tensor = [g for g, a in zip(grads, arg_leaves) if isinstance(a, Tensor)]
         return (
             [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
-            tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
+            tuple(_to_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
             {
                 i: jnp.zeros(arrays[i].shape)
                 if by_tensor[i] is None
@@ -185,7 +185,7 @@ def _trace_with_bprop(cell, args):
     return rebuilt(outs)
 
 
-def _as_cotangent(grad, array):
+def _to_cotangent(grad, array):
     if not is_inexact(array.dtype):
         return np.zeros(array.shape, jax.dtypes.float0)
     return jnp.zeros(array.shape, array.dtype) if grad is None else grad._array

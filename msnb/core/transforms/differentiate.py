@@ -70,8 +70,8 @@ class Gradient:
 
 
 def _split_variables(args, positions):
-    """Split the differentiated arguments into variables. Returns (Tensors, function to replace them, function for
-    gradients).
+    """Separate the variables from the differentiated arguments. Returns (Tensors, function to replace them, function
+    for gradients).
 
     A float is a variable. An int is one only if the arguments hold no Tensor, because beside Tensors it is an axis,
     a size or a flag.
@@ -188,7 +188,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros_like(w) for g, w in zip(source_grads[split:], weights))
     if _thread.results_observed:
-        float_status.note([_values_of(g) for g in source_grads if g is not None])
+        float_status.note([_gradient_array(g) for g in source_grads if g is not None])
     if events.subscribers.differentiated:
         with tape.paused():
             dense_grads = tuple(map(tape.dense, weight_grads))
@@ -196,7 +196,7 @@ def _differentiate_on_tape(fn, args, kwargs, positions, weights, sens, has_aux):
     return _untrack(out), grads, weight_grads
 
 
-def _values_of(gradient):
+def _gradient_array(gradient):
     return (gradient.values if isinstance(gradient, RowTensor) else gradient)._array
 
 
@@ -206,7 +206,7 @@ def _zeros_like(tensor):
 
 
 def _untrack(out):
-    """Drop the tape nodes of results outside every recording."""
+    """Drop the tape nodes of results if no gradient is being recorded."""
     if not _thread.recording:
         for leaf in flatten(out)[0]:
             if isinstance(leaf, Tensor) and not isinstance(leaf, Parameter):
@@ -284,7 +284,7 @@ def _differentiate_in_graph(fn, args, kwargs, positions, weights, sens, has_aux)
     weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
     weight_grads = gradient_hooks.call_final_hooks(weights, weight_grads)
     if _thread.results_observed:
-        float_status.note([*array_grads, *map(_values_of, weight_grads)])
+        float_status.note([*array_grads, *map(_gradient_array, weight_grads)])
     # The names let tools find the gradient of a Parameter in the jaxpr of any train step.
     for gradient, weight in zip(weight_grads, weights):
         label = gradient.values if isinstance(gradient, RowTensor) else gradient

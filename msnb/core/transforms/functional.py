@@ -32,7 +32,7 @@ def _run_compiled(fn, run, name, key, args):
 
 @contextlib.contextmanager
 def _forward_mode():
-    """Context in which loops become plain `while` loops, which JAX differentiates in forward mode only."""
+    """Context manager in which loops become plain `while` loops, which JAX differentiates in forward mode only."""
     before = _thread.forward_mode
     _thread.forward_mode = True
     try:
@@ -42,9 +42,9 @@ def _forward_mode():
 
 
 def _make_pure(fn, example):
-    """Return (`fn` over arrays, arrays of `like`, note).
+    """Return (`fn` as a function of arrays, arrays of `example`, note).
 
-    The function takes one array per Tensor of `like`. It returns arrays and the error code of the trace, None
+    The function takes one array per Tensor of `example`. It returns arrays and the error code of the trace, None
     without checks. `note` receives the function that rebuilds the results.
     """
     leaves, rebuild = flatten(example)
@@ -71,7 +71,7 @@ def _make_pure(fn, example):
     return run, [v._array for v in leaves if isinstance(v, Tensor)], note
 
 
-def _adopt_error(error):
+def _merge_error(error):
     """Merge the error code of a transformed function into that of the outer graph."""
     if error is not None:
         _thread.frame.adopt_hidden(("error",), (error,))
@@ -82,7 +82,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Union[Tensor, tuple, list]): The point.
+        inputs (Union[Tensor, tuple, list]): Point at which the derivative is taken.
         v (Union[Tensor, tuple, list]): Direction, of the shapes and dtypes of `inputs`.
         has_aux (bool): Differentiate the first output only. Default: False.
 
@@ -109,7 +109,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
             out, tangent, error = jax.jvp(
                 pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
             )
-            _adopt_error(error)
+            _merge_error(error)
         value, change = (note["rebuild"]([box(o) for o in arrays_out]) for arrays_out in (out, tangent))
         if not has_aux:
             return value, change
@@ -123,7 +123,7 @@ def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Tensor): The point.
+        inputs (Tensor): Point at which the derivative is taken.
         weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
         has_aux (bool): Differentiate the first output only. Default: False.
 
@@ -168,7 +168,7 @@ def _make_jacobian(transform, name):
                     first = lambda *a: pure(*a)[0][0]  # noqa: E731
                     rows = transform(first, argnums=tuple(range(len(arrays))))(*arrays)
                     values, error = pure(*arrays)
-                    _adopt_error(error)
+                    _merge_error(error)
                     aux = note["rebuild"]([box(a) for a in values])[1]
                 rows = tuple(box(r) for r in rows)
                 rows = rows[0] if isinstance(grad_position, int) else rows
@@ -180,12 +180,12 @@ def _make_jacobian(transform, name):
 
     make.__name__ = make.__qualname__ = name.lower()
     mode = "forward" if name == "Jacfwd" else "reverse"
-    make.__doc__ = f"""The function that computes the Jacobian of `fn` in {mode} mode.
+    make.__doc__ = f"""Return a function that computes the Jacobian of `fn` in {mode} mode.
 
     Args:
         fn (Union[Cell, function]): Takes Tensors and returns a Tensor.
-        grad_position (Union[int, tuple]): Which inputs. Default: 0.
-        has_aux (bool): Whether only the first output is differentiated. Default: False.
+        grad_position (Union[int, tuple]): Positions of the differentiated inputs. Default: 0.
+        has_aux (bool): Differentiate the first output only. Default: False.
 
     Returns:
         Callable; its result has the shape of the output followed by the shape of the input.
@@ -219,7 +219,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
             per_array = [a for a, arg in zip(axes, args) for v in flatten(arg)[0] if isinstance(v, Tensor)]
             out, errors = jax.vmap(pure, in_axes=tuple(per_array), out_axes=(out_axes, 0))(*arrays)
             if errors is not None:
-                _adopt_error(errors[jnp.argmax(errors[:, 0] != 0)])
+                _merge_error(errors[jnp.argmax(errors[:, 0] != 0)])
             return note["rebuild"]([box(o) for o in out])
 
         return _run_compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)

@@ -29,14 +29,14 @@ _NON_TENSORS = (int, float, complex, str, bytes, type(None), mstype.Type)  # typ
 
 @differs_in_api2("of several inputs, those that are no Tensors and hold none get no gradient", given="get_all")
 class GradOperation:
-    """Makes the gradient function of a Cell or function.
+    """Factory of the gradient function of a Cell or function.
 
     Args:
         get_all (bool): Gradients with respect to all inputs rather than only the first. In MindSpore 2, of several
             inputs those that are no Tensors and hold none are left out. Default: False.
         get_by_list (bool): Gradients with respect to the Parameters given as `weights`; together with `get_all` a
             pair (inputs, weights). Default: False.
-        sens_param (bool): Whether the last argument of the gradient function is the cotangent of the output; ones
+        sens_param (bool): True if the last argument of the gradient function is the cotangent of the output; ones
             otherwise. Default: False.
 
     Raises:
@@ -70,7 +70,7 @@ class GradOperation:
 
 
 class _GradFunction:
-    """The gradient of one function under the flags of one `GradOperation`."""
+    """The gradient function of one function or Cell, with the flags of a `GradOperation`."""
 
     def __init__(self, operation, fn, weights):
         self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
@@ -81,13 +81,13 @@ class _GradFunction:
 
     def __call__(self, *args, **kwargs):
         if kwargs and self.flags[0]:
-            args, kwargs = self._by_position(args, kwargs)
+            args, kwargs = self._move_keywords_to_positions(args, kwargs)
         this = self._select_tensor_inputs(args) if self.of_tensors else self
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
         return program_cache.call(*this._graph_call(args, kwargs, with_root=True))
 
-    def _by_position(self, args, kwargs):
+    def _move_keywords_to_positions(self, args, kwargs):
         """Move keyword arguments to their positions: these are inputs, and have gradients, too."""
         sens = args[-1:] if self.flags[2] and "sens" not in kwargs else ()
         inputs = args[: len(args) - len(sens)]
@@ -97,7 +97,7 @@ class _GradFunction:
         return (*inputs, *[kwargs[name] for name in following], *sens), rest
 
     def _select_tensor_inputs(self, args):
-        """Restrict gradients of several inputs to those that are or hold Tensors."""
+        """Return this gradient, of several inputs restricted to those that are or hold Tensors."""
         inputs = args[:-1] if self.flags[2] else args
         positions = tuple([i for i, arg in enumerate(inputs) if _holds_tensors(arg)])
         if not positions or len(positions) == len(inputs):
@@ -117,7 +117,7 @@ class _GradFunction:
         return (root, *call) if with_root else call
 
     def key(self):
-        """Return the key of this gradient among those of the same function."""
+        """Return the part of a program's key that distinguishes this gradient from others of the same function."""
         return "grad", self.flags, self.positions, parameter_keys(self.weights)
 
     @runs_eagerly
@@ -158,7 +158,7 @@ class _GradFunction:
 
 
 def _drop_none(grads):
-    """Drop None: MindSpore returns no gradient for inputs that are no Tensor or number."""
+    """Return gradients without None: MindSpore returns no gradient for inputs that are no Tensor or number."""
     return tuple(g for g in grads if g is not None)
 
 
@@ -212,20 +212,20 @@ class _DerivedFunction:
 
     def __call__(self, *args, **kwargs):
         if kwargs and any(p >= len(args) for p in self.positions):
-            args, kwargs = self._by_position(args, kwargs)
-        this = self._of_tensors(args)
+            args, kwargs = self._move_keywords_to_positions(args, kwargs)
+        this = self._select_tensor_inputs(args)
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return this._run(*args, **kwargs)
         return program_cache.call(program_owner(this.fn)[0], *this._graph_call(args, kwargs))
 
-    def _by_position(self, args, kwargs):
+    def _move_keywords_to_positions(self, args, kwargs):
         """Move keyword arguments that follow the positional ones to their positions, as MindSpore counts them."""
         names = self.argument_names[len(args) :]
         following = list(itertools.takewhile(kwargs.__contains__, names))
         rest = {name: value for name, value in kwargs.items() if name not in following}
         return (*args, *[kwargs[name] for name in following]), rest
 
-    def _of_tensors(self, args):
+    def _select_tensor_inputs(self, args):
         """Restrict gradients of several inputs to those that are or hold Tensors, as MindSpore does."""
         if not isinstance(self.position, tuple):
             return self
@@ -253,7 +253,7 @@ class _DerivedFunction:
         return program_cache.programs_of(program_owner(self.fn)[0])
 
     def key(self):
-        """Return the key of this gradient among those of the same function."""
+        """Return the part of a program's key that distinguishes this gradient from others of the same function."""
         return "derived", self.position, parameter_keys(self.weights), self.one_weight, self.has_aux, self.with_value
 
     @runs_eagerly
@@ -345,7 +345,7 @@ def _add_ids(derived):
         grads = result[1] if derived.with_value else result[0] if derived.has_aux else result
         ids = []
         if derived.position is not None:
-            ids.append(derived._of_tensors(args).position)
+            ids.append(derived._select_tensor_inputs(args).position)
         if derived.weights is not None:
             names = tuple([p.name for p in derived.weights])
             ids.append(names[0] if derived.one_weight else names)

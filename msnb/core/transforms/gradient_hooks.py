@@ -27,7 +27,7 @@ class _Hooks:
     """The hooks of one Tensor, in the order of their registration.
 
     Attributes:
-        functions (dict): Number of the handle -> hook.
+        functions (dict): Number of the hook's handle -> hook.
         origin (object): The node or array of the Tensor at registration; None for hooks that run at the end.
     """
 
@@ -43,7 +43,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Ho
     if not callable(hook):
         raise TypeError(f"For 'register_hook', 'hook' should be a function, but got {describe(hook)}.")
     is_parameter = isinstance(tensor, Parameter)
-    origin = None if is_parameter else _origin_of(tensor)
+    origin = None if is_parameter else _find_node_or_array(tensor)
     hooks = _hooks_by_tensor.get(tensor)
     if hooks is None or hooks.origin is not origin:  # a recomputed Tensor has no earlier hooks
         hooks = _hooks_by_tensor[tensor] = _Hooks()
@@ -81,7 +81,7 @@ def _call_final_hook(tensor, gradient):
     return _apply_hooks(hooks, tape.dense(gradient))
 
 
-def _origin_of(tensor):
+def _find_node_or_array(tensor):
     """Return the tape node of a Tensor, or its array in a graph; None if no gradient flows through it."""
     if _thread.frame is not None:
         return tensor._array if is_tracer(tensor._array) else None
@@ -93,7 +93,7 @@ def _insert_in_backward(tensor, hooks):
     if _thread.frame is not None:
         tensor._assign(copied._array)
     tensor._node = copied._node
-    hooks.origin = _origin_of(tensor)
+    hooks.origin = _find_node_or_array(tensor)
 
 
 def _apply_hooks(hooks, gradient):

@@ -24,7 +24,7 @@ _listeners = events.subscribers
 
 
 def _call_jitted(jitted, args, kwargs):
-    """Call a `JitFunction` between the events that listeners receive."""
+    """Call a `JitFunction`, and notify listeners of the call."""
     if _thread.frame is not None:
         return script.call(jitted.fn)(*args, **kwargs)
     return program_cache.call(jitted, *jitted._graph_call(args, kwargs))
@@ -58,7 +58,7 @@ class JitFunction:
     def _graph_call(self, args, kwargs):
         """Return (fn, args, kwargs, name, extra) for `program_cache`."""
         if self.input_signature is not None:
-            self._check(args)
+            self._check_signature(args)
         return self._trace_root, args, kwargs, self.name, ()
 
     @runs_eagerly
@@ -73,7 +73,7 @@ class JitFunction:
         """Names of the function's parameters."""
         return program_cache.parameter_names(self.fn)
 
-    def _check(self, args):
+    def _check_signature(self, args):
         expected = self.input_signature or ()
         if len(args) != len(expected):
             raise ValueError(
@@ -102,7 +102,7 @@ def _shape_matches(shape, spec):
 
 
 class BoundJit:
-    """A compiled method with its object."""
+    """A compiled method, bound to its object."""
 
     def __init__(self, jitted: JitFunction, instance: Any) -> None:
         self._jitted, self._instance = jitted, instance
@@ -121,7 +121,7 @@ class BoundJit:
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         if self._jitted.input_signature is not None:
-            self._jitted._check(args)
+            self._jitted._check_signature(args)
         return program_cache.call(self._instance, self._trace_root, args, kwargs, self.__name__, (self._jitted.key,))
 
     @runs_eagerly
@@ -319,7 +319,7 @@ _executor = _Executor()
 
 
 class _PynativeExecutor:
-    """MindSpore's interface to wait for operators that are still running."""
+    """MindSpore's interface to wait for operators that have not finished."""
 
     def sync(self):
         """Wait until all arrays are computed."""

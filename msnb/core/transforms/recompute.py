@@ -21,8 +21,8 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
 
     Args:
         block (Union[Cell, method]): The Cell or method.
-        args (Any): Its arguments.
-        kwargs (Any): Its keyword arguments.
+        args (Any): Arguments of `block`.
+        kwargs (Any): Keyword arguments of `block`.
 
     Returns:
         Any, the result.
@@ -45,7 +45,7 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 class _CellMethod:
-    """A function, and the Parameters of its Cell."""
+    """Pairs a function with the Parameters of the Cell that owns it."""
 
     def __init__(self, function, owner):
         self.construct = function if function is not owner else owner.__call__
