@@ -154,7 +154,7 @@ _WAY = "msnb.alias.install(api={0}) or MSNB_API={0}"  # the way to select a gene
 
 
 class _Session:
-    """The generation selected in this process.
+    """The API generation that is selected in this process.
 
     Attributes:
         generation (Union[int, None]): The one of the first program, or the one requested.

@@ -1,4 +1,4 @@
-"""The API generation that a program is written for, judged from its text and the local files that it imports.
+"""Infer the API generation that a program is written for from its text and from the local files that it imports.
 
 `msnb run` and similar commands, the alias and `%%mindspore` use this before a program runs. Nothing is imported or run,
 and a file that Python cannot parse has no signs.

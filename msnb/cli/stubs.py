@@ -1,4 +1,4 @@
-"""Type stubs for editors and type checkers: attributes that declarations attach when msnb is imported.
+"""Write type stubs for editors and type checkers, with the attributes that declarations attach when msnb is imported.
 
     python -m msnb.cli.stubs            write the stubs that stand beside the modules; a test wants them current
     python -m msnb stubs DIR        make `import mindspore` resolve: stubs of all its paths in DIR
@@ -350,7 +350,7 @@ def dataset_stub() -> str:
 
 
 class _Unquoted(ast.NodeTransformer):
-    """Replaces the strings in annotations by what they say, which a stub may name before it is defined."""
+    """Replaces string annotations by the expressions in them. A stub may use a name before its definition."""
 
     def visit_arg(self, node):
         node.annotation = self._unquote(node.annotation)

@@ -1,4 +1,4 @@
-"""The Cells of a network in the order of one call, with outputs, Parameters and FLOPs of each.
+"""List the Cells that a call of a network calls, in order, with outputs, Parameters and FLOPs of each.
 
 The network is traced once on shapes: no value is computed, nothing is compiled and no program is cached. The trace puts
 each call of a Cell into a named scope, which assigns the operators of the graph to their calls.
@@ -237,7 +237,7 @@ def folded(layer: Layer, depth: int | None = None) -> Layer:
 
 
 def _looks_like(before, one):
-    """Return True if a call looks like those that `before` represents."""
+    """Return True if a call has the same row in the table as `before`, apart from the number of calls."""
     times, before.times = before.times, 1
     try:
         return before.look() == one.look()

@@ -1,4 +1,4 @@
-"""`%ms_help`: the magics of msnb with their options, read from the magics themselves."""
+"""`%ms_help`: list the magics of msnb with their options, which are read from their argument parsers."""
 
 import inspect
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from msnb.notebook.display.html import escape, framed
 
 
 class Option(NamedTuple):
-    """An option of a magic.
+    """Documentation of one option of a magic.
 
     Attributes:
         names (str): Its spelling, such as "-n STEPS, --steps STEPS".
@@ -23,7 +23,7 @@ class Option(NamedTuple):
 
 
 class Magic(NamedTuple):
-    """A magic.
+    """Documentation of one magic.
 
     Attributes:
         name (str): Its spelling, such as "%ms_ir" or "%ms_profile, %%ms_profile".
@@ -37,7 +37,7 @@ class Magic(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The first paragraph of its documentation, in one line."""
+        """The first paragraph of the magic's documentation, in one line."""
         return " ".join(self.text.partition("\n\n")[0].split())
 
 
@@ -115,7 +115,7 @@ def mark_code(text: str) -> str:
 
 @magics_class
 class HelpMagics(Magics):
-    """The magic that lists the others."""
+    """The magic `%ms_help`."""
 
     @line_magic
     def ms_help(self, line: str) -> Any:

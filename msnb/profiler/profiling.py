@@ -19,7 +19,7 @@ INIT_OP_NAME = "Default/InitDataSetQueue"
 
 
 class ProfileOption(enum.Enum):
-    """The quantities that `Profiler.profile` counts."""
+    """Names of the quantities that `Profiler.profile` counts."""
 
     trainable_parameters = 0
 
@@ -142,7 +142,7 @@ class Profiler:
         step_list: list[Any] | None = None,
         mode: str = "sync",
     ) -> "Profile":
-        """Stop measuring, and return where the time went.
+        """Stop measuring and return the profile: the time by operator, Cell and kernel.
 
         Args:
             offline_path (str): Data of another run, which is not supported. Default: None.
@@ -211,7 +211,7 @@ class Profiler:
 
         Args:
             network (Cell): The network.
-            profile_option (ProfileOption): What to count.
+            profile_option (ProfileOption): The quantities to count.
 
         Returns:
             dict, ``{"trainable_parameters": number of Parameters}``.

@@ -112,7 +112,7 @@ def tensorboard_trace_handler(
 
 class mstx:
     """
-    Names for time spans in a trace of `jax.profiler`.
+    Mark points and time spans in a trace of `jax.profiler`.
 
     Examples:
         >>> from mindspore.profiler import mstx
@@ -163,7 +163,7 @@ class mstx:
 
         Args:
             range_id (int): The result of `range_start`.
-            domain (str): As there; no effect. Default: "default".
+            domain (str): No effect: the domain of `range_start` counts. Default: "default".
         """
         log.unused("mstx.range_end", "the number says which stretch ends", domain=domain != "default")
         stretch = mstx._open.pop(range_id, None)

@@ -90,7 +90,7 @@ class Stream:
         """Make later work wait for `stream`. It has no effect: everything runs in order.
 
         Args:
-            stream (Stream): The other one.
+            stream (Stream): The other stream.
 
         Raises:
             TypeError: If it is no Stream.
@@ -198,7 +198,7 @@ class Event:
         """Return the milliseconds from this event to another.
 
         Args:
-            end_event (Event): The other.
+            end_event (Event): The later event.
 
         Returns:
             float.

@@ -1,4 +1,4 @@
-"""Replay of one run of a program: the value of every node, computed from the inputs of the run.
+"""Recompute the value of any node in one run of a program, from the recorded inputs of the run.
 
 A compiled program returns its results only. A replay compiles the same jaxpr again with the values of nodes as extra
 outputs, and calls it on the same inputs: Parameters, batch and random number. Nothing is written.
@@ -36,7 +36,7 @@ _LIMIT = 512 << 20  # bytes of values that a replay keeps
 
 
 class Replay:
-    """The values of one run of a program.
+    """Computes the values of nodes in one run of a program, from the inputs of the run.
 
     Args:
         program (Program): the program that ran.
@@ -77,7 +77,7 @@ class Replay:
         return self._values[node.id, slot]
 
     def rounds(self, node: CNode, slot: int = 0) -> int | None:
-        """Return how often a node inside loops or branches has run; None for other nodes."""
+        """Return the number of runs of a node inside loops or branches; None for other nodes."""
         self.output(node, slot)
         return self._rounds.get((node.id, slot))
 
@@ -135,7 +135,7 @@ class Replay:
     # ------------------------------------------------------------------ statistics
     @property
     def has_statistics(self) -> bool:
-        """True if `statistics` does not have to compile a form of its own: all values fit in memory."""
+        """True if all values fit in memory. Then `statistics` needs no further compilation."""
         return self._forms.nbytes <= _ALL_AT_ONCE
 
     def statistics(self) -> dict[int, dict[str, float]]:
@@ -211,7 +211,7 @@ class Replay:
 
 
 def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[Any]]":
-    """Return (program, its inputs) of a call of a Cell or function, without running it.
+    """Trace a call of a Cell or function without running it, and return (program, inputs of the program).
 
     The inputs are the current Parameters, a random number and the arrays of the arguments.
 
@@ -227,7 +227,7 @@ def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[
 
 
 def as_inputs(program: "Program", inputs: Sequence[Any]) -> list[Any]:
-    """Return the inputs of a program as arrays; the random number of a call is a Python int."""
+    """Convert the inputs of a program to arrays. One of them can be a Python int: the random number of the call."""
     return [
         value if hasattr(value, "nbytes") else np.asarray(value, aval.dtype)
         for value, aval in zip(inputs, program.jaxpr.in_avals, strict=True)
@@ -235,7 +235,7 @@ def as_inputs(program: "Program", inputs: Sequence[Any]) -> list[Any]:
 
 
 class _Forms:
-    """Compiled forms of one program that return values of nodes."""
+    """Compiles variants of one program that return the values of nodes, and caches them."""
 
     def __init__(self, program):
         self._jaxpr, self._inputs, self._name = program.jaxpr, program.inputs, program.name
@@ -249,7 +249,7 @@ class _Forms:
         return self._loops[ident]
 
     def values(self, window, round=None):
-        """Return (function of the inputs, points): it returns (times computed, value) of each point."""
+        """Return (function of the program's inputs, points). It returns (times computed, value) of each point."""
         key = window, round
         if key not in self._cache:
             ids = frozenset(window)
@@ -258,7 +258,7 @@ class _Forms:
         return self._cache[key]
 
     def statistics(self):
-        """Return (function of the inputs, node numbers): it returns one row of statistics per node."""
+        """Return (function of the program's inputs, node numbers). It returns a row of statistics per node."""
         if "statistics" not in self._cache:
 
             def choose(points):
@@ -270,7 +270,7 @@ class _Forms:
         return self._cache["statistics"]
 
     def results(self):
-        """Return a function of the inputs that returns the outputs of the program."""
+        """Return a compiled function from the inputs of the program to its outputs."""
         if "results" not in self._cache:
             self._cache["results"] = _compile(self._jaxpr, 0)
         return self._cache["results"]
@@ -316,7 +316,7 @@ def _compile_pairs(closed, first, count):
 
 
 class _Capture(Measure):
-    """Return values as they are; of a value inside a loop that of one round.
+    """Measures the values themselves. For a value inside a loop it is the value in one iteration of the loop.
 
     Args:
         round (int): the round; None for the last one.
@@ -343,7 +343,7 @@ class _Capture(Measure):
 
 
 class _Statistics(Measure):
-    """Return moments and the mean magnitude of each value, in one array."""
+    """Measures moments and the mean magnitude of each value. The result is one array with a row per value."""
 
     def measure(self, point: Any, array: Any) -> Any:
         return summary.moments(array), jnp.mean(jnp.abs(array.astype(jnp.float32)))

@@ -88,7 +88,7 @@ class Timeline:
             log.warning("%s", f"timeline: no step of {name_of(self._net)} has run; nothing was recorded.")
 
     def rewrite(self, program: "Program") -> Any:
-        """Return the program as it is, if it trains the network; observed programs keep their inputs."""
+        """Return the jaxpr of a program that trains the network, unchanged, so that its inputs are kept; else None."""
         reads = any(id(p) in self._own for p in program.params)
         return program.jaxpr if reads and (self._updates(program) or _takes_gradient(program)) else None
 
@@ -140,7 +140,7 @@ class Timeline:
             self._record_call(call, before)
 
     def _record_call(self, call, before):
-        """Record a step that ran in PYNATIVE mode; its values are those of the same step in GRAPH mode."""
+        """Record a step that ran in PYNATIVE mode. A replay computes the values of this step in GRAPH mode."""
         graph_call = call.net._graph_call(call.args, call.kwargs)
         program, arrays, _ = find(call.net, *graph_call, for_inspection=True)
         number = [0] if program.random else []
@@ -178,7 +178,7 @@ class Timeline:
 
     # ------------------------------------------------------------------ on disk
     def _write(self, number, program, inputs):
-        """Write the batch of a step, and the Parameters of every n-th."""
+        """Write the batch of a step to disk, and the Parameters of every `_CHECKPOINT_EVERY`-th step."""
         n_params = len(program.params)
         inputs = as_inputs(program, inputs)
         rest = {str(index): np.asarray(array) for index, array in enumerate(inputs[n_params:])}
@@ -194,7 +194,9 @@ class Timeline:
         return None if before is None else before.program
 
     def _read(self, number):
-        """Return the inputs of a step: Parameters from the nearest file, moved on by the steps since."""
+        """Read the inputs of a step. Parameters are read from the last file up to it; the steps since then are
+        replayed.
+        """
         start = max(at for at in map(_number, self._disk.glob("parameters-*.safetensors")) if at <= number)
         program = self._records[start].program
         params = _arrays_of(self._disk / f"parameters-{start:06}.safetensors")
@@ -295,7 +297,7 @@ def _takes_gradient(program):
 
 
 def parse_size(size: str | int) -> int:
-    """Return bytes from an int or a text such as ``"256MB"``.
+    """Convert a size to bytes. It is an int, or a text such as ``"256MB"``.
 
     Raises:
         ValueError: If it is neither.

@@ -49,7 +49,7 @@ class Finding:
 
 
 class Observations(Protocol):
-    """The members of a `Recording` that diagnoses read. `recording` imports this module."""
+    """Protocol: the members of a `Recording` that diagnoses read. It avoids a cyclic import of `recording`."""
 
     problem: str
     nonfinite: NonFinite | None
@@ -155,7 +155,7 @@ def _check_trend_over_layers(recording):
 
 
 def _end_medians(logs):
-    """Return typical values of the first and the last quarter of the layers."""
+    """Return the medians of the first and of the last quarter of a list, which has a value per layer."""
     count = max(1, len(logs) // 4)
     return float(np.median(logs[:count])), float(np.median(logs[-count:]))
 

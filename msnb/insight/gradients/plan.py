@@ -24,7 +24,7 @@ LEVELS = ("parameters", "all")
 
 
 class Plan:
-    """The measurements of one program.
+    """Adds measurements to one program, and reads their results.
 
     Gradients of Parameters are extra outputs, and `collect` summarises them in a separate call. On a CPU that call runs
     in parallel with the next step, on a core that a small network leaves idle. Operators' outputs are summarised inside
@@ -193,7 +193,7 @@ class _Numbers:
         return self.step.ready() and self.values.ready()
 
     def __call__(self):
-        """Wait for the numbers and return them in the form of `nothing`."""
+        """Wait for the numbers. Return them in a dict with the keys of `step.nothing`."""
         plan, keys = self.plan, [row.key for row in self.plan.gradients]
         stats, bars, changes = self.step.read()
         result = nothing()
@@ -260,7 +260,7 @@ def _loss_output(program):
 
 
 class _Measure(Measure):
-    """Output the gradients of Parameters, and summaries of other values that have a row."""
+    """Measures gradients of Parameters, as they are, and summaries of other values that have a row."""
 
     def __init__(self, plan):
         self.plan = plan

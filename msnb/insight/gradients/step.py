@@ -14,7 +14,7 @@ _NONE = np.zeros((0, len(summary.COLUMNS)), np.float32), np.zeros((0, summary.BI
 
 
 def nothing() -> Any:
-    """Return the empty result of one run for a Recording.
+    """Return a dict without measurements. Every run adds its numbers to a `Recording` in a dict of this form.
 
     "stats", "histograms", "units", "tensors" and "latest" are by key of a row, "changes" by name of a Parameter;
     "latest" has the full tensors that the run still has, as JAX's arrays. "loss" is a number or None; "odd" is True if
@@ -75,7 +75,7 @@ class Values:
         return _all_ready(self.computed)
 
     def read(self, into: dict[str, Any]) -> None:
-        """Add the numbers to a dict in the form of `nothing`."""
+        """Add the numbers to a dict that `nothing` has returned."""
         if not self.keys:
             return
         if self.here:

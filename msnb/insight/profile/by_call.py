@@ -1,4 +1,4 @@
-"""Rows of a profile in PYNATIVE mode. Each operator is waited for, so calls do not overlap."""
+"""Compute the rows of a profile in PYNATIVE mode. The recorder waits for each operator, so calls do not overlap."""
 
 import bisect
 from typing import TYPE_CHECKING

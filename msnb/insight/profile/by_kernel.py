@@ -1,4 +1,4 @@
-"""Rows of a profile in GRAPH mode: the time of each kernel is divided among its operators."""
+"""Compute the rows of a profile in GRAPH mode: the time of each kernel is divided among its operators."""
 
 from typing import TYPE_CHECKING
 

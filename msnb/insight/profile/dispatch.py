@@ -24,8 +24,8 @@ class Call:
         name (str): name of the kernel; `scope` and `source` locate it.
         start (int), sent (int), done (int): nanoseconds on the clock of `time.perf_counter_ns`: called, returned,
             finished.
-        busy (int): nanoseconds of that in which kernels ran. A CPU runs small ones before the call returns, so this
-            comes from the kernel trace if there is one.
+        busy (int): nanoseconds of this call in which kernels ran. A CPU runs small ones before the call returns, so
+            this comes from the kernel trace if there is one.
     """
 
     __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "busy")

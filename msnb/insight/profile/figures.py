@@ -1,4 +1,4 @@
-"""The figures of a profile, which its analysis fills and its text, advice and timeline read."""
+"""`Figures`: the data of a profile. The analysis sets it; text, advice and timeline read it."""
 
 import statistics
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ _NS = 1e-9
 
 
 class Figures:
-    """The figures of a profile.
+    """The data of a profile: times, operators, Cells, memory and advice.
 
     Args:
         recording (Recording): The recording that the figures are taken from.
@@ -119,7 +119,7 @@ class Figures:
         return {name: part * _NS / max(count, 1) for name, part in parts.items()}
 
     def _compare_traced(self, count):
-        """Use the steps without a trace for the step time if there are both."""
+        """Drop traced steps from `steps`, because tracing slows them down, if there are at least two untraced ones."""
         traced = self.recording.traced
         inside = [e - s for s, e in self._steps if s >= traced[0] and e <= traced[1]]
         outside = [e - s for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]

@@ -52,10 +52,10 @@ class Machine:
 
 @functools.cache
 def machine():
-    """Measure the default device. The first call takes less than a second; later calls are cached.
+    """Measure FLOP/s and memory bandwidth of the default device in less than a second. The result is cached.
 
     Returns:
-        Machine, with the best figures that were ever measured on this machine.
+        Machine, with the highest values that were ever measured on this machine.
     """
     started = time.perf_counter()
     device = jax.devices()[0]
@@ -83,7 +83,7 @@ def cores() -> int:
 
 
 def _best_ever(name, flops, bandwidth):
-    """Return the better of the current and the stored figures. If they can't be stored, no error is raised."""
+    """Return and store the higher of the current and the stored values. A failure to store them is ignored."""
     file, key, stored = cache_folder() / "machine.json", f"{platform.node()}, {name}", {}
     with contextlib.suppress(OSError, ValueError):
         read = json.loads(file.read_text(encoding="utf-8"))

@@ -216,7 +216,7 @@ class Recorder:
         self.recording.traced = (self._traced_since, ended)
 
     def _follow_mode(self):
-        """Wait for operators in PYNATIVE mode, which a program may select as late as before its first call."""
+        """Record operators only in PYNATIVE mode. A program may select its mode as late as before its first call."""
         self.recording.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
         if self._watch is not None and self.recording.mode == "GRAPH":
             self._watch.close()

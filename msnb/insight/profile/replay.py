@@ -1,4 +1,4 @@
-"""Run groups of operators separately, with their values of the real step, and time each.
+"""Time groups of operators separately, each on the values that it has in a real step.
 
 Operators that XLA fused into one kernel can't be timed separately: they are replayed together as one compiled
 function. Operators without a kernel, such as a reshape, are part of the functions that read them. Groups of the same
@@ -83,7 +83,7 @@ class Replay:
 
 
 def replay(profile: "Figures", rounds: int = 5) -> "Replay | None":
-    """See `Profile.replay`."""
+    """Time each group of fused operators separately; see `Profile.replay`."""
     program = profile.program
     if program is None or program not in profile.recording.programs:
         raise RuntimeError(
@@ -179,7 +179,7 @@ def _measure_overlaps(profile, graph, groups):
 
 
 class _GroupFunctions:
-    """Groups of nodes as functions of the values from outside them."""
+    """Makes a function of each group of nodes. Its arguments are the values that the group reads from outside."""
 
     def __init__(self, graph, equations, groups, overwritten, jaxpr):
         self.overwritten = overwritten

@@ -11,13 +11,13 @@ _MAX_EDGE = 1e300
 
 
 class Columns(NamedTuple):
-    """A series in a limited number of columns. A short one has a column for each value.
+    """A series, reduced to columns that each summarise consecutive values. A short series has a column for each value.
 
     Attributes:
         steps (numpy.ndarray): float64, of the first value in each column.
         times (numpy.ndarray): float64, UNIX seconds, likewise.
-        low, high, mean (numpy.ndarray): float32 of the finite values, NaN where there are none.
-        counts (numpy.ndarray): uint32, number of values in a column.
+        low, high, mean (numpy.ndarray): float32 of the finite values in each column, NaN if there are none.
+        counts (numpy.ndarray): uint32, number of values in each column.
         bad (numpy.ndarray): uint32, number of those that are NaN or infinite.
     """
 

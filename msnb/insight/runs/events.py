@@ -22,7 +22,7 @@ _MIN_RECORDS = 4
 
 
 class Column(NamedTuple):
-    """Scalars of one tag. `order` is the index of the record of each."""
+    """All scalars of one tag: an array per field. `order` has the index of the record of each scalar."""
 
     order: np.ndarray
     steps: np.ndarray
@@ -125,7 +125,7 @@ def columns(data: bytes, spans: list[Span]) -> tuple[dict[str, list[Column]], li
 
     Args:
         data (bytes): the buffer of the records.
-        spans (list[tuple]): (start, end) of each.
+        spans (list[tuple]): (start, end) of each record in `data`.
 
     Returns:
         ({tag: pieces of its column}, indices of the other records).

@@ -1,4 +1,4 @@
-"""The graphs of a run as graphs of `msnb.ir`."""
+"""Convert the recorded graphs of a run to graphs of `msnb.ir`."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ _NAME_KEYS = ("op_type", "tensor_op_name")  # settings with the name of a datase
 
 
 def network_graph(graph: summary_graphs.Graph, name: str = "network") -> FuncGraph:
-    """Return the graph in an event file.
+    """Convert the graph in an event file to a FuncGraph.
 
     Args:
         graph (Graph): the graph in the file.
-        name (str): of the graph, where the file has none. Default: "network".
+        name (str): name of the graph if the file has none. Default: "network".
 
     Returns:
         FuncGraph.
@@ -45,7 +45,7 @@ def network_graph(graph: summary_graphs.Graph, name: str = "network") -> FuncGra
 
 
 def dataset_graph(pipeline: dict[str, Any]) -> FuncGraph:
-    """Return the data pipeline in a lineage file, sources first.
+    """Convert the data pipeline in a lineage file to a FuncGraph, sources first.
 
     Args:
         pipeline (dict): {"parameter", "children", "operations", "sampler"}, as `msnb.formats.lineage_events` has it.

@@ -62,7 +62,7 @@ class Importance:
         self.target, self.rows, self.runs, self.explained, self.note = target, rows, runs, explained, note
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as JSON values."""
+        """Return the attributes in a dict of JSON values."""
         return {
             "target": self.target,
             "runs": self.runs,
@@ -91,7 +91,7 @@ def importance(
         table (Table): The runs.
         target (str): The metric. Default: None, `Table.target`.
         among (Sequence[str]): Names of the runs to use. Default: None, all.
-        seed (int): Of the forest. Default: 0.
+        seed (int): Seed of the forest. Default: 0.
 
     Returns:
         Importance. Its `note` says if there are fewer than 12 runs, or if the settings explain nothing.

@@ -1,4 +1,4 @@
-"""Derivatives of a network as Cells. The functions are `mindspore.ops.jvp` and `vjp`."""
+"""`Jvp` and `Vjp`: derivatives of a network as Cells. The equivalent functions are `mindspore.ops.jvp` and `vjp`."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A view as a standalone page, and its files."""
+"""`Page`: a view as a standalone HTML page, with the scripts and styles that it needs."""
 
 import base64
 import functools
@@ -38,10 +38,10 @@ def packed(path):
 
 
 class Page:
-    """A page that needs no kernel, no network and no other file.
+    """An HTML page that shows a view and needs no kernel, no network and no other file.
 
     Args:
-        title (str): of the page.
+        title (str): title of the page.
         module (Path): the ES module, which the widget uses as well.
         parts (dict[str, Union[bytes, Path]]): data embedded in the page in base64. `draw` accesses it as
             ``parts.<name>``. A Path is a gzipped file that several pages share.
@@ -164,7 +164,7 @@ def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> N
     Args:
         path (Union[str, Path]): where to.
         makers (dict[str, Callable]): suffix -> function that returns the text or bytes.
-        who (str): class of the view, for the error.
+        who (str): class of the view, for the error message.
 
     Raises:
         ValueError: If the suffix is none of these.

@@ -32,7 +32,7 @@ def value_data(
         sample (int): index on the first axis for pictures and table; None for a value without examples, such as a
             Parameter. Default: 0.
         labels (list[str]): tokens for the axes of attention. Default: None.
-        op (str): operator that computed it. Default: "".
+        op (str): operator that computed the value. Default: "".
 
     Returns:
         dict with ``title``, ``type``, and ``stats``, ``histogram``, ``pictures`` and ``table`` as far as they apply.

@@ -124,19 +124,19 @@ class GraphView(Renewed):
     def set_column(
         self, key: str, column: dict[Any, Any] | None, colour: bool = True, stage: str | None = None
     ) -> None:
-        """Lay values over a graph: to colour by, in the panel of each node, and as their sum or largest on a closed
-        scope. A view that is on screen takes them as they are, with what is open and selected; so does its saved form.
+        """Show a number per node: as its colour, in its panel, and as the sum or maximum on each closed scope. A view
+        on the screen is updated, and its open scopes and selected node stay; its saved form is updated, too.
 
         Args:
-            key (str): what the column is called by; one that is there already is replaced.
+            key (str): name of the column. An existing column of that name is replaced.
             column (Union[dict, None]): ``values``, one number per node in the order of ``graph.all_nodes()``, None for
                 a node without one; and, as wanted, ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
                 powers: 0.0004 s is 400 µs), ``note`` (words per node for its panel, or None), ``fold`` (``"sum"`` or
                 ``"max"`` of the nodes in a closed scope, default ``"sum"``) and ``scale`` (``"linear"`` or ``"log"``,
-                default ``"linear"``). None takes the column away.
-            colour (bool): whether a column that is new is what the boxes are coloured by from now on; where one is
-                replaced the reader's choice stays. Default: True.
-            stage (str): which of `graphs` it belongs to. Default: None, the first.
+                default ``"linear"``). None removes the column.
+            colour (bool): True to colour the boxes by a new column from now on. If a column is replaced, the reader's
+                choice of colours stays. Default: True.
+            stage (str): name of the graph in `graphs` that the column belongs to. Default: None, the first.
 
         Raises:
             ValueError: If there is not one value per node, or the key or a word in `column` is unknown.

@@ -20,7 +20,7 @@ def files_to_include(names):
     """Return the subset of files that the new output must include, because no other output surely has them.
 
     Args:
-        names (Iterable[str]): of the files that the output's page needs.
+        names (Iterable[str]): names of the files that the page in the output needs.
 
     Returns:
         set[str].

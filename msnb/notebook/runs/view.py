@@ -34,7 +34,7 @@ def runs(
     All of them share one selection.
 
     Args:
-        folder (Union[str, Path]): where the runs are, of `msnb.record`, `SummaryCollector`, or MindSpore. Default:
+        folder (Union[str, Path]): the folder with the runs of `msnb.record`, `SummaryCollector`, or MindSpore. Default:
             "runs".
         target (str): the metric that ranks them. Default: None, one that most of them have.
         goal (str): "minimize" or "maximize" it. Default: None, derived from the metric's name.
