@@ -185,7 +185,7 @@ def once(msg: object, *args: object) -> None:
     text = msg % args if args else msg
     if text not in _logged_once:
         _logged_once.add(text)
-        _emit(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user(), "extra": {"to_user": True}})
+        _emit(logging.WARNING, "%s", (text,), {"stacklevel": _stacklevel_of_user(), "extra": {"to_user": True}})
 
 
 def unused(where: str, why: str, **given: object) -> None:
@@ -200,7 +200,7 @@ def unused(where: str, why: str, **given: object) -> None:
             once(f"{where}: '{name}' has no effect here: {why}.")
 
 
-def _frames_to_user():
+def _stacklevel_of_user():
     """Return the stacklevel of the nearest frame outside this package and outside JAX: the line of the user that
     caused the message."""
     jax = getattr(sys.modules.get("jax"), "__file__", None)

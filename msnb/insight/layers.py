@@ -228,7 +228,7 @@ def folded(layer: Layer, depth: int | None = None) -> Layer:
     for inner in layer.inner:
         one = folded(inner, depth)
         before = merged.inner[-1] if merged.inner else None
-        if before is not None and _looks_like(before, one):
+        if before is not None and _has_equal_row(before, one):
             before.times += 1
             before.last = one.path
         else:
@@ -236,7 +236,7 @@ def folded(layer: Layer, depth: int | None = None) -> Layer:
     return merged
 
 
-def _looks_like(before, one):
+def _has_equal_row(before, one):
     """Return True if a call has the same row in the table as `before`, apart from the number of calls."""
     times, before.times = before.times, 1
     try:

@@ -37,7 +37,7 @@ def _iterate_entries(tb):
         tb = tb.tb_next
 
 
-def _is_machinery(tb):
+def _is_in_msnb_or_jax(tb):
     return tb.tb_frame.f_code.co_filename.startswith(_MACHINERY)
 
 
@@ -55,7 +55,7 @@ def _shorten_entries(tb):
     """Return (short traceback, number of removed frames, True if a user's line remains)."""
     remaining, left_out, inside, users = [], 0, False, False
     for entry in _iterate_entries(tb):
-        if _is_machinery(entry) or (inside and is_library(entry)):
+        if _is_in_msnb_or_jax(entry) or (inside and is_library(entry)):
             inside = True  # library code below msnb counts as msnb's, until it calls the user's code
             left_out += 1
         elif inside and _repeats_line(entry, remaining):

@@ -98,9 +98,9 @@ class Profiler:
         """
         self._at = 0
         if self._plan is None or self._plan(0) in _RECORDS:
-            self._begin()
+            self._start_recorder()
 
-    def _begin(self):
+    def _start_recorder(self):
         machine()  # called here, so that its time is not measured
         self._recording, self.result = None, None
         self._recorder = Recorder(steps=self._most).start()
@@ -133,7 +133,7 @@ class Profiler:
             self.stop()
         self._at += 1
         if self._recorder is None and self._plan(self._at) in _RECORDS:
-            self._begin()
+            self._start_recorder()
 
     def analyse(
         self,

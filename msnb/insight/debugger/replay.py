@@ -51,7 +51,7 @@ class Replay:
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._values: dict[tuple[int, int], jax.Array] = {}
         self._rounds: dict[tuple[int, int], int] = {}  # values inside loops and branches: times computed
-        self._forms = _forms_of(program)
+        self._forms = _compiled_forms_of(program)
         self._parameter_index = {node: index for index, node in enumerate(graph.parameters)}
 
     # ------------------------------------------------------------------ values
@@ -71,7 +71,7 @@ class Replay:
         if round is not None:
             return self._output_of_round(node, slot, round)
         if (node.id, slot) not in self._values:
-            self._compute(self._window(node))
+            self._compute(self._nodes_to_compute_with(node))
         if (node.id, slot) not in self._values:
             raise ValueError(self._explain_missing(node))
         return self._values[node.id, slot]
@@ -165,7 +165,7 @@ class Replay:
         return rows.is_real(array.dtype) and array.size > 0
 
     # ------------------------------------------------------------------ windows
-    def _window(self, node):
+    def _nodes_to_compute_with(self, node):
         """Return the numbers of the nodes to compute together with `node`: all of them if they fit in memory."""
         if self.has_statistics:
             return tuple(self._nodes)
@@ -254,7 +254,7 @@ class _Forms:
         if key not in self._cache:
             ids = frozenset(window)
             jaxpr, points, _ = self._instrument(lambda points: [p for p in points if p.node.id in ids], _Capture(round))
-            self._cache[key] = _compile_pairs(jaxpr, len(self._jaxpr.jaxpr.outvars), len(points)), points
+            self._cache[key] = _compile_counts_and_values(jaxpr, len(self._jaxpr.jaxpr.outvars), len(points)), points
         return self._cache[key]
 
     def statistics(self):
@@ -293,7 +293,7 @@ def _is_key(dtype):
 _forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # of each program, which they do not keep alive
 
 
-def _forms_of(program):
+def _compiled_forms_of(program):
     if program not in _forms:
         _forms[program] = _Forms(program)
     return _forms[program]
@@ -305,7 +305,7 @@ def _compile(closed, first):
     return jax.jit(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
 
 
-def _compile_pairs(closed, first, count):
+def _compile_counts_and_values(closed, first, count):
     form = _compile(closed, first)
 
     def run(*inputs):

@@ -44,14 +44,14 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
     if isinstance(query, int):
         query = f"node:{query}"
     words = query.lower().split()
-    tests = [_word_test(word) for word in words]
+    tests = [_predicate_of_word(word) for word in words]
     matches = [node for node in nodes if all(test(node) for test in tests)] if tests else []
     if not matches:
         raise ValueError(_explain_no_match(nodes, query, words))
     return matches
 
 
-def _word_test(word) -> Callable[[CNode], bool]:
+def _predicate_of_word(word) -> Callable[[CNode], bool]:
     field, _, value = word.partition(":")
     if not value or field not in _FIELDS:
         return lambda node: any(word in name for name in _names(node))

@@ -90,9 +90,9 @@ class Timeline:
     def rewrite(self, program: "Program") -> Any:
         """Return the jaxpr of a program that trains the network, unchanged, so that its inputs are kept; else None."""
         reads = any(id(p) in self._own for p in program.params)
-        return program.jaxpr if reads and (self._updates(program) or _takes_gradient(program)) else None
+        return program.jaxpr if reads and (self._updates_network(program) or _takes_gradient(program)) else None
 
-    def _updates(self, program):
+    def _updates_network(self, program):
         return any(id(p) in self._own for p in program.written)
 
     def receive(self, program: "Program", run: extra_outputs.Run) -> None:
@@ -103,7 +103,7 @@ class Timeline:
         """
         if self._calls and self._calls[0][1] is not None:
             return  # a compiled part of a step in PYNATIVE mode, which is recorded as one call
-        if not self._updates(program):
+        if not self._updates_network(program):
             self._pending = program, run.inputs
             return
         pending, self._pending = self._pending, None
@@ -151,7 +151,7 @@ class Timeline:
         self._count += 1
         number = self._count
         if self._disk is not None:
-            self._write(number, program, inputs)
+            self._write_step(number, program, inputs)
             return
         if (number - 1) % self._every:
             return
@@ -177,13 +177,14 @@ class Timeline:
         self.n_dropped += 1
 
     # ------------------------------------------------------------------ on disk
-    def _write(self, number, program, inputs):
+    def _write_step(self, number, program, inputs):
         """Write the batch of a step to disk, and the Parameters of every `_CHECKPOINT_EVERY`-th step."""
         n_params = len(program.params)
         inputs = as_inputs(program, inputs)
         rest = {str(index): np.asarray(array) for index, array in enumerate(inputs[n_params:])}
         safetensors.write(self._disk / f"step-{number:06}.safetensors", rest)
-        is_alone = self._updates(program)  # else another program updates the Parameters, and each step stores them
+        # if another program updates the Parameters, each step stores them
+        is_alone = self._updates_network(program)
         if (number - 1) % _CHECKPOINT_EVERY == 0 or not is_alone or self._program_before(number) is not program:
             stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
             safetensors.write(self._disk / f"parameters-{number:06}.safetensors", stored)
@@ -193,21 +194,21 @@ class Timeline:
         before = self._records.get(number - 1)
         return None if before is None else before.program
 
-    def _read(self, number):
+    def _read_inputs(self, number):
         """Read the inputs of a step. Parameters are read from the last file up to it; the steps since then are
         replayed.
         """
-        start = max(at for at in map(_number, self._disk.glob("parameters-*.safetensors")) if at <= number)
+        start = max(at for at in map(_step_number_of_file, self._disk.glob("parameters-*.safetensors")) if at <= number)
         program = self._records[start].program
-        params = _arrays_of(self._disk / f"parameters-{start:06}.safetensors")
+        params = _read_arrays(self._disk / f"parameters-{start:06}.safetensors")
         position = {id(p): index for index, p in enumerate(program.params)}
         for step in range(start, number):
-            inputs = [*params, *_arrays_of(self._disk / f"step-{step:06}.safetensors")]
+            inputs = [*params, *_read_arrays(self._disk / f"step-{step:06}.safetensors")]
             new = Replay(program, self.graph(program), inputs).updates()
             for parameter, array in zip(program.written, new, strict=True):
                 if id(parameter) in position:
                     params[position[id(parameter)]] = array
-        return [*params, *_arrays_of(self._disk / f"step-{number:06}.safetensors")]
+        return [*params, *_read_arrays(self._disk / f"step-{number:06}.safetensors")]
 
     # ------------------------------------------------------------------ reading
     @property
@@ -249,7 +250,7 @@ class Timeline:
             raise ValueError(f"Step {step} is not in the timeline, which has steps {first} to {last}.{hint}")
         if step not in self._replays:
             record = self._records[step]
-            inputs = record.inputs if record.inputs is not None else self._read(step)
+            inputs = record.inputs if record.inputs is not None else self._read_inputs(step)
             if len(self._replays) >= 8:
                 self._replays.pop(next(iter(self._replays)))
             self._replays[step] = Replay(record.program, self.graph(record.program), inputs)
@@ -310,10 +311,10 @@ def parse_size(size: str | int) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def _number(path):
+def _step_number_of_file(path):
     return int(re.findall(r"\d+", path.name)[-1])
 
 
-def _arrays_of(path):
+def _read_arrays(path):
     file: Mapping[str, Any] = safetensors.read(path)
     return [jax.numpy.asarray(file[str(index)]) for index in range(len(file))]

@@ -32,7 +32,7 @@ class Settings(Protocol):
 
 
 class Tape:
-    """Records gradients for one GradientMonitor: it handles events of the autodiff tape, see `msnb.core.state.events`."""
+    """Records gradients for one GradientMonitor by handling the tape's events, see `msnb.core.state.events`."""
 
     def __init__(self, monitor: Settings) -> None:
         self.monitor = monitor

@@ -136,7 +136,7 @@ class GradientMonitor(Callback):
         """Return the program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
             self._plans[program] = self._plan_for(program) if self._includes_program(program) else None
-            self._add_facts(self._plans[program])
+            self._add_plan_to_recording(self._plans[program])
         plan = self._plans[program]
         return plan.jaxpr if plan is not None else None
 
@@ -153,7 +153,7 @@ class GradientMonitor(Callback):
         own = {id(p) for p in self.net.get_parameters()}
         return any(id(p) in own for p in program.params)
 
-    def _add_facts(self, plan):
+    def _add_plan_to_recording(self, plan):
         recording = self.recording
         if plan is None or plan.jaxpr is None:
             return

@@ -268,12 +268,12 @@ class _Measure(Measure):
     def _rows_of(self, point):
         return self.plan.row_of[id(point)]
 
-    def _flat_ends(self, point):
+    def _saturation_range(self, point):
         return next(filter(None, map(flat_ends, self._rows_of(point))), None)
 
     def measure(self, point, array):
         """Return moments of values inside loops and branches. Other values are returned as they are, for `finish`."""
-        return summary.moments(array, self._flat_ends(point)) if point.nested else array
+        return summary.moments(array, self._saturation_range(point)) if point.nested else array
 
     def empty(self, point):
         return summary.nothing()
@@ -301,7 +301,9 @@ class _Measure(Measure):
         unlabelled = [(p, m) for p, m in pairs if not p.label]
         plan.values = [self._rows_of(p) for p, _ in unlabelled] if plan.outside else []
         if unlabelled and not plan.outside:
-            stats, bars = summary.summarised([m for _, m in unlabelled], [self._flat_ends(p) for p, _ in unlabelled])
+            stats, bars = summary.summarised(
+                [m for _, m in unlabelled], [self._saturation_range(p) for p, _ in unlabelled]
+            )
             picked = [(n, row.key) for n, (p, _) in enumerate(unlabelled) for row in self._rows_of(p)]
             for part, values in (("stats", stats), ("histograms", bars)):
                 add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
@@ -310,7 +312,7 @@ class _Measure(Measure):
             picked = [(m, row.key) for p, m in nested_points for row in self._rows_of(p)]
             add("stats", [key for _, key in picked], jnp.stack([m for m, _ in picked]))
         if not plan.outside:
-            self._add_units(unlabelled, add)
+            self._add_living_units(unlabelled, add)
         for point, array in unlabelled:
             for row in self._rows_of(point):
                 if row.key in chosen:
@@ -319,7 +321,7 @@ class _Measure(Measure):
             add("tensors", row.key, jnp.copy(outputs[plan._written[row.name]]))
         return [m for _, m in labelled] + [m for _, m in unlabelled if plan.outside] + arrays
 
-    def _add_units(self, top, add):
+    def _add_living_units(self, top, add):
         units_by_row = [(row.key, summary.living(m)) for p, m in top for row in self._rows_of(p) if has_units(row)]
         if units_by_row:
             add(

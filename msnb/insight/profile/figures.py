@@ -102,7 +102,7 @@ class Figures:
         low, high = window[0][0], window[-1][1]
         return [kernel for kernel in self.recording.kernels if kernel.end > low and kernel.start < high]
 
-    def _step_parts(self, window, count, busy, compiling, running=()):
+    def _split_step_time(self, window, count, busy, compiling, running=()):
         """Return the parts of the steps in a window, seconds per step."""
         gaps = wall_time.minus(wall_time.union(running), busy)
         compiled = wall_time.minus(wall_time.minus(compiling, busy), gaps)
@@ -118,7 +118,7 @@ class Figures:
         parts["host"] = max(total - sum(parts.values()), 0)
         return {name: part * _NS / max(count, 1) for name, part in parts.items()}
 
-    def _compare_traced(self, count):
+    def _drop_traced_steps(self, count):
         """Drop traced steps from `steps`, because tracing slows them down, if there are at least two untraced ones."""
         traced = self.recording.traced
         inside = [e - s for s, e in self._steps if s >= traced[0] and e <= traced[1]]
@@ -127,7 +127,7 @@ class Figures:
             return
         self.steps: list[float] = [(e - s) * _NS for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
 
-    def _fold_cells(self):
+    def _sum_rows_per_cell(self):
         cells = {}
         for row in self.rows:
             parts = row.scope.split("/") if row.scope else []

@@ -64,11 +64,11 @@ def machine():
     product = _best_time(jax.jit(lambda x, y: x @ y), a, a)
     del a
     long = jnp.ones((stream,), jnp.float32)
-    moved = _best_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
+    moved = _best_time_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
     name = getattr(device, "device_kind", device.platform)
     if device.platform == "cpu":
         name = f"cpu, {cores()} cores"
-    flops, bandwidth = _best_ever(name, 2 * side**3 / product, 2 * 4 * stream / moved)
+    flops, bandwidth = _update_stored_maximum(name, 2 * side**3 / product, 2 * 4 * stream / moved)
     return Machine(name, flops, bandwidth, time.perf_counter() - started)
 
 
@@ -82,7 +82,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _best_ever(name, flops, bandwidth):
+def _update_stored_maximum(name, flops, bandwidth):
     """Return and store the higher of the current and the stored values. A failure to store them is ignored."""
     file, key, stored = cache_folder() / "machine.json", f"{platform.node()}, {name}", {}
     with contextlib.suppress(OSError, ValueError):
@@ -100,7 +100,7 @@ def _best_ever(name, flops, bandwidth):
     return flops, bandwidth
 
 
-def _best_in_place(fn, array):
+def _best_time_in_place(fn, array):
     """Measure as `_best_time` does, for a function that overwrites its argument: new memory would cost page faults."""
     state = [array]
 

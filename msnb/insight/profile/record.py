@@ -100,7 +100,7 @@ class Recorder:
             here=True,
         )
         jax.monitoring.register_event_duration_secs_listener(self._on_compile_event)
-        self._follow_mode()
+        self._watch_operators_if_pynative()
         recording.start = _clock()
         if self._kernels_in:
             self.trace()
@@ -142,7 +142,7 @@ class Recorder:
     def _on_enter(self, call):
         if self._outermost is None:
             self._wait_for_device()  # JAX returns before the work is done: a step ends when the device has finished it
-            self._before_call(call.net)
+            self._start_or_end_trace(call.net)
             self._outermost = call, _clock()
 
     def _on_leave(self, call):
@@ -215,7 +215,7 @@ class Recorder:
         self.recording.kernels = kernels
         self.recording.traced = (self._traced_since, ended)
 
-    def _follow_mode(self):
+    def _watch_operators_if_pynative(self):
         """Record operators only in PYNATIVE mode. A program may select its mode as late as before its first call."""
         self.recording.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
         if self._watch is not None and self.recording.mode == "GRAPH":
@@ -225,10 +225,10 @@ class Recorder:
             self._watch = Watch()
             self._watch.open()
 
-    def _before_call(self, net):
+    def _start_or_end_trace(self, net):
         """Start or end the kernel trace between two steps."""
         if not self.recording.calls:
-            self._follow_mode()
+            self._watch_operators_if_pynative()
         if self._repeated and any(earlier is net for earlier, _, _ in self.recording.calls):
             self._repeated = False
             self.trace()

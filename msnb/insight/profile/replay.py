@@ -195,7 +195,7 @@ class _GroupFunctions:
             # the nodes of the group, and the ungrouped nodes that they need
             body, inputs, todo = set(nodes), {}, list(nodes)
             while todo:
-                for use in _variable_inputs(todo.pop()):
+                for use in _non_constant_inputs(todo.pop()):
                     source = use[0]
                     if source in body:
                         continue
@@ -208,7 +208,7 @@ class _GroupFunctions:
             self.inputs.append(list(inputs))
             self.bodies.append(sorted(body, key=order.get))
         loose = [node for node in graph.nodes if node not in home]
-        for use in dict.fromkeys(use for node in loose for use in _variable_inputs(node)):
+        for use in dict.fromkeys(use for node in loose for use in _non_constant_inputs(node)):
             read_by.setdefault(use, set()).add(None)
         for index, nodes in enumerate(groups):
             self.outputs.append(
@@ -270,7 +270,7 @@ def _overwritten_inputs(program, graph):
     }
 
 
-def _variable_inputs(node):
+def _non_constant_inputs(node):
     """Return (producer, slot) of the inputs of a node that are not constants."""
     return [use for use in node.uses if isinstance(use[0], (CNode, ParameterNode))]
 
@@ -286,7 +286,7 @@ def _run_equation(around, equation, values):
     for var, value in zip(equation.invars, values, strict=True):
         if not isinstance(var, Literal):
             dtype = var.aval.dtype
-            value_of_var[var] = value if getattr(value, "dtype", dtype) == dtype else _as_type(value, var.aval)
+            value_of_var[var] = value if getattr(value, "dtype", dtype) == dtype else _convert_to_type(value, var.aval)
     outvars = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
     debug = around.debug_info
     jaxpr = around.replace(
@@ -301,7 +301,7 @@ def _run_equation(around, equation, values):
     return [None if type(var).__name__ == "DropVar" else next(results) for var in equation.outvars]
 
 
-def _as_type(value, aval):
+def _convert_to_type(value, aval):
     """Convert a value to the equation's type; the graph has no nodes that make random keys."""
     dtype = aval.dtype
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
@@ -444,4 +444,4 @@ def _update_profile(profile, replayed):
     for row in rows.values():
         row.seconds, row.how = row.replayed, "replayed"
     profile.rows.sort(key=lambda row: -row.seconds)
-    profile._fold_cells()
+    profile._sum_rows_per_cell()

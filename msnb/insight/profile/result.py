@@ -65,7 +65,7 @@ class Profile(Figures):
         else:
             by_kernel.measure(self, compiling)
         self.rows.sort(key=lambda row: -row.seconds)
-        self._fold_cells()
+        self._sum_rows_per_cell()
 
     def replay(self, rounds: int = 5) -> "Replay":
         """Measure each group of operators separately: operators that XLA fused are compiled and run as one function.

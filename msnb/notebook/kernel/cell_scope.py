@@ -66,11 +66,11 @@ class Scope:
         if self.options is not None:  # %%timeit begins anew in every round
             return
         if options.device:
-            self._set(device_target=options.device)
+            self._set_until_end(device_target=options.device)
         if options.mode:
-            self._set(mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode])
+            self._set_until_end(mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode])
         if options.check:
-            self._set(check_indices=True)
+            self._set_until_end(check_indices=True)
         if options.api:
             api_generations.share(int(options.api))
         self.options = options
@@ -82,7 +82,7 @@ class Scope:
         """The generation of the cell's imports."""
         return int(self.options.api) if self.options.api else alias.api()
 
-    def _set(self, **setting):
+    def _set_until_end(self, **setting):
         ((key, value),) = setting.items()
         before = getattr(context._state, key)
         context.set_context(**setting)
