@@ -201,8 +201,7 @@ def unused(where: str, why: str, **given: object) -> None:
 
 
 def _stacklevel_of_user():
-    """Return the stacklevel of the nearest frame outside this package and outside JAX: the line of the user that
-    caused the message."""
+    """Return the stacklevel of the user's line that caused the message: the nearest frame outside msnb and JAX."""
     jax = getattr(sys.modules.get("jax"), "__file__", None)
     inside = (PACKAGE, os.path.dirname(jax) + os.sep) if jax else PACKAGE
     frame, level = sys._getframe(2), 1
@@ -240,7 +239,7 @@ class _LogActionOnce:
 
 
 class _Quiet(threading.local):
-    """Thread-local flag that suppresses warnings."""
+    """Thread-local state: `warnings` is True while the warnings of the thread are suppressed."""
 
     warnings = False
 

@@ -27,7 +27,7 @@ _MARK = re.compile(r"#(\d+)$")
 
 
 class Layer:
-    """One call of a Cell, or the first of several consecutive calls that look the same.
+    """One call of a Cell, or several consecutive calls with equal rows in the table.
 
     Attributes:
         path (str): The attribute path of the Cell, such as "layer3.2.conv2"; "" for the network itself.
@@ -36,10 +36,10 @@ class Layer:
         kind (str): Class of the Cell.
         depth (int): Number of enclosing Cells.
         inputs (list[tuple]), outputs (list[tuple]): (dtype, shape, bytes) of each input and output Tensor.
-        parameters (int), trained (int): Number of elements of its own Parameters, all and trainable ones. Parameters
-            that an earlier call has counted are left out.
-        shared (bool): True if some were left out.
-        flops (int): Its own FLOPs, a multiply-add as two, without its `inner` calls.
+        parameters (int), trained (int): Number of elements of the Cell's own Parameters, all and trainable ones.
+            Parameters that an earlier call has counted are left out.
+        shared (bool): True if Parameters were left out because an earlier call has counted them.
+        flops (int): FLOPs of the call without its `inner` calls; a multiply-add counts as two.
         inner (list[Layer]): The calls of Cells within it.
     """
 

@@ -85,7 +85,7 @@ def _repeats_line(entry, remaining):
     return is_block and any((e.tb_frame.f_code.co_filename, e.tb_lineno) == here for e in remaining)
 
 
-def _next_error(error):
+def _cause_of(error):
     if error.__cause__ is not None:
         return error.__cause__
     return None if error.__suppress_context__ else error.__context__
@@ -95,7 +95,7 @@ def _error_chain(error):
     chain = []
     while error is not None and not any(error is e for e in chain):
         chain.append(error)
-        error = _next_error(error)
+        error = _cause_of(error)
     return chain
 
 

@@ -144,7 +144,7 @@ def tune(
     finished_trials = [_trial_of_run(optuna, run, distributions, target) for run in tuning.runs]
     study.add_trials([trial for trial in finished_trials if trial is not None])
     after = live_views.begin(tuning.runs, target, goal)
-    done = sum(_is_counted(run, target) for run in tuning.runs)
+    done = sum(_counts_as_trial(run, target) for run in tuning.runs)
     try:
         for _ in range(trials - done):
             _run_trial(optuna, study, fn, distributions, place, target, catch)
@@ -262,7 +262,7 @@ def _contains(distribution: Any, value: Any) -> bool:
         return False
 
 
-def _is_counted(run: Run, target: str) -> bool:
+def _counts_as_trial(run: Run, target: str) -> bool:
     return run.state == "finished" or (run.state == "interrupted" and bool(_finite_values(run, target)))
 
 

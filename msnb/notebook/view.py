@@ -100,7 +100,7 @@ class View:
         The suffix selects the format: .html (interactive), .svg, .png, or others of the class.
 
         Args:
-            path (Union[str, Path]): where to.
+            path (Union[str, Path]): path of the file.
 
         Raises:
             ValueError: If the suffix is none of these.

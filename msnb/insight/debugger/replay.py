@@ -40,8 +40,8 @@ class Replay:
 
     Args:
         program (Program): the program that ran.
-        graph (FuncGraph): its graph, see `msnb.ir.api.of_program`.
-        inputs (Sequence[jax.Array]): its inputs, in the order of ``program.jaxpr``.
+        graph (FuncGraph): the graph of the program, see `msnb.ir.api.of_program`.
+        inputs (Sequence[jax.Array]): the inputs of the program, in the order of ``program.jaxpr``.
     """
 
     def __init__(self, program: "Program", graph: "FuncGraph", inputs: Sequence[Any]) -> None:
@@ -105,7 +105,7 @@ class Replay:
         return None if mate is None else self.output(*mate)
 
     def weights(self, node: CNode) -> list[tuple[str, Any, Any]]:
-        """Return (name, value, new value) of each Parameter that a node reads; None for a value that is not updated."""
+        """Return (name, value, new value or None) of each Parameter that a node reads. None: it is not updated."""
         written = {entry[1]: index for index, entry in enumerate(self.program.outputs) if entry[0] == "param"}
         weights: list[tuple[str, Any, Any]] = []
         for source in node.inputs:

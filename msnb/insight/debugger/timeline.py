@@ -232,7 +232,7 @@ class Timeline:
         """Return the replay of a step.
 
         Args:
-            step (int): its number, from 1. Default: None, the last one.
+            step (int): number of the step, from 1. Default: None, the last one.
 
         Raises:
             ValueError: If the step was not recorded, or was dropped.

@@ -32,22 +32,22 @@ class Plan:
     there is `room` for them, they become extra outputs too: that is better for a look at a step or two.
 
     Args:
-        program (Program): of `msnb.core`.
+        program (Program): the program to measure.
         level (str): "parameters", or "all" for every operator's output and gradient as well.
         tensors (tuple[str]): patterns of the rows to record with all values.
         room (int): bytes of memory for the operators' outputs in one step. Default: 0, they are summarised inside.
 
     Attributes:
-        rows (list[Row]): with statistics, in the order of the program.
+        rows (list[Row]): the rows with statistics, in the order of the program.
         own (ClosedJaxpr): the program without measurements.
         jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None if there is nothing to measure.
         graph (FuncGraph): the graph of the program.
         missed (list[str]): operators that can't be measured.
         in_loops (int): number of operators within loops and branches whose gradient is not measured.
         retained_bytes (int): bytes of the program's inputs, and of operators' outputs if they are extra outputs.
-        gradients (list[Row]): of the first extra outputs; `full_tensors` has the indices of those that are stored with
-            all values, `parts` describes the further extra outputs, and `watched` lists the rows in those that have to
-            be finite.
+        gradients (list[Row]): rows of the first extra outputs; `full_tensors` has the indices of those that are stored
+            with all values, `parts` describes the other extra outputs, and `watched` lists the rows among those whose
+            values have to be finite.
     """
 
     def __init__(self, program: "Program", level: str, tensors: tuple[str, ...], room: int = 0) -> None:

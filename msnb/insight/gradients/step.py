@@ -37,7 +37,9 @@ class StepNumbers:
 
     def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
         self.here: bool = _in_host_memory([*gradients[:1], *before[:1]])  # all arrays of a step are on the same device
-        self.computed: Any = (gradients, before, after) if self.here else _on_device(gradients, before, after)
+        self.computed: Any = (
+            (gradients, before, after) if self.here else _step_statistics_on_device(gradients, before, after)
+        )
 
     def ready(self) -> bool:
         """Return True if `read` does not block."""
@@ -68,7 +70,7 @@ class Values:
         self.keys: list[tuple[str, str]] = [row.key for row in rows]
         self.kinds: tuple[Any, ...] = tuple((flat_ends(row), has_units(row)) for row in rows)
         self.here: bool = _in_host_memory(arrays[:1])
-        self.computed: Any = arrays if self.here else _values_on_device(self.kinds, arrays)
+        self.computed: Any = arrays if self.here else _value_statistics_on_device(self.kinds, arrays)
 
     def ready(self) -> bool:
         """Return True if `read` does not block."""
@@ -109,12 +111,12 @@ def _all_ready(arrays):
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _values_on_device(kinds, arrays):
+def _value_statistics_on_device(kinds, arrays):
     stats, bars = summary.summarised(arrays, [ends for ends, _ in kinds])
     return stats, bars, [summary.living(array) for array, (_, with_units) in zip(arrays, kinds) if with_units]
 
 
 @jax.jit
-def _on_device(gradients, before, after):
+def _step_statistics_on_device(gradients, before, after):
     stats, bars = summary.summarised(gradients, [None] * len(gradients)) if gradients else _NONE
     return stats, bars, jnp.stack([summary.change(old, new) for old, new in zip(before, after)]) if after else ()

@@ -25,7 +25,7 @@ class Figures:
         recording (Recording): The recording that the figures are taken from.
 
     Attributes:
-        name (str): network or function; `mode` "GRAPH" or "PYNATIVE".
+        name (str): name of the network or function; `mode` is "GRAPH" or "PYNATIVE".
         steps (list[float]): seconds of each step without compiling.
         first (list[float]): seconds of the steps with compiling.
         compile_seconds (float): time spent on tracing and compiling.
@@ -36,9 +36,9 @@ class Figures:
         traced (float): seconds of a step during the kernel trace, which is longer. Parts, rows and Cells were
             measured then, and are scaled: the parts add up to `step_seconds`.
         machine (Machine): peak performance of the machine.
-        memory (Memory | None): of the step's program.
+        memory (Memory | None): memory of the step's program.
         advice (list[Finding]): advice, most valuable first.
-        graph (FuncGraph | None): of the step's program; `times` has seconds per node of it, None for an unknown node.
+        graph (FuncGraph | None): graph of the step's program; `times` has the seconds of each node, None if unknown.
         notes (list[str]): remarks about the measurement.
     """
 

@@ -23,11 +23,13 @@ _BUDGET = 0.25  # seconds for each of the two measurements
 
 
 class Machine:
-    """Attributes:
-    device (str): kind of device, ``"cpu"``, ``"gpu"`` or ``"tpu"``, and its name.
-    flops (float): float32 operations per second of a large matrix product.
-    bandwidth (float): bytes per second of adding one to a large array, reads and writes.
-    seconds (float): duration of the measurement.
+    """Peak performance of a device, as measured by `machine`.
+
+    Attributes:
+        device (str): kind of device, ``"cpu"``, ``"gpu"`` or ``"tpu"``, and its name.
+        flops (float): float32 operations per second of a large matrix product.
+        bandwidth (float): bytes per second of adding one to a large array, reads and writes.
+        seconds (float): duration of the measurement.
     """
 
     __slots__ = ("device", "flops", "bandwidth", "seconds")

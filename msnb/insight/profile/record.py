@@ -28,8 +28,9 @@ class Recording:
         calls (list): (network, start, end) of outermost calls of Cells and compiled functions.
         programs (dict): Program -> arrays of its latest call.
         waits (list): (start, end) of each wait for a row of a dataset.
-        compiling (list): (start, end).
-        kernels (list[xplane.Kernel]): of the time between `traced`, a pair; None without a trace.
+        compiling (list): (start, end) of each compilation.
+        kernels (list[xplane.Kernel]): kernels that ran in the interval `traced`, a pair (start, end); None without a
+            trace.
         dispatched (list[dispatch.Call]): operators of PYNATIVE mode.
         steps (list): (start, end) of steps that the caller marked, empty if the calls are the steps.
         load (float | None): load average at the start.

@@ -31,11 +31,11 @@ class Group:
     """Operators that were replayed as one function.
 
     Attributes:
-        nodes (list[CNode]): in the order of execution.
+        nodes (list[CNode]): the operators, in the order of execution.
         alone (float): seconds of one run, without the cost of calling an empty function.
-        part (float): fraction of that which counts as wall time of the step: 1.0 if nothing ran in parallel, or if
+        part (float): fraction of `alone` that counts as wall time of the step: 1.0 if nothing ran in parallel, or if
             parallel work slowed it down as much; 0.5 if another group ran in parallel all the time, each as fast as
-            alone. From the trace.
+            alone. It is taken from the trace.
         seconds (float): `alone` times `part`: its contribution to the wall time of the step.
     """
 
@@ -52,12 +52,14 @@ class Group:
 
 
 class Replay:
-    """Attributes:
-    groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their separate runs.
-    step (float): seconds of the whole program, run alternately with the groups. The shortest runs count.
-    rest (float): seconds of the step outside the groups: XLA's own copies and the gaps between kernels, by their
-        part of the traced step, and one empty call.
-    compiled (int): number of different functions.
+    """The times of all groups of operators of a step, each replayed separately.
+
+    Attributes:
+        groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their separate runs.
+        step (float): seconds of the whole program, run alternately with the groups. The shortest runs count.
+        rest (float): seconds of the step outside the groups: XLA's own copies and the gaps between kernels, by their
+            part of the traced step, and one empty call.
+        compiled (int): number of different functions.
     """
 
     __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")

@@ -91,7 +91,7 @@ class Profile(Figures):
         """Write the timeline to a JSON file for https://ui.perfetto.dev and chrome://tracing.
 
         Args:
-            path (str): where to.
+            path (str): path of the file.
         """
         timeline.write(self, path)
 

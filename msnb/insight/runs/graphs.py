@@ -61,16 +61,16 @@ def dataset_graph(pipeline: dict[str, Any]) -> FuncGraph:
 def _add_pipeline(nodes, pipeline):
     """Add the nodes of a pipeline and return the last one."""
     inputs = tuple(_add_pipeline(nodes, child) for child in pipeline.get("children", ()))
-    name, settings = _split_name(pipeline.get("parameter", {}), "Dataset")
+    name, settings = _split_name_from_settings(pipeline.get("parameter", {}), "Dataset")
     if "sampler" in pipeline:
         settings["sampler"] = ", ".join(f"{key}={value}" for key, value in pipeline["sampler"].items())
     for operation in pipeline.get("operations", ()):
-        label, rest = _split_name(operation, "operation")
+        label, rest = _split_name_from_settings(operation, "operation")
         inputs = (_append_node(nodes, label, inputs, rest, f"Default/{name}"),)
     return _append_node(nodes, name, inputs, settings, "Default")
 
 
-def _split_name(settings, otherwise):
+def _split_name_from_settings(settings, otherwise):
     name = next((settings[key] for key in _NAME_KEYS if key in settings), otherwise)
     return str(name), {key: value for key, value in settings.items() if key not in _NAME_KEYS}
 

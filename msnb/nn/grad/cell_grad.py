@@ -25,7 +25,7 @@ class _Derivative(Cell):
 
 class Jvp(_Derivative):
     """
-    The output of a network and its directional derivative (forward mode).
+    Compute the output of a network and its directional derivative `J @ v` (forward mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.
@@ -55,7 +55,7 @@ class Jvp(_Derivative):
 
 class Vjp(_Derivative):
     """
-    The output of a network, and the gradient of its product with a vector (reverse mode).
+    Compute the output of a network and the vector-Jacobian product `v @ J` (reverse mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.

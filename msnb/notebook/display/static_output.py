@@ -45,7 +45,7 @@ def standing(page, picture, title, height, purpose, carries):
         page (Page): the live form.
         picture (str): the still form, an SVG document.
         title (str): text for screen readers.
-        height (int): of the live form, in pixels.
+        height (int): height of the live form, in pixels.
         purpose (str): purpose of the live form, as in "to explore the graph".
         carries (set[str]): names of the page's shared files to include in this output.
 
@@ -125,7 +125,7 @@ def bundle(view, page, title, purpose, carries=None):
 
     Args:
         view (object): with `widget`, `svg` and `height`.
-        page (Page): its live form without a kernel.
+        page (Page): the live form of the view without a kernel.
         title (str): text for screen readers.
         purpose (str): purpose of the live form, as in "to explore the graph".
         carries (set[str]): the page's shared files to include. Default: None, those that the notebook lacks.

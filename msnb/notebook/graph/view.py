@@ -435,8 +435,8 @@ class GraphView(Renewed):
 
         Args:
             func_graph (FuncGraph): the new graph.
-            stage (str): its name. Default: None, that of the previous graph.
-            make (Callable): returns its other stages. Default: None, it has none.
+            stage (str): name of the new graph. Default: None, the name of the previous graph.
+            make (Callable): returns the other stages of the program from their names. Default: None, there are none.
             offered (tuple[str]): stages that `make` supports. Default: ().
             wait (Callable): as in the constructor. Default: None.
             weights (Iterable[Parameter]): as in the constructor. Default: ().
@@ -577,7 +577,7 @@ class GraphView(Renewed):
         In the page, the address of a box is that of the page with its name behind "#": ``net.html#layer1.0.conv``.
 
         Args:
-            path (Union[str, Path]): where to.
+            path (Union[str, Path]): path of the file.
 
         Raises:
             ValueError: If the suffix is none of these.

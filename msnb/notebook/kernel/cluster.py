@@ -24,7 +24,7 @@ _WAIT = 120  # seconds for processes to start, and to find one another
 
 @magics_class
 class ClusterMagics(Magics):
-    """Magic for programs of several processes."""
+    """The magic `%ms_cluster`, for programs of several processes."""
 
     _cluster: Any = None
     _client: Any = None

@@ -1,4 +1,4 @@
-"""Compiled programs in a notebook: cell boundaries trigger their guards, and `%ms_cache` lists them."""
+"""Compiled programs in a notebook: `%ms_cache` lists them, and each cell boundary checks whether they are outdated."""
 
 from pathlib import Path
 from typing import Any

@@ -41,7 +41,7 @@ class PipelineView:
         dataset (Dataset): The pipeline.
 
     Attributes:
-        monitor (Monitor): The figures.
+        monitor (Monitor): The measured times and throughputs.
     """
 
     def __init__(self, dataset: Dataset) -> None:
