@@ -495,15 +495,15 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(ipython: Any) -> None:
     """Run for `%load_ext msnb`."""
-    _notebook().load_ipython_extension(ipython)
+    _import_notebook().load_ipython_extension(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
     """Run for `%unload_ext msnb`."""
-    _notebook().unload_ipython_extension(ipython)
+    _import_notebook().unload_ipython_extension(ipython)
 
 
-def _notebook():
+def _import_notebook():
     return _import_submodule("notebook")
 
 

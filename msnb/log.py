@@ -96,7 +96,7 @@ def show_own(form):
     _own_form = form
 
 
-def _read_number(variable, default):
+def _read_number_from_environment(variable, default):
     text = os.environ.get(variable, "").strip()
     if not text:
         return default
@@ -125,8 +125,8 @@ def _make_handler():
         os.path.join(os.path.realpath(folder), "mindspore.log"),
         delay=True,
         encoding="utf-8",
-        maxBytes=_read_number("logger_maxBytes", _DEFAULT_MAX_BYTES),
-        backupCount=_read_number("logger_backupCount", _DEFAULT_BACKUP_COUNT),
+        maxBytes=_read_number_from_environment("logger_maxBytes", _DEFAULT_MAX_BYTES),
+        backupCount=_read_number_from_environment("logger_backupCount", _DEFAULT_BACKUP_COUNT),
     )
     handler.name = "FileHandler"
     return handler

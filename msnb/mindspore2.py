@@ -23,7 +23,7 @@ _FIXED = (type, types.FunctionType, types.BuiltinFunctionType)  # types of value
 
 
 class Face(types.ModuleType):
-    """Stands for a module of msnb, with names as in MindSpore 2. Attributes set on it are set on the original module.
+    """Proxy of a module of msnb, with names as in MindSpore 2. Attributes set on it are set on the original module.
 
     Args:
         module (ModuleType): The module of msnb.

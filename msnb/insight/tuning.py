@@ -104,7 +104,7 @@ def tune(
             list to choose from, or one of `optuna.distributions`.
         trials (int): Number of trials of the study. Default: 20.
         name (str): Name of the study, whose folder holds the runs. Default: "study".
-        folder (str): Its parent folder. Default: "runs".
+        folder (str): Parent folder of the study's folder. Default: "runs".
         target (str): The metric. Default: "value".
         goal (str): "minimize" or "maximize" it. Default: None, derived from its name: accuracies are maximized.
         sampler (optuna.samplers.BaseSampler): Chooses values. Default: None, a tree of Parzen estimators;

@@ -14,8 +14,8 @@ class Option(NamedTuple):
     """Documentation of one option of a magic.
 
     Attributes:
-        names (str): Its spelling, such as "-n STEPS, --steps STEPS".
-        purpose (str): Its help text.
+        names (str): Spellings of the option, such as "-n STEPS, --steps STEPS".
+        purpose (str): Help text of the option.
     """
 
     names: str
@@ -26,9 +26,9 @@ class Magic(NamedTuple):
     """Documentation of one magic.
 
     Attributes:
-        name (str): Its spelling, such as "%ms_ir" or "%ms_profile, %%ms_profile".
-        text (str): Its documentation.
-        options (tuple[Option]): Its options.
+        name (str): Spellings of the magic, such as "%ms_ir" or "%ms_profile, %%ms_profile".
+        text (str): Docstring of the magic.
+        options (tuple[Option]): Options of the magic.
     """
 
     name: str
@@ -74,7 +74,7 @@ class MagicTable:
 
     Args:
         magics (list[Magic]): The magics.
-        note (str): A sentence below them.
+        note (str): A sentence below the table.
     """
 
     def __init__(self, magics: list[Magic], note: str) -> None:

@@ -171,7 +171,7 @@ class Profiler:
                 raise RuntimeError("The Profiler has measured nothing: start() it before the network runs.")
             self.result = Profile(self._recording)
             if self.output_path is not None:
-                self._write(self.result)
+                self._write_files(self.result)
         return self.result
 
     def op_analyse(self, op_name: str | list[str], device_id: int | None = None) -> list[dict[Any, Any]]:
@@ -228,7 +228,7 @@ class Profiler:
             )
         return {"trainable_parameters": len(network.parameters_dict())}
 
-    def _write(self, profile):
+    def _write_files(self, profile):
         import csv
         import json
         import pathlib

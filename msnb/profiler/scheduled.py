@@ -18,7 +18,7 @@ class profile(Profiler):
     A `Profiler` that measures the steps that a schedule selects. `step()` is called between them.
 
     Args:
-        activities (Iterable[ProfilerActivity]): Where MindSpore measures; no effect. Default: None.
+        activities (Iterable[ProfilerActivity]): Devices that MindSpore measures; no effect. Default: None.
         with_stack (bool): No effect, lines are always known. Default: False.
         profile_memory (bool): No effect, memory is always measured. Default: False.
         data_process (bool): No effect, the dataset is always measured. Default: False.

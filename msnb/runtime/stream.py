@@ -204,7 +204,7 @@ class Event:
             float.
 
         Raises:
-            RuntimeError: If one of them has not been recorded, or was created without `enable_timing`.
+            RuntimeError: If one of the two events has not been recorded, or was created without `enable_timing`.
         """
         if not (self._timed and end_event._timed) or None in (self._moment, end_event._moment):
             raise RuntimeError("elapsed_time() is between two events that were made with enable_timing and recorded.")

@@ -69,7 +69,7 @@ class Replay:
         if not 0 <= slot < max(len(node.types), 1):
             raise ValueError(f"{node.fullname} has {len(node.types)} results, but 'slot' is {slot}.")
         if round is not None:
-            return self._output_of_round(node, slot, round)
+            return self._output_in_iteration(node, slot, round)
         if (node.id, slot) not in self._values:
             self._compute(self._nodes_to_compute_with(node))
         if (node.id, slot) not in self._values:
@@ -147,7 +147,7 @@ class Replay:
         if self.has_statistics:
             if not self._values:
                 self._compute(tuple(self._nodes))
-            ids = [ident for ident, slot in self._values if not slot and self._is_measured(ident)]
+            ids = [ident for ident, slot in self._values if not slot and self._is_real_and_not_empty(ident)]
             arrays = [np.asarray(self._values[ident, 0]) for ident in ids]
             moments = host.summarised(arrays)[0] if arrays else []
             means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays]
@@ -160,7 +160,7 @@ class Replay:
             for ident, row, mean in zip(ids, moments, means, strict=True)
         }
 
-    def _is_measured(self, ident):
+    def _is_real_and_not_empty(self, ident):
         array = self._values[ident, 0]
         return rows.is_real(array.dtype) and array.size > 0
 
@@ -188,7 +188,7 @@ class Replay:
             if point.nested:
                 self._rounds[key] = int(count)
 
-    def _output_of_round(self, node, slot, round):
+    def _output_in_iteration(self, node, slot, round):
         count = self.rounds(node, slot)
         if count is None:
             raise ValueError(f"{node.fullname} is not inside a loop: it has one value, no 'round'.")

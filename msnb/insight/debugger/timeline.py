@@ -42,7 +42,7 @@ class _Step:
     Attributes:
         number (int): number of the step, from 1.
         program (Program): the program that ran.
-        inputs (Union[list, None]): its inputs; None for a step whose inputs are on disk.
+        inputs (Union[list, None]): inputs of the program; None if they are on disk.
     """
 
     number: int
@@ -119,9 +119,9 @@ class Timeline:
     def _begin_call(self, call):
         """Record the Parameters before an outermost call in PYNATIVE mode."""
         if call.around is None and not call.traced and isinstance(call.net, Cell):
-            self._calls.append((call, self._snapshot(call.net)))
+            self._calls.append((call, self._snapshot_parameters(call.net)))
 
-    def _snapshot(self, net):
+    def _snapshot_parameters(self, net):
         if context.get_context("mode") != context.PYNATIVE_MODE:
             return None
         parameters = list(net.get_parameters())
@@ -185,12 +185,16 @@ class Timeline:
         safetensors.write(self._disk / f"step-{number:06}.safetensors", rest)
         # if another program updates the Parameters, each step stores them
         is_alone = self._updates_network(program)
-        if (number - 1) % _CHECKPOINT_EVERY == 0 or not is_alone or self._program_before(number) is not program:
+        if (
+            (number - 1) % _CHECKPOINT_EVERY == 0
+            or not is_alone
+            or self._program_of_previous_step(number) is not program
+        ):
             stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
             safetensors.write(self._disk / f"parameters-{number:06}.safetensors", stored)
         self._records[number] = _Step(number, program, None)
 
-    def _program_before(self, number):
+    def _program_of_previous_step(self, number):
         before = self._records.get(number - 1)
         return None if before is None else before.program
 

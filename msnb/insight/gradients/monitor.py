@@ -39,7 +39,8 @@ class GradientMonitor(Callback):
             values: the gradient of a Parameter and, after "weight:", its values; with "all" also operators by scope and
             name. Default: ().
         keep (int): number of stored steps; of a longer training every second, fourth, ... Default: 500.
-        memory (int): bytes for full tensors; thinned out likewise. Default: 64 MiB.
+        memory (int): bytes for full tensors. If it is full, only those of every second, fourth, ... step stay. Default:
+            64 MiB.
         net (Cell): only programs with one of its Parameters are recorded; all if None. Its trainable
             Parameters without a gradient are reported. Default: None.
         locate (bool): if True, the first NaN or infinity is traced back to the operator that produced it. For that, the

@@ -167,12 +167,12 @@ class Plan:
         return rows
 
     def collect(self, run: "Run") -> Any:
-        """Start to summarise a `Run`. Return the reader of the numbers."""
+        """Start to summarise a `Run` on the device. Return a callable that waits for the numbers and returns them."""
         return _Numbers(self, run)
 
 
 class _Numbers:
-    """Read the numbers of one run of a Plan."""
+    """Callable that waits for the numbers of one run of a Plan and returns them."""
 
     def __init__(self, plan, run):
         gradients, rest = run.extras[: len(plan.gradients)], run.extras[len(plan.gradients) :]

@@ -36,7 +36,7 @@ class NonFinite:
         self.node: Any = node
 
     def describe(self) -> str:
-        """Return a sentence with the step and the place."""
+        """Return a sentence with the step, and the operator and its line."""
         place = f" at {show(self.source)}" if self.source else ""
         if self.direction == "input":
             return f"Step {self.step}: {self.name} holds {self.what} before anything is computed."

@@ -148,7 +148,7 @@ def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
 
 
 def _optimizer_location(node, program):
-    """Return the line that constructed the optimizer of an update; the update itself has no line of the user."""
+    """Return the line that constructed the optimizer of an update operator, which has no line of the user's code."""
     if node.direction != "update":
         return None
     locations = {cell._made_at for cell in program.cells if isinstance(cell, Optimizer)}

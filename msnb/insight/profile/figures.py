@@ -32,7 +32,7 @@ class Figures:
         parts (dict): seconds of one step: ``"compute"`` (a kernel ran), ``"gaps"`` (a program ran, but none of its
             kernels), ``"data"`` (nothing ran during a wait for the dataset), ``"host"`` (the rest: Python and
             dispatch), ``"unknown"`` (no kernel trace).
-        rows (list[Row]): operators, longest first; cells (list[Cell]) likewise.
+        rows (list[Row]): operators, longest first; `cells` (list[Cell]) are the Cells, longest first.
         traced (float): seconds of a step during the kernel trace, which is longer. Parts, rows and Cells were
             measured then, and are scaled: the parts add up to `step_seconds`.
         machine (Machine): peak performance of the machine.

@@ -45,7 +45,7 @@ class Machine:
         return max(flops / self.flops, nbytes / self.bandwidth)
 
     def bound(self, flops: float, nbytes: float) -> str:
-        """Return ``"compute"`` or ``"memory"``, whichever takes longer."""
+        """Return ``"compute"`` if computing takes longer than moving the bytes, else ``"memory"``."""
         return "compute" if flops / self.flops >= nbytes / self.bandwidth else "memory"
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Annotations of runs by a reader: stars, notes, hidden runs. They are stored in the folder of the runs, outside of
+"""Annotations of runs by the user: stars, notes, hidden runs. They are stored in the folder of the runs, outside of
 each run.
 """
 

@@ -15,10 +15,10 @@ class Columns(NamedTuple):
 
     Attributes:
         steps (numpy.ndarray): float64, of the first value in each column.
-        times (numpy.ndarray): float64, UNIX seconds, likewise.
+        times (numpy.ndarray): float64, UNIX seconds of the first value in each column.
         low, high, mean (numpy.ndarray): float32 of the finite values in each column, NaN if there are none.
         counts (numpy.ndarray): uint32, number of values in each column.
-        bad (numpy.ndarray): uint32, number of those that are NaN or infinite.
+        bad (numpy.ndarray): uint32, number of values in each column that are NaN or infinite.
     """
 
     steps: np.ndarray
@@ -85,7 +85,7 @@ def in_common_bins(histograms: list[Histogram], bins: int) -> tuple[np.ndarray, 
     """Rebin histograms to common edges. Counts of a divided bin are distributed evenly.
 
     Args:
-        histograms (list[Histogram]): of one tag.
+        histograms (list[Histogram]): the histograms of one tag.
         bins (int): number of bins.
 
     Returns:

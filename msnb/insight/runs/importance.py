@@ -35,7 +35,7 @@ class Row(NamedTuple):
     Attributes:
         name (str): The setting.
         key (str): Key of its column.
-        share (float): Its share of the importance of all settings, from 0 to 1.
+        share (float): Share of the setting in the importance of all settings, from 0 to 1.
         error (float): Standard error of `share`, over the trees.
         trend (Union[float, None]): Spearman's rank correlation with the metric, from -1 to 1. None for words.
     """

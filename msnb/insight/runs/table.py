@@ -89,7 +89,7 @@ class Table:
         columns (Sequence[Column]): Columns of equal length.
 
     Raises:
-        KeyError: From ``table[name]``, if there is no such column; it names those that are there.
+        KeyError: Raised by ``table[name]`` if there is no such column. The message lists the existing ones.
 
     Examples:
         >>> from msnb.insight.runs import Table

@@ -230,7 +230,9 @@ _MAX_STEPS = {"images": _IMAGES, "histograms": _HISTOGRAMS, "tensors": _TENSORS}
 
 
 def _pack_values(pack, runs, kind, sent=None):
-    """Return the tags of a kind. With `sent`, only those with more values than that."""
+    """Pack the values of one kind and return their tags. With `sent`, only tags with more values than in `sent` are
+    packed.
+    """
     makers = {"images": _pack_images, "histograms": _pack_histograms, "tensors": _pack_tensors}
     single, tag_rows = kind[:-1], []
     tags = [(number, run, tag) for number, run in enumerate(runs) for tag in run.tags[single]]

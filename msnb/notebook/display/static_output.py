@@ -1,4 +1,4 @@
-"""The saved output of a view: a picture that every reader shows, and the page that replaces it.
+"""The saved output of a view: a still picture for every program that shows notebooks, and the page that replaces it.
 
 Front ends, GitHub and converters keep an `<img>` but remove scripts, frames and styles. If scripts run, the picture's
 own `onload` (`src/wake.js`) puts the view's page over it, in a frame that is transparent until it has drawn. Files

@@ -45,7 +45,7 @@ class GraphView(Renewed):
         make (Callable): returns the graph of a stage from its name, on demand. Default: None.
         offered (tuple[str]): stages that `make` supports. Default: ().
         wait (Callable): returns the estimated seconds, see `StageBuilder`. Default: None, all are fast.
-        weights (Iterable[Parameter]): the Parameters whose values a reader may query. Default: (), no values.
+        weights (Iterable[Parameter]): the Parameters whose values the user may query. Default: (), no values.
         is_difference (bool): True if the first two graphs are two networks whose differences are drawn. Default:
             False, they are stages of one.
     """
@@ -112,7 +112,7 @@ class GraphView(Renewed):
 
     @property
     def colour(self) -> Any:
-        """The current colouring, which the reader can change."""
+        """The current colouring, which the user can change in the view."""
         return self._colour if self._widget is None else self._widget.colour
 
     @property
@@ -130,7 +130,7 @@ class GraphView(Renewed):
         Args:
             key (str): name of the column. An existing column of that name is replaced.
             column (Union[dict, None]): ``values``, one number per node in the order of ``graph.all_nodes()``, None for
-                a node without one; and, as wanted, ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
+                a node without one; and optionally ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
                 powers: 0.0004 s is 400 µs), ``note`` (words per node for its panel, or None), ``fold`` (``"sum"`` or
                 ``"max"`` of the nodes in a closed scope, default ``"sum"``) and ``scale`` (``"linear"`` or ``"log"``,
                 default ``"linear"``). None removes the column.
@@ -392,7 +392,7 @@ class GraphView(Renewed):
             self._stage_builder.give_up()
 
     def _on_step_selected(self, change):
-        """Show the values of the step that the reader has selected."""
+        """Show the values of the step that the user has selected."""
         if self._values is not None and change["new"] in self._values.steps:
             self._values.select_step(change["new"])
             for stage, key in list(self._columns):
@@ -408,7 +408,7 @@ class GraphView(Renewed):
         return (tensor_html(parameter) if has_values else None) or "<p>It has no values yet: run the cell.</p>"
 
     def _on_stage_selected(self, change):
-        """Compute and show a stage that the reader has selected."""
+        """Compute and show a stage that the user has selected."""
         name = change["new"]
         if name not in self.graphs:
             self._stage_builder.ask(name, self._add_stage, self._show_error)

@@ -206,18 +206,18 @@ class _CellEvents:
 
     def install(self):
         """Register the event handlers."""
-        for event, act in self._handlers():
+        for event, act in self._handlers_by_event():
             self.shell.events.register(event, act)
 
     def uninstall(self):
         """Unregister the event handlers, and close the scope of the running cell."""
-        for event, act in self._handlers():
+        for event, act in self._handlers_by_event():
             if act in self.shell.events.callbacks.get(event, ()):
                 self.shell.events.unregister(event, act)
         if _scopes:
             _close_scope(_scopes[0])
 
-    def _handlers(self):
+    def _handlers_by_event(self):
         # not `pre_run_cell` and `post_run_cell` alone, which a front end's silent cells do not have
         return (
             ("pre_execute", self._on_pre_execute),

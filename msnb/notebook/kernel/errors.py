@@ -32,7 +32,7 @@ def last() -> Any:
 
 @contextlib.contextmanager
 def _shortened_syntax_error(error, tb):
-    """Reduce the traceback of a refused construct to the user's frames. IPython takes it from the exception itself."""
+    """Remove library frames from the traceback of a construct that msnb refuses. IPython reads it from the exception."""
     if not concerns(error, tb):
         yield
         return
