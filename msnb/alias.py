@@ -158,8 +158,8 @@ class _Session:
 
     Attributes:
         generation (Union[int, None]): The one of the first program, or the one requested.
-        is_asked (bool): Whether `install(api=...)` requested it.
-        is_contradicted (bool): Whether the user was told of a later program of another generation.
+        is_asked (bool): True if `install(api=...)` has requested the generation.
+        is_contradicted (bool): True if a message about a later program of another generation was printed.
     """
 
     def __init__(self):

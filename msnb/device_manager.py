@@ -55,7 +55,7 @@ def set_deterministic(deterministic: bool) -> None:
     Request bitwise reproducible results on a GPU: `set_context(deterministic="ON")`, which logs the flag to set.
 
     Args:
-        deterministic (bool): Whether to request it.
+        deterministic (bool): True to request reproducible results.
 
     Raises:
         TypeError: If it is not a bool.

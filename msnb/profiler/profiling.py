@@ -31,7 +31,7 @@ class Profiler:
     Args:
         output_path (str): Folder for the files of `analyse`: ``timeline.json`` (opens in https://ui.perfetto.dev and
             chrome://tracing), ``operators.csv``, ``cells.csv`` and ``profile.txt``. Default: None, nothing is written.
-        start_profile (bool): Whether to begin immediately; else `start` does. Default: True.
+        start_profile (bool): True to begin at construction; otherwise call `start`. Default: True.
         steps (int): Number of steps whose kernels are traced; further steps are only timed. Default: 30.
         schedule (Callable): Maps the number of a step to its action, see `profiler.schedule`; `step()` is then called
             between steps. Default: None, all steps are measured.

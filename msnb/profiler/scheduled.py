@@ -23,7 +23,7 @@ class profile(Profiler):
         profile_memory (bool): No effect, memory is always measured. Default: False.
         data_process (bool): No effect, the dataset is always measured. Default: False.
         parallel_strategy (bool): No effect. Default: False.
-        start_profile (bool): Whether to begin immediately; else `start` does. Default: True.
+        start_profile (bool): True to begin at construction; otherwise call `start`. Default: True.
         hbm_ddr (bool): No effect. Default: False.
         pcie (bool): No effect. Default: False.
         sync_enable (bool): No effect. Default: True.
@@ -89,7 +89,7 @@ def tensorboard_trace_handler(
     Args:
         dir_name (str): The folder. Default: None, "./data".
         worker_name (str): No effect: there is one process. Default: None.
-        analyse_flag (bool): Whether to write at all. Default: True.
+        analyse_flag (bool): True to write the profile; False makes the function do nothing. Default: True.
         async_mode (bool): No effect: writing is synchronous. Default: False.
 
     Returns:

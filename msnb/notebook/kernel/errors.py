@@ -32,7 +32,10 @@ def last() -> Any:
 
 @contextlib.contextmanager
 def _shortened_syntax_error(error, tb):
-    """Remove library frames from the traceback of a construct that msnb refuses. IPython reads it from the exception."""
+    """Context manager that reduces the traceback of a refused construct to the user's frames.
+
+    IPython reads the traceback from the exception itself.
+    """
     if not concerns(error, tb):
         yield
         return
