@@ -76,7 +76,7 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
 
 def _is_unaffected(use, cls):
     """Return True if the arguments of a call make it independent of the difference between r1.1 and MindSpore 2."""
-    if cls not in DIFFERENCES:  # what holds for all subclasses is reported for the base class
+    if cls not in DIFFERENCES:  # a difference of all subclasses is reported for the base class
         return isinstance(cls, type)
     _, order, defaults, _, argument = DIFFERENCES[cls]
     if argument or not (defaults or order):

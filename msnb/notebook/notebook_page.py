@@ -45,7 +45,7 @@ _NO_ADDRESSES = dict.fromkeys(
     "",
 )
 
-# ---------------------------------------------------------------------- what is kept of HTML
+# ---------------------------------------------------------------------- allowed HTML
 _TEXT_TAGS = frozenset(
     """
     a abbr b blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption figure font
@@ -65,7 +65,7 @@ _MATH_TAGS = frozenset(
     msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover semantics
     """.split()
 )
-# read as elements, so that they go with what they hold
+# parsed as elements, so that they are removed with their content
 _DROPPED_TAGS = frozenset(("script", "style", "iframe", "object", "embed", "noscript", "template", "xmp", "title"))
 _ATTRIBUTES = frozenset(
     """

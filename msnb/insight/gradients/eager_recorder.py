@@ -44,7 +44,7 @@ class Tape:
         self.nodes, self.operators, self.counts, self.around = {}, [], {}, None
         self.watched = []  # (Row, direction, array) in the order of execution
 
-    # ------------------------------------------------------------------ what the tape tells
+    # ------------------------------------------------------------------ handlers of the tape's events
     def listen(self) -> "Listener":
         """Subscribe to the tape's events. Return the Listener."""
         return events.listen(

@@ -195,7 +195,7 @@ class GradientMonitor(Callback):
         """
         self.recording.problem = why
 
-    # ------------------------------------------------------------------ what came of it
+    # ------------------------------------------------------------------ results
     def findings(self) -> "list[Finding]":
         """Return diagnoses of the training: a list of Finding."""
         return self.recording.findings()

@@ -122,7 +122,7 @@ class Recorder:
             if self._watch is not None:
                 self._watch.close()
                 recording.dispatched = self._watch.calls
-                if self._watch.runs_programs:  # the mode of the context is not that of what ran
+                if self._watch.runs_programs:  # compiled functions ran, whatever the mode of the context is
                     recording.mode, recording.dispatched = "GRAPH", []
             self._listener.close()
             jax.monitoring.unregister_event_duration_listener(self._on_compile_event)
@@ -139,7 +139,7 @@ class Recorder:
         """Context manager of one step, for callers that know the steps."""
         return _Step(self)
 
-    # ------------------------------------------------------------------ what is told
+    # ------------------------------------------------------------------ event handlers
     def _on_enter(self, call):
         if self._outermost is None:
             self._wait_for_device()  # JAX returns before the work is done: a step ends when the device has finished it

@@ -12,7 +12,7 @@ from msnb.notebook.display.tensor_html import tensor_html
 
 # By name, not imported: a class that the session never loads needs no display.
 _FORMATS = {("msnb.core.tensor.tensor", "Tensor"): tensor_html, ("msnb.nn.cell", "Cell"): net_html}
-# Text and HTML at once, for objects whose preview is computed once for both.
+# Functions that return text and HTML together, for objects with one preview for both.
 _BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
 

@@ -15,7 +15,7 @@ from msnb.notebook.display.page import rebuild, text_of
 from msnb.notebook.kernel import front_end
 
 _WAKE = pathlib.Path(__file__).with_name("wake.js")
-# The rules ask for an attribute that sanitisers take away: what they leave is an ordinary picture. The height is kept
+# The rules require an attribute that sanitisers remove: then an ordinary picture remains. The height is kept
 # free from the first paint on, less where the page ends before, and paper gets the picture in its light colours.
 _STYLE = (
     ".msnb-view{position:relative}.msnb-view>p{margin:0 0 4px;opacity:.7;font-size:13px}"

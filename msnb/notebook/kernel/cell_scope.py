@@ -102,7 +102,7 @@ class Scope:
         for show in shows:
             try:
                 show()
-            except Exception:  # the cell itself is done; what could not be shown must not break the shell's loop
+            except Exception:  # a failure to show graphs must not break the shell's loop
                 get_ipython().showtraceback()
 
 

@@ -10,7 +10,7 @@ from msnb.notebook.kernel.cell_names import shell
 
 _views_of_cells = {}  # cell id -> (execution count, views)
 _followed = weakref.WeakSet()  # views of files that a cell may have written to
-_changed = weakref.WeakSet()  # views whose output in the notebook is older than they are
+_changed = weakref.WeakSet()  # views that have changed since their output was saved in the notebook
 
 
 def changed(view: Any) -> None:

@@ -26,7 +26,7 @@ def files_to_include(names):
         set[str].
     """
     here = _running_cell_key()
-    # Colab gives each output a window of its own, and no output finds what another has
+    # Colab shows each output in a separate frame, which can't read files of other outputs
     if here is None or "google.colab" in sys.modules:
         return set(names)
     events = cell_names.shell().events

@@ -94,7 +94,9 @@ class MindSporeMagics(Magics):
             net(x)
         """
         options = parse(self.mindspore_cell, line)
-        if cell_text is None:  # the first line of a cell that runs as it stands, see notebook/kernel/rewrite_imports.py
+        if (
+            cell_text is None
+        ):  # the first line of a cell whose body runs unchanged, see notebook/kernel/rewrite_imports.py
             self._begin_cell(options)
         else:
             self._run_text(options, cell_text)

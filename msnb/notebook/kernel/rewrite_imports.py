@@ -103,7 +103,7 @@ class Imports(ast.NodeTransformer):
         return self.root + module[len("mindspore") :]
 
 
-# Generation -> (the package that has its modules, what `mindspore` itself is in msnb.alias).
+# Generation -> (package of its modules, name in msnb.alias that `mindspore` is bound to).
 _ROOTS = {1: ("msnb", "mindspore"), 2: ("msnb.mindspore2", "mindspore2")}
 
 
