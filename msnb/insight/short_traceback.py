@@ -162,7 +162,7 @@ def last_line(error: BaseException) -> str:
 
 
 def concerns(error: BaseException, tb: Any) -> bool:
-    """Return True if a frame of msnb is in the traceback of an error or its causes."""
+    """Return True if the traceback of an error, or of one of its causes, has a frame of msnb."""
     package = _MACHINERY[0]
     for link in _error_chain(error):
         for entry in _iterate_entries(tb if link is error else link.__traceback__):

@@ -70,7 +70,7 @@ def _describe_option(action):
 
 
 class MagicTable:
-    """Magics with their options, as text and as a table.
+    """A list of magics with their options, displayed as text or as an HTML table.
 
     Args:
         magics (list[Magic]): The magics.

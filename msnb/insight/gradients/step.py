@@ -59,7 +59,7 @@ class StepNumbers:
 
 
 class Values:
-    """Moments, histograms and living units of operators' outputs in one step. For the device see `StepNumbers`.
+    """Moments, histograms and living units of operators' outputs in one step. The device is chosen as in `StepNumbers`.
 
     Args:
         rows (list[Row]): the rows of the arrays.
