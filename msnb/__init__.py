@@ -92,17 +92,17 @@ from msnb.log import get_level, get_log_config
 from_numpy = Tensor.from_numpy
 
 
-def _later(module: str) -> Any:
+def _import_submodule(module: str) -> Any:
     return _import_module(f"msnb.{module}")  # spares importing modules that are not used
 
 
-context.on_change("save_graphs", lambda on: on and _later("ir.save").install())
-context.on_change("print_file_path", lambda path: _later("train._print_file").redirect_to(path))
-context.on_parallel_change(lambda: _later("parallel.modes.select").follow_context())
-_shown_by(lambda value: _later("notebook.display.formatters").mime(value))
+context.on_change("save_graphs", lambda on: on and _import_submodule("ir.save").install())
+context.on_change("print_file_path", lambda path: _import_submodule("train._print_file").redirect_to(path))
+context.on_parallel_change(lambda: _import_submodule("parallel.modes.select").follow_context())
+_shown_by(lambda value: _import_submodule("notebook.display.formatters").mime(value))
 if "marimo" in _sys.modules:  # marimo shows the attributes of an error, and has no hook for its display
     _import_module("msnb.notebook.kernel.marimo_errors").install()
-_in_notebook(lambda: _later("notebook.kernel.progress").NotebookLine())
+_in_notebook(lambda: _import_submodule("notebook.kernel.progress").NotebookLine())
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb import (
@@ -469,12 +469,12 @@ _VIEWS = {
 
 def __getattr__(name: str) -> Any:
     if name in _LATER or name in _VIEWS:
-        module = _later((_VIEWS.get(name) or _LATER[name]).removeprefix("msnb."))
+        module = _import_submodule((_VIEWS.get(name) or _LATER[name]).removeprefix("msnb."))
         value = globals()[name] = getattr(module, name)
         return value
     if name in _SUBMODULES:
         try:
-            return _later(name)
+            return _import_submodule(name)
         except ModuleNotFoundError as missing:
             if missing.name != f"msnb.{name}":
                 raise
@@ -495,16 +495,16 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(ipython: Any) -> None:
     """Run for `%load_ext msnb`."""
-    _notebook().load_ipython_extension(ipython)
+    _import_notebook().load_ipython_extension(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
     """Run for `%unload_ext msnb`."""
-    _notebook().unload_ipython_extension(ipython)
+    _import_notebook().unload_ipython_extension(ipython)
 
 
-def _notebook():
-    return _later("notebook")
+def _import_notebook():
+    return _import_submodule("notebook")
 
 
 __all__ = ["__version__", *(n for n in globals() if not n.startswith("_") and n not in _HELPERS), *_LATER]

@@ -198,7 +198,7 @@ def run_lab(options: Namespace) -> int:
 
 
 def run_check(options: Namespace) -> int:
-    """Print what a program uses and msnb lacks. Returns 1 if that stops the program."""
+    """Print the names of MindSpore that a program uses and msnb lacks. Return 1 if they stop the program."""
     from msnb.check import check  # spares the other commands the rooms that a program may name
 
     try:

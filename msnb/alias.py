@@ -57,12 +57,12 @@ class _MindSpore(types.ModuleType):
         own.update(__file__=msnb.__file__, __path__=msnb.__path__)
 
     @property
-    def _all(self):
+    def _namespace(self):
         return msnb if self._generation == 1 else face(msnb)
 
     def __getattr__(self, name):
         try:
-            return getattr(self._all, name)
+            return getattr(self._namespace, name)
         except AttributeError:
             raise AttributeError(missing(f"{_THERE}.{name}"), name=name, obj=self) from None
 
@@ -70,13 +70,13 @@ class _MindSpore(types.ModuleType):
         if name in _OWN:
             super().__setattr__(name, value)
         else:
-            setattr(self._all, name, value)
+            setattr(self._namespace, name, value)
 
     def __delattr__(self, name):
         if name in _OWN:
             super().__delattr__(name)
         else:
-            delattr(self._all, name)
+            delattr(self._namespace, name)
 
     def __dir__(self):
         return dir(msnb)
@@ -154,12 +154,12 @@ _WAY = "msnb.alias.install(api={0}) or MSNB_API={0}"  # the way to select a gene
 
 
 class _Session:
-    """The generation selected in this process.
+    """The API generation that is selected in this process.
 
     Attributes:
         generation (Union[int, None]): The one of the first program, or the one requested.
-        is_asked (bool): Whether `install(api=...)` requested it.
-        is_contradicted (bool): Whether the user was told of a later program of another generation.
+        is_asked (bool): True if `install(api=...)` has requested the generation.
+        is_contradicted (bool): True if a message about a later program of another generation was printed.
     """
 
     def __init__(self):
@@ -198,7 +198,7 @@ def install(warn: bool = True, api: int | None = None) -> None:
     if api is not None:
         _session.generation, _session.is_asked = chosen(api), True
     elif not is_settled():
-        _settle_script()
+        _settle_generation_of_script()
     generation = chosen(api)
     if not installed():
         real = hidden() if warn else None
@@ -268,15 +268,15 @@ def settle(judgement: "Judgement", program: str, way: str = _WAY) -> str:
 
 
 def forget_program() -> None:
-    """Let the next program choose the generation again; one that was asked for stays."""
+    """Let the next program select the generation again, unless one was requested."""
     if not _session.is_asked:
         _session.generation, _session.is_contradicted = None, False
         if not installed() and api_generations.shared != chosen():
             api_generations.share(chosen())
 
 
-def _settle_script():
-    """Judge the script that this process runs, if there is one, and print the result."""
+def _settle_generation_of_script():
+    """Infer the generation of the script that this process runs, if there is one, select it, and print it."""
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     if path is None or not path.endswith(".py") or not os.path.isfile(path):
         return

@@ -211,8 +211,8 @@ def set_context(**kwargs: Any) -> None:
         enable_compile_cache (bool): Whether compiled programs are cached on disk, for later processes and equal
             networks. Default: None, they are, unless the environment has MSNB_COMPILE_CACHE=0 or JAX has its own
             setting.
-        compile_cache_path (str): Folder for them. Default: "compiled" in the folder MSNB_CACHE, else in the user's
-            cache folder.
+        compile_cache_path (str): Folder for the compiled programs. Default: "compiled" in the folder MSNB_CACHE, else
+            in the user's cache folder.
         check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does.
             Each call then waits for the device. When False, reading out of range gives NaN, the smallest number of a
             signed integer type or the largest of an unsigned one, and writing out of range has no effect. Labels of

@@ -1,4 +1,4 @@
-"""Device selection of MindSpore 2: `set_device` is `set_context` with two settings."""
+"""Select a device as in MindSpore 2: `set_device` calls `set_context` with two settings."""
 
 from msnb import context
 from msnb.common.kinds import Bool, check
@@ -7,7 +7,7 @@ __all__ = ["set_device", "get_current_device", "set_deterministic"]
 
 
 class DeviceInfo(tuple[str, int]):
-    """A device: the pair of its kind and its number, which are also attributes."""
+    """A device as the pair (kind, index). The attributes `device_target` and `device_id` are the same two values."""
 
     @property
     def device_target(self) -> str:
@@ -16,7 +16,7 @@ class DeviceInfo(tuple[str, int]):
 
     @property
     def device_id(self) -> int:
-        """Return its number among the devices of its kind."""
+        """Return the index of the device among the devices of its kind."""
         return self[1]
 
 
@@ -26,7 +26,7 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
 
     Args:
         device_target (str): "CPU", "GPU" or "TPU"; "Ascend" takes the best device that XLA has.
-        device_id (int): Number of the device. Default: None, the first.
+        device_id (int): Index of the device. Default: None, the first.
 
     Raises:
         TypeError: If an argument is of another type.
@@ -55,7 +55,7 @@ def set_deterministic(deterministic: bool) -> None:
     Request bitwise reproducible results on a GPU: `set_context(deterministic="ON")`, which logs the flag to set.
 
     Args:
-        deterministic (bool): Whether to request it.
+        deterministic (bool): True to request reproducible results.
 
     Raises:
         TypeError: If it is not a bool.

@@ -96,7 +96,7 @@ def show_own(form):
     _own_form = form
 
 
-def _read_number(variable, default):
+def _read_number_from_environment(variable, default):
     text = os.environ.get(variable, "").strip()
     if not text:
         return default
@@ -125,8 +125,8 @@ def _make_handler():
         os.path.join(os.path.realpath(folder), "mindspore.log"),
         delay=True,
         encoding="utf-8",
-        maxBytes=_read_number("logger_maxBytes", _DEFAULT_MAX_BYTES),
-        backupCount=_read_number("logger_backupCount", _DEFAULT_BACKUP_COUNT),
+        maxBytes=_read_number_from_environment("logger_maxBytes", _DEFAULT_MAX_BYTES),
+        backupCount=_read_number_from_environment("logger_backupCount", _DEFAULT_BACKUP_COUNT),
     )
     handler.name = "FileHandler"
     return handler
@@ -185,7 +185,7 @@ def once(msg: object, *args: object) -> None:
     text = msg % args if args else msg
     if text not in _logged_once:
         _logged_once.add(text)
-        _emit(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user(), "extra": {"to_user": True}})
+        _emit(logging.WARNING, "%s", (text,), {"stacklevel": _stacklevel_of_user(), "extra": {"to_user": True}})
 
 
 def unused(where: str, why: str, **given: object) -> None:
@@ -200,9 +200,8 @@ def unused(where: str, why: str, **given: object) -> None:
             once(f"{where}: '{name}' has no effect here: {why}.")
 
 
-def _frames_to_user():
-    """Return the stacklevel of the nearest frame outside this package and outside JAX: the line of the user that
-    caused the message."""
+def _stacklevel_of_user():
+    """Return the stacklevel of the user's line that caused the message: the nearest frame outside msnb and JAX."""
     jax = getattr(sys.modules.get("jax"), "__file__", None)
     inside = (PACKAGE, os.path.dirname(jax) + os.sep) if jax else PACKAGE
     frame, level = sys._getframe(2), 1
@@ -240,7 +239,7 @@ class _LogActionOnce:
 
 
 class _Quiet(threading.local):
-    """Thread-local flag that suppresses warnings."""
+    """Thread-local state: `warnings` is True while the warnings of the thread are suppressed."""
 
     warnings = False
 

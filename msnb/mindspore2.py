@@ -23,7 +23,7 @@ _FIXED = (type, types.FunctionType, types.BuiltinFunctionType)  # types of value
 
 
 class Face(types.ModuleType):
-    """A module of msnb with the names of MindSpore 2. Attributes set on it are set on the original module.
+    """Proxy of a module of msnb, with names as in MindSpore 2. Attributes set on it are set on the original module.
 
     Args:
         module (ModuleType): The module of msnb.
@@ -43,7 +43,7 @@ class Face(types.ModuleType):
             return [attribute for attribute in dir(module) if not attribute.startswith("_")]
         value = getattr(module, name)
         if isinstance(value, types.ModuleType):
-            return face(value) if _is_ours(value) else value
+            return face(value) if _is_module_of_msnb(value) else value
         api2_value = api2_meaning(name, value, self.__name__)
         if isinstance(api2_value, _FIXED):
             self.__dict__[name] = api2_value  # the next time without this function
@@ -71,7 +71,7 @@ _faces: dict[types.ModuleType, Face] = {}
 
 
 def face(module: types.ModuleType) -> Face:
-    """Return the MindSpore 2 version of a module of msnb; the same object each time."""
+    """Return the `Face` of a module of msnb: the module with names as in MindSpore 2. It is cached."""
     if isinstance(module, Face):
         return module
     cached = _faces.get(module)
@@ -85,12 +85,12 @@ def module_of(path: str) -> types.ModuleType:
     return importlib.import_module(path)  # spares importing modules that are not used
 
 
-def _is_ours(module):
+def _is_module_of_msnb(module):
     return module.__name__.split(".", 1)[0] == _ROOT
 
 
 class _Finder:
-    """Imports the modules below this one, which have no files.
+    """Finder on sys.meta_path; imports `msnb.mindspore2.x.y`, for which there are no files.
 
     It stands last in `sys.meta_path`, so that imports of other packages do not reach it.
     """

@@ -20,7 +20,7 @@ _FILES = (
 
 
 def digits(path: str | None = None) -> str:
-    """Return a folder of handwritten digits in MNIST's file format: 1,500 in ``train``, 297 in ``test``.
+    """Write handwritten digits in MNIST's file format, 1,500 in ``train``, 297 in ``test``; return the folder.
 
     The images are 28 x 28 uint8 like those of MNIST. They come from the UCI dataset "Optical Recognition of Handwritten
     Digits" (E. Alpaydin and C. Kaynak, 1998; CC BY 4.0), 8 x 8 pixels of 17 levels, enlarged. The files are written in

@@ -1,4 +1,4 @@
-"""A face: small helpers that networks import from `mindspore._extends`."""
+"""Re-export module of `mindspore._extends`: the decorator of constructors that networks import from there."""
 
 from msnb.nn.cell_attributes import cell_attr_register
 

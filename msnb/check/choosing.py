@@ -1,4 +1,4 @@
-"""The API generation that a program is written for, judged from its text and the local files that it imports.
+"""Infer the API generation that a program is written for from its text and from the local files that it imports.
 
 `msnb run` and similar commands, the alias and `%%mindspore` use this before a program runs. Nothing is imported or run,
 and a file that Python cannot parse has no signs.
@@ -132,18 +132,18 @@ def _files_of(base: Path, parts: list[str], folder: Path) -> Iterator[Path]:
     for count in range(1, len(parts) + 1):
         module_path = base.joinpath(*parts[:count])
         for file in (module_path.with_name(f"{module_path.name}.py"), module_path / "__init__.py"):
-            if _is_read(file, folder):
+            if _is_readable_source(file, folder):
                 yield file
 
 
-def _is_read(file: Path, folder: Path) -> bool:
+def _is_readable_source(file: Path, folder: Path) -> bool:
     try:
-        return file.is_file() and _is_own(file, folder) and file.stat().st_size <= _MAX_FILE_BYTES
+        return file.is_file() and _is_users_file(file, folder) and file.stat().st_size <= _MAX_FILE_BYTES
     except (OSError, ValueError):
         return False
 
 
-def _is_own(file: Path, folder: Path) -> bool:
+def _is_users_file(file: Path, folder: Path) -> bool:
     return file.is_relative_to(folder) and not is_installed(file, folder)
 
 

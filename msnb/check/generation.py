@@ -45,7 +45,7 @@ def is_later(name: str) -> bool:
 
 
 def evidence(uses: list[Use]) -> dict[int, list[Use]]:
-    """Return the uses of names and arguments of r1.1 alone, under 1, and of MindSpore 2 alone, under 2."""
+    """Return {1: uses of names and arguments that only r1.1 has, 2: uses of those that only MindSpore 2 has}."""
     uses_of: dict[int, list[Use]] = {1: [], 2: []}
     for use in uses:
         plain = use.name.replace("()", "")
@@ -61,7 +61,7 @@ def _is_in_later_module(name):
 
 
 def different(uses: list[Use]) -> dict[str, list[Use]]:
-    """Return, for a program for MindSpore 2, the names with another meaning in r1.1: {difference: its uses}."""
+    """Return {difference: uses} for the names in a MindSpore 2 program that have another meaning in r1.1."""
     uses_of: dict[str, list[Use]] = {}
     for use in uses:
         first = resolve(use.name) if use.called and "()" not in use.name else ABSENT
@@ -75,8 +75,8 @@ def different(uses: list[Use]) -> dict[str, list[Use]]:
 
 
 def _is_unaffected(use, cls):
-    """Return whether a call of a class is unaffected by its difference, since it passes the arguments concerned."""
-    if cls not in DIFFERENCES:  # what holds for all subclasses is reported for the base class
+    """Return True if the arguments of a call make it independent of the difference between r1.1 and MindSpore 2."""
+    if cls not in DIFFERENCES:  # a difference of all subclasses is reported for the base class
         return isinstance(cls, type)
     _, order, defaults, _, argument = DIFFERENCES[cls]
     if argument or not (defaults or order):

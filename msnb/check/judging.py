@@ -65,7 +65,9 @@ def judge(use: Use, generation: int | None = None) -> Finding | None:
 
 
 def _result_class(target):
-    """Return the class of the result of a call: a class itself, Tensor if the annotation says so, else None."""
+    """Return the class of a call's result: `target` if it is a class, Tensor if that is its return annotation, else
+    None.
+    """
     if isinstance(target, type):
         return target
     signature = _get_signature(target) if inspect.isfunction(target) else None

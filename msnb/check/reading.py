@@ -18,9 +18,9 @@ class Piece(NamedTuple):
     """Code whose names share a namespace: a file, or the cells of a notebook.
 
     Attributes:
-        file (str): Its name for messages.
-        tree (Union[ast.Module, None]): Its syntax tree; None if it cannot be parsed.
-        error (str): The reason why it cannot be parsed.
+        file (str): Name of the file or notebook in messages.
+        tree (Union[ast.Module, None]): Syntax tree of the code; None if it cannot be parsed.
+        error (str): The reason why the code cannot be parsed.
         cells (list): For a notebook (first line, number of the cell) of each, in order; empty for a file.
     """
 

@@ -19,8 +19,8 @@ class Use(NamedTuple):
         name (str): MindSpore's name, ``"mindspore.nn.Dense"``; a method of the result of calling a class is
             ``"mindspore.Model().train"``.
         line (int): The line, from 1.
-        guarded (bool): Whether the program handles its absence.
-        called (bool): Whether it is called; then the next two describe the call.
+        guarded (bool): Whether the program handles the absence of the name.
+        called (bool): Whether the name is called. Then `given` and `keywords` describe the call.
         given (Union[int, None]): Number of positional arguments, None if a ``*`` hides it.
         keywords (tuple[str]): Names of keyword arguments.
     """

@@ -1,4 +1,4 @@
-"""Type stubs for editors and type checkers: attributes that declarations attach when msnb is imported.
+"""Write type stubs for editors and type checkers, with the attributes that declarations attach when msnb is imported.
 
     python -m msnb.cli.stubs            write the stubs that stand beside the modules; a test wants them current
     python -m msnb stubs DIR        make `import mindspore` resolve: stubs of all its paths in DIR
@@ -87,7 +87,7 @@ def result_of(doc: str | None) -> str:
     return "Any"
 
 
-def _input_type(op):
+def _input_type_function(op):
     def of(p):
         name = op.called.get(p.name, p.name)
         kind = next((i for i in op.inputs if i.name == name), None)
@@ -114,7 +114,7 @@ def _class_text(name, op):
         result = result_of(cls.__doc__)
     else:
         parameters = list(op.signature.parameters.values())
-        of = _input_type(op)
+        of = _input_type_function(op)
         attributes = [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in parameters if p.kind is p.KEYWORD_ONLY]
         init = _parameter_texts(attributes, of)
         args = _parameter_texts([p for p in parameters if p.kind is not p.KEYWORD_ONLY], of)
@@ -150,7 +150,7 @@ def _argument_texts(spelling):
     op = _operator_of(spelling)
     signature = inspect.signature(spelling.target)
     if op is not None:
-        return _parameter_texts(signature.parameters.values(), _input_type(op))
+        return _parameter_texts(signature.parameters.values(), _input_type_function(op))
     parameters = list(signature.parameters.values())
     return _parameter_texts(parameters, lambda p: type_text(p.annotation))
 
@@ -175,7 +175,7 @@ def functional_stub() -> str:
     imports += "from msnb.core.transforms.functional import jacfwd, jacrev, jvp, vjp, vmap\n"
     imports += "from msnb.core.tensor.tensor import Tensor\nfrom msnb.ops import operations\n\n"
     public = sorted(names | {*"get_grad grad jacfwd jacrev jvp stop_gradient value_and_grad vjp vmap".split()})
-    return _HEADER + imports + _all_text(public) + "".join(lines)
+    return _HEADER + imports + _dunder_all_text(public) + "".join(lines)
 
 
 _CONSTANTS = """
@@ -224,7 +224,7 @@ def mint_stub(path: str) -> str:
     imports = (
         _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n" + (_MINT_SUBMODULES if path == "msnb.mint" else "")
     )
-    return _HEADER + imports + "\n" + _all_text(module.__all__) + "".join(_module_texts(module))
+    return _HEADER + imports + "\n" + _dunder_all_text(module.__all__) + "".join(_module_texts(module))
 
 
 def numpy_stub() -> str:
@@ -234,17 +234,23 @@ def numpy_stub() -> str:
     any_array = type_text(ArrayLike)
     text = "".join(lines).replace(any_array, "_ArrayLike")
     imports = _IMPORTS + f"from msnb.core.tensor.tensor import Tensor\n\n_ArrayLike = {any_array}\n"
-    return _HEADER + imports + _CONSTANTS + "\n" + _all_text(numpy.__all__) + text
+    return _HEADER + imports + _CONSTANTS + "\n" + _dunder_all_text(numpy.__all__) + text
 
 
 def operations_stub() -> str:
     """Return `msnb/ops/operations/__init__.pyi`."""
     public = sorted(name for name in REGISTRY if not name.startswith("_"))
     texts = [_class_text(name, REGISTRY[name]) for name in public]
-    return _HEADER + _IMPORTS + "from msnb.core.tensor.tensor import Tensor\n\n" + _all_text(public) + "".join(texts)
+    return (
+        _HEADER
+        + _IMPORTS
+        + "from msnb.core.tensor.tensor import Tensor\n\n"
+        + _dunder_all_text(public)
+        + "".join(texts)
+    )
 
 
-def _all_text(names):
+def _dunder_all_text(names):
     return "__all__ = [\n" + "".join(f"    {name!r},\n" for name in names) + "]\n\n"
 
 
@@ -350,7 +356,7 @@ def dataset_stub() -> str:
 
 
 class _Unquoted(ast.NodeTransformer):
-    """Replaces the strings in annotations by what they say, which a stub may name before it is defined."""
+    """Replaces string annotations by the expressions in them. A stub may use a name before its definition."""
 
     def visit_arg(self, node):
         node.annotation = self._unquote(node.annotation)

@@ -1,4 +1,4 @@
-"""A face (re-export module): devices, memory and streams, as in MindSpore 2.3 to 2.7."""
+"""Re-export module of `mindspore.hal`: devices, memory and streams, as in MindSpore 2.3 to 2.7."""
 
 from msnb.hal.device import (
     device_count,

@@ -19,7 +19,7 @@ class DeviceProperties(NamedTuple):
     """Properties of a device. Memory is in bytes, 0 if JAX does not count it.
 
     Attributes:
-        name (str): Its product name.
+        name (str): Product name of the device.
         total_memory (int): Memory available to XLA.
         free_memory (int): Free part of that memory.
     """

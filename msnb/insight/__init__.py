@@ -1,4 +1,4 @@
-"""Analysis for views: facts about a network and its training. Nothing here draws."""
+"""Analyse networks and trainings. The results are drawn by the views in `msnb.notebook`, not here."""
 
 import importlib
 from typing import Any

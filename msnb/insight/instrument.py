@@ -27,10 +27,10 @@ class Point:
     Attributes:
         node (Union[CNode, None]): the operator that computes it; None for a value labelled by `checkpoint_name`.
         slot (int): index among the results of its equation.
-        shape (tuple), dtype (numpy.dtype): of the value.
-        label (str): its label from `checkpoint_name`, "" for other values.
+        shape (tuple), dtype (numpy.dtype): shape and dtype of the value.
+        label (str): label of the value from `checkpoint_name`, "" for other values.
         nested (bool): True inside a loop or a branch.
-        loops (int): number of loops around it.
+        loops (int): number of loops around the value.
     """
 
     node: CNode | None

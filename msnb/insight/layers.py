@@ -1,4 +1,4 @@
-"""The Cells of a network in the order of one call, with outputs, Parameters and FLOPs of each.
+"""List the Cells that a call of a network calls, in order, with outputs, Parameters and FLOPs of each.
 
 The network is traced once on shapes: no value is computed, nothing is compiled and no program is cached. The trace puts
 each call of a Cell into a named scope, which assigns the operators of the graph to their calls.
@@ -27,7 +27,7 @@ _MARK = re.compile(r"#(\d+)$")
 
 
 class Layer:
-    """One call of a Cell, or the first of several consecutive calls that look the same.
+    """One call of a Cell, or several consecutive calls with equal rows in the table.
 
     Attributes:
         path (str): The attribute path of the Cell, such as "layer3.2.conv2"; "" for the network itself.
@@ -36,10 +36,10 @@ class Layer:
         kind (str): Class of the Cell.
         depth (int): Number of enclosing Cells.
         inputs (list[tuple]), outputs (list[tuple]): (dtype, shape, bytes) of each input and output Tensor.
-        parameters (int), trained (int): Number of elements of its own Parameters, all and trainable ones. Parameters
-            that an earlier call has counted are left out.
-        shared (bool): True if some were left out.
-        flops (int): Its own FLOPs, a multiply-add as two, without its `inner` calls.
+        parameters (int), trained (int): Number of elements of the Cell's own Parameters, all and trainable ones.
+            Parameters that an earlier call has counted are left out.
+        shared (bool): True if Parameters were left out because an earlier call has counted them.
+        flops (int): FLOPs of the call without its `inner` calls; a multiply-add counts as two.
         inner (list[Layer]): The calls of Cells within it.
     """
 
@@ -228,7 +228,7 @@ def folded(layer: Layer, depth: int | None = None) -> Layer:
     for inner in layer.inner:
         one = folded(inner, depth)
         before = merged.inner[-1] if merged.inner else None
-        if before is not None and _looks_like(before, one):
+        if before is not None and _has_equal_row(before, one):
             before.times += 1
             before.last = one.path
         else:
@@ -236,8 +236,8 @@ def folded(layer: Layer, depth: int | None = None) -> Layer:
     return merged
 
 
-def _looks_like(before, one):
-    """Return True if a call looks like those that `before` represents."""
+def _has_equal_row(before, one):
+    """Return True if a call has the same row in the table as `before`, apart from the number of calls."""
     times, before.times = before.times, 1
     try:
         return before.look() == one.look()

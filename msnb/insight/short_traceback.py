@@ -37,7 +37,7 @@ def _iterate_entries(tb):
         tb = tb.tb_next
 
 
-def _is_machinery(tb):
+def _is_in_msnb_or_jax(tb):
     return tb.tb_frame.f_code.co_filename.startswith(_MACHINERY)
 
 
@@ -55,7 +55,7 @@ def _shorten_entries(tb):
     """Return (short traceback, number of removed frames, True if a user's line remains)."""
     remaining, left_out, inside, users = [], 0, False, False
     for entry in _iterate_entries(tb):
-        if _is_machinery(entry) or (inside and is_library(entry)):
+        if _is_in_msnb_or_jax(entry) or (inside and is_library(entry)):
             inside = True  # library code below msnb counts as msnb's, until it calls the user's code
             left_out += 1
         elif inside and _repeats_line(entry, remaining):
@@ -85,7 +85,7 @@ def _repeats_line(entry, remaining):
     return is_block and any((e.tb_frame.f_code.co_filename, e.tb_lineno) == here for e in remaining)
 
 
-def _next_error(error):
+def _cause_of(error):
     if error.__cause__ is not None:
         return error.__cause__
     return None if error.__suppress_context__ else error.__context__
@@ -95,14 +95,14 @@ def _error_chain(error):
     chain = []
     while error is not None and not any(error is e for e in chain):
         chain.append(error)
-        error = _next_error(error)
+        error = _cause_of(error)
     return chain
 
 
 @contextlib.contextmanager
 def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
-    """Context manager: `error` and its causes have the short traceback inside. It yields that and the number of
-    removed frames.
+    """Context manager that shortens the tracebacks of `error` and its causes until it ends. It yields (short traceback,
+    number of removed frames).
     """
     short, left_out, put_back = shorten(error, tb)
     try:
@@ -162,7 +162,7 @@ def last_line(error: BaseException) -> str:
 
 
 def concerns(error: BaseException, tb: Any) -> bool:
-    """Return True if a frame of msnb is in the traceback of an error or its causes."""
+    """Return True if the traceback of an error, or of one of its causes, has a frame of msnb."""
     package = _MACHINERY[0]
     for link in _error_chain(error):
         for entry in _iterate_entries(tb if link is error else link.__traceback__):

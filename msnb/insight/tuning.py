@@ -104,7 +104,7 @@ def tune(
             list to choose from, or one of `optuna.distributions`.
         trials (int): Number of trials of the study. Default: 20.
         name (str): Name of the study, whose folder holds the runs. Default: "study".
-        folder (str): Its parent folder. Default: "runs".
+        folder (str): Parent folder of the study's folder. Default: "runs".
         target (str): The metric. Default: "value".
         goal (str): "minimize" or "maximize" it. Default: None, derived from its name: accuracies are maximized.
         sampler (optuna.samplers.BaseSampler): Chooses values. Default: None, a tree of Parzen estimators;
@@ -144,7 +144,7 @@ def tune(
     finished_trials = [_trial_of_run(optuna, run, distributions, target) for run in tuning.runs]
     study.add_trials([trial for trial in finished_trials if trial is not None])
     after = live_views.begin(tuning.runs, target, goal)
-    done = sum(_is_counted(run, target) for run in tuning.runs)
+    done = sum(_counts_as_trial(run, target) for run in tuning.runs)
     try:
         for _ in range(trials - done):
             _run_trial(optuna, study, fn, distributions, place, target, catch)
@@ -262,7 +262,7 @@ def _contains(distribution: Any, value: Any) -> bool:
         return False
 
 
-def _is_counted(run: Run, target: str) -> bool:
+def _counts_as_trial(run: Run, target: str) -> bool:
     return run.state == "finished" or (run.state == "interrupted" and bool(_finite_values(run, target)))
 
 

@@ -69,7 +69,7 @@ def _read_title(path):
 
 def own_functions() -> dict[str, str]:
     """Return the functions that msnb adds to MindSpore's: {name: one sentence}."""
-    msnb = sys.modules["msnb"]  # which stands above this module
+    msnb = sys.modules["msnb"]  # the package of this module, imported before it
     further = ("inspect_gradients", "GradientMonitor", "to_source", "load_onnx", "custom_operator", "pallas_operator")
     modules = {**msnb._VIEWS, **{name: msnb._LATER[name] for name in further}}
     functions = {}

@@ -1,4 +1,4 @@
-"""`%ms_help`: the magics of msnb with their options, read from the magics themselves."""
+"""`%ms_help`: list the magics of msnb with their options, which are read from their argument parsers."""
 
 import inspect
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from msnb.notebook.display.html import escape, framed
 
 
 class Option(NamedTuple):
-    """An option of a magic.
+    """Documentation of one option of a magic.
 
     Attributes:
-        names (str): Its spelling, such as "-n STEPS, --steps STEPS".
-        purpose (str): Its help text.
+        names (str): Spellings of the option, such as "-n STEPS, --steps STEPS".
+        purpose (str): Help text of the option.
     """
 
     names: str
@@ -23,12 +23,12 @@ class Option(NamedTuple):
 
 
 class Magic(NamedTuple):
-    """A magic.
+    """Documentation of one magic.
 
     Attributes:
-        name (str): Its spelling, such as "%ms_ir" or "%ms_profile, %%ms_profile".
-        text (str): Its documentation.
-        options (tuple[Option]): Its options.
+        name (str): Spellings of the magic, such as "%ms_ir" or "%ms_profile, %%ms_profile".
+        text (str): Docstring of the magic.
+        options (tuple[Option]): Options of the magic.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Magic(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The first paragraph of its documentation, in one line."""
+        """The first paragraph of the magic's documentation, in one line."""
         return " ".join(self.text.partition("\n\n")[0].split())
 
 
@@ -70,11 +70,11 @@ def _describe_option(action):
 
 
 class MagicTable:
-    """Magics with their options, as text and as a table.
+    """A list of magics with their options, displayed as text or as an HTML table.
 
     Args:
         magics (list[Magic]): The magics.
-        note (str): A sentence below them.
+        note (str): A sentence below the table.
     """
 
     def __init__(self, magics: list[Magic], note: str) -> None:
@@ -115,7 +115,7 @@ def mark_code(text: str) -> str:
 
 @magics_class
 class HelpMagics(Magics):
-    """The magic that lists the others."""
+    """The magic `%ms_help`."""
 
     @line_magic
     def ms_help(self, line: str) -> Any:

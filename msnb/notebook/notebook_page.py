@@ -45,7 +45,7 @@ _NO_ADDRESSES = dict.fromkeys(
     "",
 )
 
-# ---------------------------------------------------------------------- what is kept of HTML
+# ---------------------------------------------------------------------- allowed HTML
 _TEXT_TAGS = frozenset(
     """
     a abbr b blockquote br caption center cite code col colgroup dd del details dfn div dl dt em figcaption figure font
@@ -65,7 +65,7 @@ _MATH_TAGS = frozenset(
     msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover semantics
     """.split()
 )
-# read as elements, so that they go with what they hold
+# parsed as elements, so that they are removed with their content
 _DROPPED_TAGS = frozenset(("script", "style", "iframe", "object", "embed", "noscript", "template", "xmp", "title"))
 _ATTRIBUTES = frozenset(
     """
@@ -213,7 +213,7 @@ def _number_or_none(value):
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def _with_mathml(data):
+def _add_mathml(data):
     """Add HTML to outputs that have LaTeX only, such as those of sympy."""
     latex = data.get("text/latex")
     if isinstance(latex, str) and "text/html" not in data:
@@ -224,7 +224,7 @@ def _with_mathml(data):
             data["text/html"] = mathml
 
 
-def _plain_output(output):
+def _sanitise_output(output):
     """Return an output reduced to displayable data. Fields that nbconvert does not escape become numbers or words."""
     kind = output.get("output_type")
     if kind == "stream":
@@ -253,7 +253,7 @@ def _plain_output(output):
     return node
 
 
-def _plain_cell(cell, number):
+def _sanitise_cell(cell, number):
     kind = cell.get("cell_type")
     if kind not in ("code", "markdown", "raw"):
         return None
@@ -267,13 +267,13 @@ def _plain_cell(cell, number):
     node.id = cell.id if _WORD.fullmatch(str(cell.get("id", ""))) else f"cell-{number}"
     if kind == "code":
         node.execution_count = _number_or_none(cell.get("execution_count"))
-        node.outputs = [output for output in map(_plain_output, cell.get("outputs", ())) if output is not None]
+        node.outputs = [output for output in map(_sanitise_output, cell.get("outputs", ())) if output is not None]
     elif isinstance(cell.get("attachments"), dict):
         node.attachments = cell.attachments
     return node
 
 
-def _plain_notebook(notebook):
+def _sanitise_notebook(notebook):
     """Return the notebook without fields that nbconvert writes into a page unescaped."""
     language = (notebook.metadata.get("language_info") or {}).get("pygments_lexer", "ipython3")
     lexer = language if isinstance(language, str) and _WORD.fullmatch(language) else "ipython3"
@@ -281,7 +281,7 @@ def _plain_notebook(notebook):
         nbformat=4,
         nbformat_minor=5,
         metadata=NotebookNode(language_info=NotebookNode(name="python", pygments_lexer=lexer)),
-        cells=[cell for cell in map(_plain_cell, notebook.cells, itertools.count()) if cell is not None],
+        cells=[cell for cell in map(_sanitise_cell, notebook.cells, itertools.count()) if cell is not None],
     )
 
 
@@ -321,13 +321,13 @@ def to_html(notebook: NotebookNode, is_trusted: bool = False) -> str:
     Returns:
         str.
     """
-    notebook = copy.deepcopy(notebook) if is_trusted else _plain_notebook(copy.deepcopy(notebook))
+    notebook = copy.deepcopy(notebook) if is_trusted else _sanitise_notebook(copy.deepcopy(notebook))
     notebook.metadata.pop("widgets", None)
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
         data = output.get("data", {})
         if len(data) > 1:
             data.pop("application/vnd.jupyter.widget-view+json", None)
-        _with_mathml(data)
+        _add_mathml(data)
     exporter = _Exporter(**_NO_ADDRESSES, sanitize_html=not is_trusted)
     if is_trusted:
         return exporter.from_notebook_node(notebook)[0]

@@ -27,10 +27,10 @@ def widget_kind(
     """Return a function that returns a widget class, or None if anywidget is not installed.
 
     Args:
-        name (str): of the class.
-        module (Path): its ES module.
-        traits (Callable): from the module `traitlets` to {name: trait}, the state shared by kernel and page.
-        sheet (Path): its style sheet. Default: None.
+        name (str): name of the class.
+        module (Path): the ES module of the view.
+        traits (Callable): function from the module `traitlets` to {name: trait}, the state shared by kernel and page.
+        sheet (Path): the style sheet of the view. Default: None.
     """
 
     @functools.cache
@@ -100,7 +100,7 @@ class View:
         The suffix selects the format: .html (interactive), .svg, .png, or others of the class.
 
         Args:
-            path (Union[str, Path]): where to.
+            path (Union[str, Path]): path of the file.
 
         Raises:
             ValueError: If the suffix is none of these.

@@ -19,7 +19,7 @@ INIT_OP_NAME = "Default/InitDataSetQueue"
 
 
 class ProfileOption(enum.Enum):
-    """The quantities that `Profiler.profile` counts."""
+    """Names of the quantities that `Profiler.profile` counts."""
 
     trainable_parameters = 0
 
@@ -31,7 +31,7 @@ class Profiler:
     Args:
         output_path (str): Folder for the files of `analyse`: ``timeline.json`` (opens in https://ui.perfetto.dev and
             chrome://tracing), ``operators.csv``, ``cells.csv`` and ``profile.txt``. Default: None, nothing is written.
-        start_profile (bool): Whether to begin immediately; else `start` does. Default: True.
+        start_profile (bool): True to begin at construction; otherwise call `start`. Default: True.
         steps (int): Number of steps whose kernels are traced; further steps are only timed. Default: 30.
         schedule (Callable): Maps the number of a step to its action, see `profiler.schedule`; `step()` is then called
             between steps. Default: None, all steps are measured.
@@ -98,9 +98,9 @@ class Profiler:
         """
         self._at = 0
         if self._plan is None or self._plan(0) in _RECORDS:
-            self._begin()
+            self._start_recorder()
 
-    def _begin(self):
+    def _start_recorder(self):
         machine()  # called here, so that its time is not measured
         self._recording, self.result = None, None
         self._recorder = Recorder(steps=self._most).start()
@@ -133,7 +133,7 @@ class Profiler:
             self.stop()
         self._at += 1
         if self._recorder is None and self._plan(self._at) in _RECORDS:
-            self._begin()
+            self._start_recorder()
 
     def analyse(
         self,
@@ -142,7 +142,7 @@ class Profiler:
         step_list: list[Any] | None = None,
         mode: str = "sync",
     ) -> "Profile":
-        """Stop measuring, and return where the time went.
+        """Stop measuring and return the profile: the time by operator, Cell and kernel.
 
         Args:
             offline_path (str): Data of another run, which is not supported. Default: None.
@@ -171,7 +171,7 @@ class Profiler:
                 raise RuntimeError("The Profiler has measured nothing: start() it before the network runs.")
             self.result = Profile(self._recording)
             if self.output_path is not None:
-                self._write(self.result)
+                self._write_files(self.result)
         return self.result
 
     def op_analyse(self, op_name: str | list[str], device_id: int | None = None) -> list[dict[Any, Any]]:
@@ -211,7 +211,7 @@ class Profiler:
 
         Args:
             network (Cell): The network.
-            profile_option (ProfileOption): What to count.
+            profile_option (ProfileOption): The quantities to count.
 
         Returns:
             dict, ``{"trainable_parameters": number of Parameters}``.
@@ -228,7 +228,7 @@ class Profiler:
             )
         return {"trainable_parameters": len(network.parameters_dict())}
 
-    def _write(self, profile):
+    def _write_files(self, profile):
         import csv
         import json
         import pathlib

@@ -19,12 +19,12 @@ class ProfilerAction(Enum):
 
 class schedule:
     """
-    Steps in rounds: idle steps, then warm-up steps, then measured steps.
+    Select steps in rounds: each has idle steps, then warm-up steps, then measured steps.
 
     Args:
         wait (int): Idle steps of a round.
         active (int): Measured steps, the last ones of a round.
-        warmup (int): Steps between these two. Default: 0.
+        warmup (int): Warm-up steps of a round, between the idle and the measured ones. Default: 0.
         repeat (int): Number of rounds, 0 for as many as there are steps. Default: 0.
         skip_first (int): Steps before the first round. Default: 0.
 

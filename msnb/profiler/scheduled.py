@@ -18,12 +18,12 @@ class profile(Profiler):
     A `Profiler` that measures the steps that a schedule selects. `step()` is called between them.
 
     Args:
-        activities (Iterable[ProfilerActivity]): Where MindSpore measures; no effect. Default: None.
+        activities (Iterable[ProfilerActivity]): Devices that MindSpore measures; no effect. Default: None.
         with_stack (bool): No effect, lines are always known. Default: False.
         profile_memory (bool): No effect, memory is always measured. Default: False.
         data_process (bool): No effect, the dataset is always measured. Default: False.
         parallel_strategy (bool): No effect. Default: False.
-        start_profile (bool): Whether to begin immediately; else `start` does. Default: True.
+        start_profile (bool): True to begin at construction; otherwise call `start`. Default: True.
         hbm_ddr (bool): No effect. Default: False.
         pcie (bool): No effect. Default: False.
         sync_enable (bool): No effect. Default: True.
@@ -89,7 +89,7 @@ def tensorboard_trace_handler(
     Args:
         dir_name (str): The folder. Default: None, "./data".
         worker_name (str): No effect: there is one process. Default: None.
-        analyse_flag (bool): Whether to write at all. Default: True.
+        analyse_flag (bool): True to write the profile; False makes the function do nothing. Default: True.
         async_mode (bool): No effect: writing is synchronous. Default: False.
 
     Returns:
@@ -112,7 +112,7 @@ def tensorboard_trace_handler(
 
 class mstx:
     """
-    Names for time spans in a trace of `jax.profiler`.
+    Mark points and time spans in a trace of `jax.profiler`.
 
     Examples:
         >>> from mindspore.profiler import mstx
@@ -163,7 +163,7 @@ class mstx:
 
         Args:
             range_id (int): The result of `range_start`.
-            domain (str): As there; no effect. Default: "default".
+            domain (str): No effect: the domain of `range_start` counts. Default: "default".
         """
         log.unused("mstx.range_end", "the number says which stretch ends", domain=domain != "default")
         stretch = mstx._open.pop(range_id, None)

@@ -1,4 +1,5 @@
-"""MindSpore's rewriting of a Cell's source. The names can be imported and derived from; using them raises an error.
+"""MindSpore's rewriting of a Cell's source. Programs can import and subclass these names, but using them raises an
+error.
 
 Libraries that import them for one of their functions still work for all others.
 """

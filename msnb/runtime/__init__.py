@@ -1,4 +1,4 @@
-"""A face (re-export module): memory and streams of the device, as in MindSpore 2."""
+"""Re-export module of MindSpore 2's `mindspore.runtime`: memory and streams of the device."""
 
 from msnb.runtime.executor import dispatch_threads_num, launch_blocking, set_cpu_affinity, set_kernel_launch_group
 from msnb.runtime.memory import (

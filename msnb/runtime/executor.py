@@ -21,7 +21,7 @@ def dispatch_threads_num(threads_num: PositiveInt) -> None:
     decides.
 
     Args:
-        threads_num (int): The number.
+        threads_num (int): Number of threads.
 
     Raises:
         TypeError: If it is no int.

@@ -30,7 +30,7 @@ def set_memory(
     optimize_level: Annotated[str, OneOf("O0", otherwise=_XLA, among=OneOf("O0", "O1"))] = "O0",
     huge_page_reserve_size: Annotated[str, OneOf("0GB", otherwise=_XLA)] = "0GB",
 ) -> None:
-    """Set MindSpore's memory management. Only `max_size` has an effect: XLA's allocator has settings of its own.
+    """Change settings of the memory pool. Only `max_size` has an effect, because XLA's allocator has other settings.
 
     Args:
         init_size (str): Initial size of the pool. Default: "2GB".

@@ -90,7 +90,7 @@ class Stream:
         """Make later work wait for `stream`. It has no effect: everything runs in order.
 
         Args:
-            stream (Stream): The other one.
+            stream (Stream): The other stream.
 
         Raises:
             TypeError: If it is no Stream.
@@ -198,13 +198,13 @@ class Event:
         """Return the milliseconds from this event to another.
 
         Args:
-            end_event (Event): The other.
+            end_event (Event): The later event.
 
         Returns:
             float.
 
         Raises:
-            RuntimeError: If one of them has not been recorded, or was created without `enable_timing`.
+            RuntimeError: If one of the two events has not been recorded, or was created without `enable_timing`.
         """
         if not (self._timed and end_event._timed) or None in (self._moment, end_event._moment):
             raise RuntimeError("elapsed_time() is between two events that were made with enable_timing and recorded.")

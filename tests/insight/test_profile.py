@@ -26,7 +26,7 @@ from msnb.insight.profile import (
     xplane,
 )
 from msnb.insight.profile.advice import advice
-from msnb.insight.profile.machine import _best_ever
+from msnb.insight.profile.machine import _update_stored_maximum
 from msnb.insight.profile.replay import _wall_time_fraction
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.nn.cell import Cell
@@ -459,14 +459,14 @@ def test_the_machine_is_measured_once():
 
 def test_the_best_that_was_ever_measured_is_the_roof(monkeypatch, tmp_path):
     monkeypatch.setenv("MSNB_CACHE", str(tmp_path / "cache"))
-    assert _best_ever("cpu", 5.0, 7.0) == (5.0, 7.0)
-    assert _best_ever("cpu", 3.0, 9.0) == (5.0, 9.0)  # a busy moment takes nothing away
-    assert _best_ever("another", 1.0, 1.0) == (1.0, 1.0)
-    assert _best_ever("cpu", 4.0, 4.0) == (5.0, 9.0)
+    assert _update_stored_maximum("cpu", 5.0, 7.0) == (5.0, 7.0)
+    assert _update_stored_maximum("cpu", 3.0, 9.0) == (5.0, 9.0)  # a busy moment takes nothing away
+    assert _update_stored_maximum("another", 1.0, 1.0) == (1.0, 1.0)
+    assert _update_stored_maximum("cpu", 4.0, 4.0) == (5.0, 9.0)
     (tmp_path / "cache" / "machine.json").write_text("not JSON")
-    assert _best_ever("cpu", 4.0, 4.0) == (4.0, 4.0)
+    assert _update_stored_maximum("cpu", 4.0, 4.0) == (4.0, 4.0)
     monkeypatch.setenv("MSNB_CACHE", "/proc/nowhere")
-    assert _best_ever("cpu", 2.0, 2.0) == (2.0, 2.0)
+    assert _update_stored_maximum("cpu", 2.0, 2.0) == (2.0, 2.0)
 
 
 # ---------------------------------------------------------------------- PYNATIVE

@@ -1,4 +1,4 @@
-"""Values inside a run: replay of a step at every node, and timelines of the steps of a training."""
+"""Compute values inside a run: `Replay` the nodes of one step, record the steps of a training in a `Timeline`."""
 
 from .replay import Replay as Replay
 from .selection import select_nodes as select_nodes

@@ -1,4 +1,4 @@
-"""Replay of one run of a program: the value of every node, computed from the inputs of the run.
+"""Recompute the value of any node in one run of a program, from the recorded inputs of the run.
 
 A compiled program returns its results only. A replay compiles the same jaxpr again with the values of nodes as extra
 outputs, and calls it on the same inputs: Parameters, batch and random number. Nothing is written.
@@ -36,12 +36,12 @@ _LIMIT = 512 << 20  # bytes of values that a replay keeps
 
 
 class Replay:
-    """The values of one run of a program.
+    """Computes the values of nodes in one run of a program, from the inputs of the run.
 
     Args:
         program (Program): the program that ran.
-        graph (FuncGraph): its graph, see `msnb.ir.api.of_program`.
-        inputs (Sequence[jax.Array]): its inputs, in the order of ``program.jaxpr``.
+        graph (FuncGraph): the graph of the program, see `msnb.ir.api.of_program`.
+        inputs (Sequence[jax.Array]): the inputs of the program, in the order of ``program.jaxpr``.
     """
 
     def __init__(self, program: "Program", graph: "FuncGraph", inputs: Sequence[Any]) -> None:
@@ -51,7 +51,7 @@ class Replay:
         self._nodes = {node.id: node for node in graph.all_nodes()}
         self._values: dict[tuple[int, int], jax.Array] = {}
         self._rounds: dict[tuple[int, int], int] = {}  # values inside loops and branches: times computed
-        self._forms = _forms_of(program)
+        self._forms = _compiled_forms_of(program)
         self._parameter_index = {node: index for index, node in enumerate(graph.parameters)}
 
     # ------------------------------------------------------------------ values
@@ -69,15 +69,15 @@ class Replay:
         if not 0 <= slot < max(len(node.types), 1):
             raise ValueError(f"{node.fullname} has {len(node.types)} results, but 'slot' is {slot}.")
         if round is not None:
-            return self._output_of_round(node, slot, round)
+            return self._output_in_iteration(node, slot, round)
         if (node.id, slot) not in self._values:
-            self._compute(self._window(node))
+            self._compute(self._nodes_to_compute_with(node))
         if (node.id, slot) not in self._values:
             raise ValueError(self._explain_missing(node))
         return self._values[node.id, slot]
 
     def rounds(self, node: CNode, slot: int = 0) -> int | None:
-        """Return how often a node inside loops or branches has run; None for other nodes."""
+        """Return the number of runs of a node inside loops or branches; None for other nodes."""
         self.output(node, slot)
         return self._rounds.get((node.id, slot))
 
@@ -105,7 +105,7 @@ class Replay:
         return None if mate is None else self.output(*mate)
 
     def weights(self, node: CNode) -> list[tuple[str, Any, Any]]:
-        """Return (name, value, new value) of each Parameter that a node reads; None for a value that is not updated."""
+        """Return (name, value, new value or None) of each Parameter that a node reads. None: it is not updated."""
         written = {entry[1]: index for index, entry in enumerate(self.program.outputs) if entry[0] == "param"}
         weights: list[tuple[str, Any, Any]] = []
         for source in node.inputs:
@@ -135,7 +135,7 @@ class Replay:
     # ------------------------------------------------------------------ statistics
     @property
     def has_statistics(self) -> bool:
-        """True if `statistics` does not have to compile a form of its own: all values fit in memory."""
+        """True if all values fit in memory. Then `statistics` needs no further compilation."""
         return self._forms.nbytes <= _ALL_AT_ONCE
 
     def statistics(self) -> dict[int, dict[str, float]]:
@@ -147,7 +147,7 @@ class Replay:
         if self.has_statistics:
             if not self._values:
                 self._compute(tuple(self._nodes))
-            ids = [ident for ident, slot in self._values if not slot and self._is_measured(ident)]
+            ids = [ident for ident, slot in self._values if not slot and self._is_real_and_not_empty(ident)]
             arrays = [np.asarray(self._values[ident, 0]) for ident in ids]
             moments = host.summarised(arrays)[0] if arrays else []
             means = [float(np.abs(array.astype(np.float32)).mean()) for array in arrays]
@@ -160,12 +160,12 @@ class Replay:
             for ident, row, mean in zip(ids, moments, means, strict=True)
         }
 
-    def _is_measured(self, ident):
+    def _is_real_and_not_empty(self, ident):
         array = self._values[ident, 0]
         return rows.is_real(array.dtype) and array.size > 0
 
     # ------------------------------------------------------------------ windows
-    def _window(self, node):
+    def _nodes_to_compute_with(self, node):
         """Return the numbers of the nodes to compute together with `node`: all of them if they fit in memory."""
         if self.has_statistics:
             return tuple(self._nodes)
@@ -188,7 +188,7 @@ class Replay:
             if point.nested:
                 self._rounds[key] = int(count)
 
-    def _output_of_round(self, node, slot, round):
+    def _output_in_iteration(self, node, slot, round):
         count = self.rounds(node, slot)
         if count is None:
             raise ValueError(f"{node.fullname} is not inside a loop: it has one value, no 'round'.")
@@ -211,7 +211,7 @@ class Replay:
 
 
 def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[Any]]":
-    """Return (program, its inputs) of a call of a Cell or function, without running it.
+    """Trace a call of a Cell or function without running it, and return (program, inputs of the program).
 
     The inputs are the current Parameters, a random number and the arrays of the arguments.
 
@@ -227,7 +227,7 @@ def program_inputs(net: Any, *args: Any, **kwargs: Any) -> "tuple[Program, list[
 
 
 def as_inputs(program: "Program", inputs: Sequence[Any]) -> list[Any]:
-    """Return the inputs of a program as arrays; the random number of a call is a Python int."""
+    """Convert the inputs of a program to arrays. One of them can be a Python int: the random number of the call."""
     return [
         value if hasattr(value, "nbytes") else np.asarray(value, aval.dtype)
         for value, aval in zip(inputs, program.jaxpr.in_avals, strict=True)
@@ -235,7 +235,7 @@ def as_inputs(program: "Program", inputs: Sequence[Any]) -> list[Any]:
 
 
 class _Forms:
-    """Compiled forms of one program that return values of nodes."""
+    """Compiles variants of one program that return the values of nodes, and caches them."""
 
     def __init__(self, program):
         self._jaxpr, self._inputs, self._name = program.jaxpr, program.inputs, program.name
@@ -249,16 +249,16 @@ class _Forms:
         return self._loops[ident]
 
     def values(self, window, round=None):
-        """Return (function of the inputs, points): it returns (times computed, value) of each point."""
+        """Return (function of the program's inputs, points). It returns (times computed, value) of each point."""
         key = window, round
         if key not in self._cache:
             ids = frozenset(window)
             jaxpr, points, _ = self._instrument(lambda points: [p for p in points if p.node.id in ids], _Capture(round))
-            self._cache[key] = _compile_pairs(jaxpr, len(self._jaxpr.jaxpr.outvars), len(points)), points
+            self._cache[key] = _compile_counts_and_values(jaxpr, len(self._jaxpr.jaxpr.outvars), len(points)), points
         return self._cache[key]
 
     def statistics(self):
-        """Return (function of the inputs, node numbers): it returns one row of statistics per node."""
+        """Return (function of the program's inputs, node numbers). It returns a row of statistics per node."""
         if "statistics" not in self._cache:
 
             def choose(points):
@@ -270,7 +270,7 @@ class _Forms:
         return self._cache["statistics"]
 
     def results(self):
-        """Return a function of the inputs that returns the outputs of the program."""
+        """Return a compiled function from the inputs of the program to its outputs."""
         if "results" not in self._cache:
             self._cache["results"] = _compile(self._jaxpr, 0)
         return self._cache["results"]
@@ -293,7 +293,7 @@ def _is_key(dtype):
 _forms: "WeakKeyDictionary[Any, _Forms]" = WeakKeyDictionary()  # of each program, which they do not keep alive
 
 
-def _forms_of(program):
+def _compiled_forms_of(program):
     if program not in _forms:
         _forms[program] = _Forms(program)
     return _forms[program]
@@ -305,7 +305,7 @@ def _compile(closed, first):
     return jax.jit(lambda *inputs: eval_jaxpr(quiet, closed.consts, *inputs)[first:])
 
 
-def _compile_pairs(closed, first, count):
+def _compile_counts_and_values(closed, first, count):
     form = _compile(closed, first)
 
     def run(*inputs):
@@ -316,7 +316,7 @@ def _compile_pairs(closed, first, count):
 
 
 class _Capture(Measure):
-    """Return values as they are; of a value inside a loop that of one round.
+    """Measures the values themselves. For a value inside a loop it is the value in one iteration of the loop.
 
     Args:
         round (int): the round; None for the last one.
@@ -343,7 +343,7 @@ class _Capture(Measure):
 
 
 class _Statistics(Measure):
-    """Return moments and the mean magnitude of each value, in one array."""
+    """Measures moments and the mean magnitude of each value. The result is one array with a row per value."""
 
     def measure(self, point: Any, array: Any) -> Any:
         return summary.moments(array), jnp.mean(jnp.abs(array.astype(jnp.float32)))

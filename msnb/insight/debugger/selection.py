@@ -44,22 +44,22 @@ def select_nodes(graph: "FuncGraph", query: Any) -> list[CNode]:
     if isinstance(query, int):
         query = f"node:{query}"
     words = query.lower().split()
-    tests = [_word_test(word) for word in words]
+    tests = [_predicate_of_word(word) for word in words]
     matches = [node for node in nodes if all(test(node) for test in tests)] if tests else []
     if not matches:
         raise ValueError(_explain_no_match(nodes, query, words))
     return matches
 
 
-def _word_test(word) -> Callable[[CNode], bool]:
+def _predicate_of_word(word) -> Callable[[CNode], bool]:
     field, _, value = word.partition(":")
     if not value or field not in _FIELDS:
-        return lambda node: any(word in name for name in _names(node))
+        return lambda node: any(word in name for name in _searchable_names(node))
     return lambda node: _FIELDS[field](node, value)
 
 
-def _names(node):
-    return [node.op.lower(), node.scope.lower(), _attribute_path(node).lower(), *_parameters(node)]
+def _searchable_names(node):
+    return [node.op.lower(), node.scope.lower(), _attribute_path(node).lower(), *_parameter_names(node)]
 
 
 def _attribute_path(node):
@@ -68,7 +68,7 @@ def _attribute_path(node):
     return ".".join(steps[1:] if steps[:1] == ["Default"] else steps)
 
 
-def _parameters(node):
+def _parameter_names(node):
     return [source.name.lower() for source in node.inputs if isinstance(source, ParameterNode)]
 
 
@@ -96,7 +96,7 @@ _FIELDS: dict[str, Callable[[CNode, str], bool]] = {
     "op": lambda node, value: value in (node.op.lower(), node.op.lower().removeprefix("grad")),
     "scope": _in_scope,
     "dtype": lambda node, value: any(kind.dtype.lower() == value for kind in node.types),
-    "param": lambda node, value: any(value in name for name in _parameters(node)),
+    "param": lambda node, value: any(value in name for name in _parameter_names(node)),
     "line": _on_line,
     "source": _in_source,
     "node": lambda node, value: str(node.id) == value,

@@ -42,7 +42,7 @@ class _Step:
     Attributes:
         number (int): number of the step, from 1.
         program (Program): the program that ran.
-        inputs (Union[list, None]): its inputs; None for a step whose inputs are on disk.
+        inputs (Union[list, None]): inputs of the program; None if they are on disk.
     """
 
     number: int
@@ -88,11 +88,11 @@ class Timeline:
             log.warning("%s", f"timeline: no step of {name_of(self._net)} has run; nothing was recorded.")
 
     def rewrite(self, program: "Program") -> Any:
-        """Return the program as it is, if it trains the network; observed programs keep their inputs."""
+        """Return the jaxpr of a program that trains the network, unchanged, so that its inputs are kept; else None."""
         reads = any(id(p) in self._own for p in program.params)
-        return program.jaxpr if reads and (self._updates(program) or _takes_gradient(program)) else None
+        return program.jaxpr if reads and (self._updates_network(program) or _takes_gradient(program)) else None
 
-    def _updates(self, program):
+    def _updates_network(self, program):
         return any(id(p) in self._own for p in program.written)
 
     def receive(self, program: "Program", run: extra_outputs.Run) -> None:
@@ -103,7 +103,7 @@ class Timeline:
         """
         if self._calls and self._calls[0][1] is not None:
             return  # a compiled part of a step in PYNATIVE mode, which is recorded as one call
-        if not self._updates(program):
+        if not self._updates_network(program):
             self._pending = program, run.inputs
             return
         pending, self._pending = self._pending, None
@@ -119,9 +119,9 @@ class Timeline:
     def _begin_call(self, call):
         """Record the Parameters before an outermost call in PYNATIVE mode."""
         if call.around is None and not call.traced and isinstance(call.net, Cell):
-            self._calls.append((call, self._snapshot(call.net)))
+            self._calls.append((call, self._snapshot_parameters(call.net)))
 
-    def _snapshot(self, net):
+    def _snapshot_parameters(self, net):
         if context.get_context("mode") != context.PYNATIVE_MODE:
             return None
         parameters = list(net.get_parameters())
@@ -140,7 +140,7 @@ class Timeline:
             self._record_call(call, before)
 
     def _record_call(self, call, before):
-        """Record a step that ran in PYNATIVE mode; its values are those of the same step in GRAPH mode."""
+        """Record a step that ran in PYNATIVE mode. A replay computes the values of this step in GRAPH mode."""
         graph_call = call.net._graph_call(call.args, call.kwargs)
         program, arrays, _ = find(call.net, *graph_call, for_inspection=True)
         number = [0] if program.random else []
@@ -151,7 +151,7 @@ class Timeline:
         self._count += 1
         number = self._count
         if self._disk is not None:
-            self._write(number, program, inputs)
+            self._write_step(number, program, inputs)
             return
         if (number - 1) % self._every:
             return
@@ -177,35 +177,42 @@ class Timeline:
         self.n_dropped += 1
 
     # ------------------------------------------------------------------ on disk
-    def _write(self, number, program, inputs):
-        """Write the batch of a step, and the Parameters of every n-th."""
+    def _write_step(self, number, program, inputs):
+        """Write the batch of a step to disk, and the Parameters of every `_CHECKPOINT_EVERY`-th step."""
         n_params = len(program.params)
         inputs = as_inputs(program, inputs)
         rest = {str(index): np.asarray(array) for index, array in enumerate(inputs[n_params:])}
         safetensors.write(self._disk / f"step-{number:06}.safetensors", rest)
-        is_alone = self._updates(program)  # else another program updates the Parameters, and each step stores them
-        if (number - 1) % _CHECKPOINT_EVERY == 0 or not is_alone or self._program_before(number) is not program:
+        # if another program updates the Parameters, each step stores them
+        is_alone = self._updates_network(program)
+        if (
+            (number - 1) % _CHECKPOINT_EVERY == 0
+            or not is_alone
+            or self._program_of_previous_step(number) is not program
+        ):
             stored = {str(index): np.asarray(array) for index, array in enumerate(inputs[:n_params])}
             safetensors.write(self._disk / f"parameters-{number:06}.safetensors", stored)
         self._records[number] = _Step(number, program, None)
 
-    def _program_before(self, number):
+    def _program_of_previous_step(self, number):
         before = self._records.get(number - 1)
         return None if before is None else before.program
 
-    def _read(self, number):
-        """Return the inputs of a step: Parameters from the nearest file, moved on by the steps since."""
-        start = max(at for at in map(_number, self._disk.glob("parameters-*.safetensors")) if at <= number)
+    def _read_inputs(self, number):
+        """Read the inputs of a step. Parameters are read from the last file up to it; the steps since then are
+        replayed.
+        """
+        start = max(at for at in map(_step_number_of_file, self._disk.glob("parameters-*.safetensors")) if at <= number)
         program = self._records[start].program
-        params = _arrays_of(self._disk / f"parameters-{start:06}.safetensors")
+        params = _read_arrays(self._disk / f"parameters-{start:06}.safetensors")
         position = {id(p): index for index, p in enumerate(program.params)}
         for step in range(start, number):
-            inputs = [*params, *_arrays_of(self._disk / f"step-{step:06}.safetensors")]
+            inputs = [*params, *_read_arrays(self._disk / f"step-{step:06}.safetensors")]
             new = Replay(program, self.graph(program), inputs).updates()
             for parameter, array in zip(program.written, new, strict=True):
                 if id(parameter) in position:
                     params[position[id(parameter)]] = array
-        return [*params, *_arrays_of(self._disk / f"step-{number:06}.safetensors")]
+        return [*params, *_read_arrays(self._disk / f"step-{number:06}.safetensors")]
 
     # ------------------------------------------------------------------ reading
     @property
@@ -229,7 +236,7 @@ class Timeline:
         """Return the replay of a step.
 
         Args:
-            step (int): its number, from 1. Default: None, the last one.
+            step (int): number of the step, from 1. Default: None, the last one.
 
         Raises:
             ValueError: If the step was not recorded, or was dropped.
@@ -247,7 +254,7 @@ class Timeline:
             raise ValueError(f"Step {step} is not in the timeline, which has steps {first} to {last}.{hint}")
         if step not in self._replays:
             record = self._records[step]
-            inputs = record.inputs if record.inputs is not None else self._read(step)
+            inputs = record.inputs if record.inputs is not None else self._read_inputs(step)
             if len(self._replays) >= 8:
                 self._replays.pop(next(iter(self._replays)))
             self._replays[step] = Replay(record.program, self.graph(record.program), inputs)
@@ -295,7 +302,7 @@ def _takes_gradient(program):
 
 
 def parse_size(size: str | int) -> int:
-    """Return bytes from an int or a text such as ``"256MB"``.
+    """Convert a size to bytes. It is an int, or a text such as ``"256MB"``.
 
     Raises:
         ValueError: If it is neither.
@@ -308,10 +315,10 @@ def parse_size(size: str | int) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def _number(path):
+def _step_number_of_file(path):
     return int(re.findall(r"\d+", path.name)[-1])
 
 
-def _arrays_of(path):
+def _read_arrays(path):
     file: Mapping[str, Any] = safetensors.read(path)
     return [jax.numpy.asarray(file[str(index)]) for index in range(len(file))]

@@ -32,7 +32,7 @@ class Settings(Protocol):
 
 
 class Tape:
-    """Event handlers of one GradientMonitor for the tape, see `msnb.core.state.events`."""
+    """Records gradients for one GradientMonitor by handling the tape's events, see `msnb.core.state.events`."""
 
     def __init__(self, monitor: Settings) -> None:
         self.monitor = monitor
@@ -44,7 +44,7 @@ class Tape:
         self.nodes, self.operators, self.counts, self.around = {}, [], {}, None
         self.watched = []  # (Row, direction, array) in the order of execution
 
-    # ------------------------------------------------------------------ what the tape tells
+    # ------------------------------------------------------------------ handlers of the tape's events
     def listen(self) -> "Listener":
         """Subscribe to the tape's events. Return the Listener."""
         return events.listen(
@@ -190,10 +190,10 @@ class Tape:
 
 
 class _Numbers:
-    """Compute and read the numbers of a step.
+    """Computes the statistics of a step's tensors on the device, and returns them when it is called.
 
     Args:
-        recorded (list): (Row, array) to summarise.
+        recorded (list): pairs (Row, array) to summarise.
         full_tensors (dict): row key -> array to store with all values.
         loss (Union[jax.Array, None]): the loss.
     """
@@ -225,7 +225,7 @@ class _Numbers:
 
 
 class _Changes:
-    """Compute and read the changes of Parameters.
+    """Computes the changes of Parameters in a step on the device, and returns them when it is called.
 
     Args:
         moved (dict): name -> (array before, array after).

@@ -49,7 +49,7 @@ class Finding:
 
 
 class Observations(Protocol):
-    """The members of a `Recording` that diagnoses read. `recording` imports this module."""
+    """Protocol: the members of a `Recording` that diagnoses read. It avoids a cyclic import of `recording`."""
 
     problem: str
     nonfinite: NonFinite | None
@@ -121,7 +121,7 @@ def _check_trend_over_layers(recording):
         return []
     logs = np.log10(np.maximum(level, 1e-45))
     trend = _rank_correlation(np.arange(len(rows)), logs)
-    first, last = _end_medians(logs)
+    first, last = _medians_of_end_quarters(logs)
     fall = last - first
     if trend >= _TREND and fall >= _DECADES:
         a, b = rows[0], rows[-1]
@@ -154,8 +154,8 @@ def _check_trend_over_layers(recording):
     return []
 
 
-def _end_medians(logs):
-    """Return typical values of the first and the last quarter of the layers."""
+def _medians_of_end_quarters(logs):
+    """Return the medians of the first and of the last quarter of a list, which has a value per layer."""
     count = max(1, len(logs) // 4)
     return float(np.median(logs[:count])), float(np.median(logs[-count:]))
 

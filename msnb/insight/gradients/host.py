@@ -1,4 +1,4 @@
-"""The statistics of `summary` by numpy, for arrays in the memory of this process.
+"""Compute the statistics of `summary` with numpy, for arrays in the memory of this process.
 
 Values are read in place. If float32 is not sufficient, because squares underflow or a mean is far larger than the
 deviation from it, they are read again in float64.
@@ -46,7 +46,7 @@ def _square_sum(array):
 
 
 def _moments_of(array, ends):
-    """Return the `COLUMNS` of one array; `ends` as `saturation` of `summary.moments`."""
+    """Return the statistics `COLUMNS` of one array. `ends` is the argument `saturation` of `summary.moments`."""
     low, high = np.minimum.reduce(array), np.maximum.reduce(array)
     mean, square = float(np.add.reduce(array)) / array.size, _square_sum(array) / array.size
     variance = square - mean * mean
@@ -63,7 +63,7 @@ def _moments_of(array, ends):
 
 
 def living(array: jax.Array) -> np.ndarray:
-    """Return bool per unit, as `summary.living`."""
+    """Return a bool per unit: True if it is above zero anywhere in the batch; see `summary.living`."""
     array = np.asarray(array)
     axis = 1 if array.ndim > 2 else array.ndim - 1
     return array.max(axis=tuple(i for i in range(array.ndim) if i != axis)) > 0

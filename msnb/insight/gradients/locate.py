@@ -32,8 +32,8 @@ def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> An
 
     Args:
         program (Program): the program that ran.
-        inputs (list[jax.Array]): its inputs.
-        rows (list[Row]): rows that include the gradients of its Parameters.
+        inputs (list[jax.Array]): the inputs of the program.
+        rows (list[Row]): rows that include the gradients of the program's Parameters.
 
     Returns:
         NonFinite without its step; None if every value is finite, or an input has been overwritten since.

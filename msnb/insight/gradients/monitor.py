@@ -39,7 +39,8 @@ class GradientMonitor(Callback):
             values: the gradient of a Parameter and, after "weight:", its values; with "all" also operators by scope and
             name. Default: ().
         keep (int): number of stored steps; of a longer training every second, fourth, ... Default: 500.
-        memory (int): bytes for full tensors; thinned out likewise. Default: 64 MiB.
+        memory (int): bytes for full tensors. If it is full, only those of every second, fourth, ... step stay. Default:
+            64 MiB.
         net (Cell): only programs with one of its Parameters are recorded; all if None. Its trainable
             Parameters without a gradient are reported. Default: None.
         locate (bool): if True, the first NaN or infinity is traced back to the operator that produced it. For that, the
@@ -136,7 +137,7 @@ class GradientMonitor(Callback):
         """Return the program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
             self._plans[program] = self._plan_for(program) if self._includes_program(program) else None
-            self._add_facts(self._plans[program])
+            self._add_plan_to_recording(self._plans[program])
         plan = self._plans[program]
         return plan.jaxpr if plan is not None else None
 
@@ -153,7 +154,7 @@ class GradientMonitor(Callback):
         own = {id(p) for p in self.net.get_parameters()}
         return any(id(p) in own for p in program.params)
 
-    def _add_facts(self, plan):
+    def _add_plan_to_recording(self, plan):
         recording = self.recording
         if plan is None or plan.jaxpr is None:
             return
@@ -194,7 +195,7 @@ class GradientMonitor(Callback):
         """
         self.recording.problem = why
 
-    # ------------------------------------------------------------------ what came of it
+    # ------------------------------------------------------------------ results
     def findings(self) -> "list[Finding]":
         """Return diagnoses of the training: a list of Finding."""
         return self.recording.findings()

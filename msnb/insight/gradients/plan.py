@@ -24,7 +24,7 @@ LEVELS = ("parameters", "all")
 
 
 class Plan:
-    """The measurements of one program.
+    """Adds measurements to one program, and reads their results.
 
     Gradients of Parameters are extra outputs, and `collect` summarises them in a separate call. On a CPU that call runs
     in parallel with the next step, on a core that a small network leaves idle. Operators' outputs are summarised inside
@@ -32,22 +32,22 @@ class Plan:
     there is `room` for them, they become extra outputs too: that is better for a look at a step or two.
 
     Args:
-        program (Program): of `msnb.core`.
+        program (Program): the program to measure.
         level (str): "parameters", or "all" for every operator's output and gradient as well.
         tensors (tuple[str]): patterns of the rows to record with all values.
         room (int): bytes of memory for the operators' outputs in one step. Default: 0, they are summarised inside.
 
     Attributes:
-        rows (list[Row]): with statistics, in the order of the program.
+        rows (list[Row]): the rows with statistics, in the order of the program.
         own (ClosedJaxpr): the program without measurements.
         jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None if there is nothing to measure.
         graph (FuncGraph): the graph of the program.
         missed (list[str]): operators that can't be measured.
         in_loops (int): number of operators within loops and branches whose gradient is not measured.
         retained_bytes (int): bytes of the program's inputs, and of operators' outputs if they are extra outputs.
-        gradients (list[Row]): of the first extra outputs; `full_tensors` has the indices of those that are stored with
-            all values, `parts` describes the further extra outputs, and `watched` lists the rows in those that have to
-            be finite.
+        gradients (list[Row]): rows of the first extra outputs; `full_tensors` has the indices of those that are stored
+            with all values, `parts` describes the other extra outputs, and `watched` lists the rows among those whose
+            values have to be finite.
     """
 
     def __init__(self, program: "Program", level: str, tensors: tuple[str, ...], room: int = 0) -> None:
@@ -167,12 +167,12 @@ class Plan:
         return rows
 
     def collect(self, run: "Run") -> Any:
-        """Start to summarise a `Run`. Return the reader of the numbers."""
+        """Start to summarise a `Run` on the device. Return a callable that waits for the numbers and returns them."""
         return _Numbers(self, run)
 
 
 class _Numbers:
-    """Read the numbers of one run of a Plan."""
+    """Callable that waits for the numbers of one run of a Plan and returns them."""
 
     def __init__(self, plan, run):
         gradients, rest = run.extras[: len(plan.gradients)], run.extras[len(plan.gradients) :]
@@ -193,7 +193,7 @@ class _Numbers:
         return self.step.ready() and self.values.ready()
 
     def __call__(self):
-        """Wait for the numbers and return them in the form of `nothing`."""
+        """Wait for the numbers. Return them in a dict with the keys of `step.nothing`."""
         plan, keys = self.plan, [row.key for row in self.plan.gradients]
         stats, bars, changes = self.step.read()
         result = nothing()
@@ -260,7 +260,7 @@ def _loss_output(program):
 
 
 class _Measure(Measure):
-    """Output the gradients of Parameters, and summaries of other values that have a row."""
+    """Measures gradients of Parameters, as they are, and summaries of other values that have a row."""
 
     def __init__(self, plan):
         self.plan = plan
@@ -268,12 +268,12 @@ class _Measure(Measure):
     def _rows_of(self, point):
         return self.plan.row_of[id(point)]
 
-    def _flat_ends(self, point):
+    def _saturation_range(self, point):
         return next(filter(None, map(flat_ends, self._rows_of(point))), None)
 
     def measure(self, point, array):
         """Return moments of values inside loops and branches. Other values are returned as they are, for `finish`."""
-        return summary.moments(array, self._flat_ends(point)) if point.nested else array
+        return summary.moments(array, self._saturation_range(point)) if point.nested else array
 
     def empty(self, point):
         return summary.nothing()
@@ -301,7 +301,9 @@ class _Measure(Measure):
         unlabelled = [(p, m) for p, m in pairs if not p.label]
         plan.values = [self._rows_of(p) for p, _ in unlabelled] if plan.outside else []
         if unlabelled and not plan.outside:
-            stats, bars = summary.summarised([m for _, m in unlabelled], [self._flat_ends(p) for p, _ in unlabelled])
+            stats, bars = summary.summarised(
+                [m for _, m in unlabelled], [self._saturation_range(p) for p, _ in unlabelled]
+            )
             picked = [(n, row.key) for n, (p, _) in enumerate(unlabelled) for row in self._rows_of(p)]
             for part, values in (("stats", stats), ("histograms", bars)):
                 add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
@@ -310,7 +312,7 @@ class _Measure(Measure):
             picked = [(m, row.key) for p, m in nested_points for row in self._rows_of(p)]
             add("stats", [key for _, key in picked], jnp.stack([m for m, _ in picked]))
         if not plan.outside:
-            self._add_units(unlabelled, add)
+            self._add_living_units(unlabelled, add)
         for point, array in unlabelled:
             for row in self._rows_of(point):
                 if row.key in chosen:
@@ -319,7 +321,7 @@ class _Measure(Measure):
             add("tensors", row.key, jnp.copy(outputs[plan._written[row.name]]))
         return [m for _, m in labelled] + [m for _, m in unlabelled if plan.outside] + arrays
 
-    def _add_units(self, top, add):
+    def _add_living_units(self, top, add):
         units_by_row = [(row.key, summary.living(m)) for p, m in top for row in self._rows_of(p) if has_units(row)]
         if units_by_row:
             add(

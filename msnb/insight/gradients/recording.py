@@ -97,7 +97,7 @@ class Recording:
         """Match rows that were recorded without a graph to its nodes, by name.
 
         Args:
-            graph (FuncGraph): of the same step.
+            graph (FuncGraph): graph of the same step.
             results (int): number of outputs that are results.
             jaxpr (ClosedJaxpr): the jaxpr of the graph. Default: None.
         """
@@ -335,7 +335,7 @@ class Recording:
         """Return all values of a tensor: a recorded one, or any of the last step.
 
         Args:
-            name (str): of a row; the prefix "gradient:", "weight:" or another kind distinguishes equal names.
+            name (str): name of a row; the prefix "gradient:", "weight:" or another kind distinguishes equal names.
             step (int): number of the step. Default: None, the last one.
 
         Returns:

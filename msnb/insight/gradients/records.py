@@ -9,12 +9,12 @@ class NonFinite:
     """The first NaN or infinity of a recording.
 
     Attributes:
-        step (int): the step it appeared in.
+        step (int): the step in which it appeared.
         what (str): "NaN" or "Inf".
         name (str): scope and operator, or the Parameter or input that held it already.
         direction (str): "forward", "backward", "update" or "input".
-        cell (str), source (Union[tuple, None]): the Cell, and (file, line, function).
-        node (int): id in the graph; -1 where there is none.
+        cell (str), source (Union[tuple, None]): Cell and (file, line, function) of the operator.
+        node (int): id of the operator in the graph; -1 if there is none.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class NonFinite:
         self.node: Any = node
 
     def describe(self) -> str:
-        """Return a sentence with the step and the place."""
+        """Return a sentence with the step, and the operator and its line."""
         place = f" at {show(self.source)}" if self.source else ""
         if self.direction == "input":
             return f"Step {self.step}: {self.name} holds {self.what} before anything is computed."

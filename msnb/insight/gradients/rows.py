@@ -37,13 +37,14 @@ class Row:
     Attributes:
         kind (str): "parameter": the gradient of a Parameter; "output": an operator's output in the forward pass;
             "gradient": the gradient with respect to that output; "weight": a Parameter's own values.
-        name (str): of the Parameter, or the Cell's attribute path and the operator, such as "layer3.2.conv2/Conv2D".
-        shape (tuple), dtype (str): of the tensor.
-        op (str): the operator that computes it; of a Parameter, the first one that reads it.
-        cell (str): attribute path of its Cell, such as "layer3.2.conv2".
-        source (Union[tuple, None]): (file, line, function).
+        name (str): name of the Parameter, or the Cell's attribute path and the operator, such as
+            "layer3.2.conv2/Conv2D".
+        shape (tuple), dtype (str): shape and dtype of the tensor.
+        op (str): the operator that computes the tensor; for a Parameter, the first operator that reads it.
+        cell (str): attribute path of the operator's Cell, such as "layer3.2.conv2".
+        source (Union[tuple, None]): (file, line, function) of the operator.
         node (int): id in the graph of the forward node; -1 if there is none.
-        order (int): position in the forward pass.
+        order (int): position of the operator in the forward pass.
         maker (int): id in the graph of the node that computes the tensor, for a gradient a backward one; -1 if unknown.
     """
 

@@ -14,7 +14,7 @@ _NONE = np.zeros((0, len(summary.COLUMNS)), np.float32), np.zeros((0, summary.BI
 
 
 def nothing() -> Any:
-    """Return the empty result of one run for a Recording.
+    """Return a dict without measurements. Every run adds its numbers to a `Recording` in a dict of this form.
 
     "stats", "histograms", "units", "tensors" and "latest" are by key of a row, "changes" by name of a Parameter;
     "latest" has the full tensors that the run still has, as JAX's arrays. "loss" is a number or None; "odd" is True if
@@ -37,7 +37,9 @@ class StepNumbers:
 
     def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
         self.here: bool = _in_host_memory([*gradients[:1], *before[:1]])  # all arrays of a step are on the same device
-        self.computed: Any = (gradients, before, after) if self.here else _on_device(gradients, before, after)
+        self.computed: Any = (
+            (gradients, before, after) if self.here else _step_statistics_on_device(gradients, before, after)
+        )
 
     def ready(self) -> bool:
         """Return True if `read` does not block."""
@@ -57,7 +59,7 @@ class StepNumbers:
 
 
 class Values:
-    """Moments, histograms and living units of operators' outputs in one step. For the device see `StepNumbers`.
+    """Moments, histograms and living units of operators' outputs in one step. The device is chosen as in `StepNumbers`.
 
     Args:
         rows (list[Row]): the rows of the arrays.
@@ -68,14 +70,14 @@ class Values:
         self.keys: list[tuple[str, str]] = [row.key for row in rows]
         self.kinds: tuple[Any, ...] = tuple((flat_ends(row), has_units(row)) for row in rows)
         self.here: bool = _in_host_memory(arrays[:1])
-        self.computed: Any = arrays if self.here else _values_on_device(self.kinds, arrays)
+        self.computed: Any = arrays if self.here else _value_statistics_on_device(self.kinds, arrays)
 
     def ready(self) -> bool:
         """Return True if `read` does not block."""
         return _all_ready(self.computed)
 
     def read(self, into: dict[str, Any]) -> None:
-        """Add the numbers to a dict in the form of `nothing`."""
+        """Add the numbers to a dict that `nothing` has returned."""
         if not self.keys:
             return
         if self.here:
@@ -109,12 +111,12 @@ def _all_ready(arrays):
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _values_on_device(kinds, arrays):
+def _value_statistics_on_device(kinds, arrays):
     stats, bars = summary.summarised(arrays, [ends for ends, _ in kinds])
     return stats, bars, [summary.living(array) for array, (_, with_units) in zip(arrays, kinds) if with_units]
 
 
 @jax.jit
-def _on_device(gradients, before, after):
+def _step_statistics_on_device(gradients, before, after):
     stats, bars = summary.summarised(gradients, [None] * len(gradients)) if gradients else _NONE
     return stats, bars, jnp.stack([summary.change(old, new) for old, new in zip(before, after)]) if after else ()

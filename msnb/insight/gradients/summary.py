@@ -46,7 +46,7 @@ def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: 
 
 
 def merged(first: Any, second: Any) -> Any:
-    """Combine the moments of two arrays of one shape."""
+    """Return the moments of all elements of two arrays of one shape, from the moments of each."""
     n, m = first[0], second[0]
     total = n + m
     one, two = n / jnp.maximum(total, 1), m / jnp.maximum(total, 1)
@@ -125,7 +125,7 @@ def finiteness(array: jax.Array) -> jax.Array:
 
 
 def _map_grouped(fn, arrays, tags=None):
-    """Return `fn(flat array, tag)` of each array.
+    """Return `[fn(array.ravel(), tag)]` for each array and its tag.
 
     Small arrays of one size share a kernel. A kernel per layer would take longer to compile than to train the network.
     """

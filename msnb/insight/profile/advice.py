@@ -23,7 +23,7 @@ WORK.register(P.MatMul, P.BatchMatMul)(_PRODUCT)
 def advice(profile: "Figures") -> list[Finding]:
     """Return findings about a profile, the most valuable first."""
     findings = [
-        *_find_waiting(profile),
+        *_find_idle_time(profile),
         *_find_slow_operators(profile),
         *_find_compiling(profile),
         *_find_variation(profile),
@@ -36,7 +36,7 @@ def advice(profile: "Figures") -> list[Finding]:
     return findings
 
 
-def _find_waiting(profile):
+def _find_idle_time(profile):
     parts = profile.parts
     total = sum(parts.values())
     if not total:

@@ -95,7 +95,7 @@ def count_steps(recording: Recording) -> int:
     """Return the number of steps of a loop such as `Model.train`: the calls of its training or evaluating program.
 
     Args:
-        recording (Recording): of one run.
+        recording (Recording): the recording of one run.
 
     Returns:
         int, 0 if no such program was called twice: the run is itself a step.

@@ -241,8 +241,8 @@ class _Join:
         return rest
 
     def infer(self, kernel, nodes, needs):
-        """Return the operators of the nearest attributed kernel that can do this operation: readers first, then
-        producers.
+        """Infer the operators of a kernel: those of the nearest attributed kernel that can do its operation. Kernels
+        that read its result come first, then those that compute its inputs.
         """
         if nodes and not needs:
             return Owner(nodes, INFERRED, "named by XLA")
@@ -341,7 +341,7 @@ def _is_copy(kernel):
 
 
 def _select_by_size(nodes, kernel):
-    """Among several calls of one operator on one line, select those with the size of the kernel's results."""
+    """Of several calls of one operator, select those with a result of the size of one of the kernel's results."""
     sizes = {kind.size for kind in kernel.types}
     selected, places = [], {}
     for node in nodes:

@@ -1,4 +1,4 @@
-"""Rows of a profile in PYNATIVE mode. Each operator is waited for, so calls do not overlap."""
+"""Compute the rows of a profile in PYNATIVE mode. The recorder waits for each operator, so calls do not overlap."""
 
 import bisect
 from typing import TYPE_CHECKING
@@ -28,11 +28,11 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
             calls.append(call)
     if traced:
         _set_kernel_times(calls, traced)
-    profile.parts = profile._step_parts(
+    profile.parts = profile._split_step_time(
         window, count, traced or wall_time.union([(c.sent, c.done) for c in calls]), compiling
     )
     if len(profile.steps) > count > 0 and traced:
-        profile._compare_traced(count)
+        profile._drop_traced_steps(count)
     if calls:
         profile.notes.append(
             "In PYNATIVE mode each operator was waited for, to tell it from the next: a step without "

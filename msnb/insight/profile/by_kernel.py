@@ -1,4 +1,4 @@
-"""Rows of a profile in GRAPH mode: the time of each kernel is divided among its operators."""
+"""Compute the rows of a profile in GRAPH mode: the time of each kernel is divided among its operators."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ def choose_program(profile: "Figures") -> None:
         entry[2] += kernel.end - kernel.start
     for key, (module, ops, _) in busy.items():
         for program in profile.recording.programs:
-            if module == f"jit_{program.run.__name__}" and ops <= _compiled_ops(profile, program):
+            if module == f"jit_{program.run.__name__}" and ops <= _compiled_instructions(profile, program):
                 profile._modules[key] = program
     time_by_program = {}
     for key, program in profile._modules.items():
@@ -42,7 +42,7 @@ def choose_program(profile: "Figures") -> None:
         profile.times = [None] * len(profile.graph)
 
 
-def _compiled_ops(profile, program):
+def _compiled_instructions(profile, program):
     return {node.instruction for node in profile._stages_of(program)["optimised"].all_nodes()}
 
 
@@ -57,7 +57,7 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
             profile.notes.append(
                 "No steady step was traced, so that nothing is known about single operators. Run three steps or more."
             )
-        profile.parts = profile._step_parts(profile._steps, len(profile._steps), [], compiling)
+        profile.parts = profile._split_step_time(profile._steps, len(profile._steps), [], compiling)
         profile.parts["unknown"] = profile.parts.pop("host")
         profile.parts.update(compute=0.0, host=0.0)
         return
@@ -81,9 +81,9 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
     kernels, spans = [kernel for kernel, _ in pieces], [span for _, span in pieces]
     busy = wall_time.union(spans)
     running = [(min(k.start for k in mine), max(k.end for k in mine)) for mine in runs.values()]
-    profile.parts = profile._step_parts(window, count, busy, compiling, running)
+    profile.parts = profile._split_step_time(window, count, busy, compiling, running)
     if len(profile.steps) > count > 0:
-        profile._compare_traced(count)
+        profile._drop_traced_steps(count)
     outer = [
         index
         for index, kernel in enumerate(kernels)
@@ -113,7 +113,7 @@ def measure(profile: "Figures", compiling: list[tuple[int, int]]) -> None:
             )
         else:
             _divide_kernel_time(profile, rows, profile._modules[key], owners[key][op], seconds, inside[key].get(op, {}))
-    _count_work(profile, rows)
+    _add_flops_and_bytes(profile, rows)
     profile.rows = list(rows.values())
 
 
@@ -148,7 +148,7 @@ def _divide_kernel_time(profile, rows, program, owner, seconds, inside):
 
 
 def _optimizer_location(node, program):
-    """Return the line that constructed the optimizer of an update; the update itself has no line of the user."""
+    """Return the line that constructed the optimizer of an update operator, which has no line of the user's code."""
     if node.direction != "update":
         return None
     locations = {cell._made_at for cell in program.cells if isinstance(cell, Optimizer)}
@@ -169,7 +169,7 @@ def _add_to_row(rows, key, row, seconds, how, kernels=1):
     row.how = "xla" if how == attribute.XLA else max(parts, key=parts.get)
 
 
-def _count_work(profile, rows):
+def _add_flops_and_bytes(profile, rows):
     by_program = {}
     for program, stages in profile._stages.items():
         by_program[program.name] = {node.id: node for node in stages.full_graph.all_nodes()}

@@ -24,8 +24,8 @@ class Call:
         name (str): name of the kernel; `scope` and `source` locate it.
         start (int), sent (int), done (int): nanoseconds on the clock of `time.perf_counter_ns`: called, returned,
             finished.
-        busy (int): nanoseconds of that in which kernels ran. A CPU runs small ones before the call returns, so this
-            comes from the kernel trace if there is one.
+        busy (int): nanoseconds of this call in which kernels ran. A CPU runs small ones before the call returns, so
+            this comes from the kernel trace if there is one.
     """
 
     __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "busy")
@@ -88,7 +88,7 @@ class Watch:
         self._seen.add(kernel)
         scope, source, backward = self._locate_kernel(kernel, arrays)
         self.calls.append(
-            Call(kernel.name, scope, source, backward, start, sent, done, self._count_work(kernel, arrays))
+            Call(kernel.name, scope, source, backward, start, sent, done, self._count_flops_and_bytes(kernel, arrays))
         )
 
     def _on_program_run(self, program, arrays, outs, start, sent):
@@ -101,7 +101,7 @@ class Watch:
         if program in self._seen:
             self._in_programs += done - start
         self._seen.add(program)
-        self.calls.append(Call(program.name, _scope_of(call), _user_line(), False, start, sent, done, (0, 0)))
+        self.calls.append(Call(program.name, _scope_of(call), _locate_user_frame(), False, start, sent, done, (0, 0)))
 
     def _locate_kernel(self, kernel, arrays):
         """Return (scope, line, True for backward). A pullback has the location of the operator that had the same
@@ -114,12 +114,12 @@ class Watch:
                 location = self._places.get((name[:-4], idents[:count]))
                 if location is not None:
                     return *location[:2], True
-        place = _scope_of(events.current()), _user_line()
+        place = _scope_of(events.current()), _locate_user_frame()
         # references keep the ids of the inputs unique; `close` drops them
         self._places[name, tuple(map(id, arrays))] = (*place, arrays)
         return *place, False
 
-    def _count_work(self, kernel, arrays):
+    def _count_flops_and_bytes(self, kernel, arrays):
         key = (kernel, *((getattr(a, "shape", ()), str(getattr(a, "dtype", type(a)))) for a in arrays))
         cached = self._work.get(key)
         if cached is None:
@@ -137,7 +137,7 @@ def _scope_of(call):
     return "/".join(("Default", *(call.scope if call is not None else ())))
 
 
-def _user_line():
+def _locate_user_frame():
     """Return (file, line, function) of the innermost frame of user code."""
     frame = sys._getframe(2)
     while frame is not None:

@@ -1,4 +1,4 @@
-"""The figures of a profile, which its analysis fills and its text, advice and timeline read."""
+"""`Figures`: the data of a profile. The analysis sets it; text, advice and timeline read it."""
 
 import statistics
 from typing import TYPE_CHECKING, Any
@@ -19,26 +19,26 @@ _NS = 1e-9
 
 
 class Figures:
-    """The figures of a profile.
+    """The data of a profile: times, operators, Cells, memory and advice.
 
     Args:
         recording (Recording): The recording that the figures are taken from.
 
     Attributes:
-        name (str): network or function; `mode` "GRAPH" or "PYNATIVE".
+        name (str): name of the network or function; `mode` is "GRAPH" or "PYNATIVE".
         steps (list[float]): seconds of each step without compiling.
         first (list[float]): seconds of the steps with compiling.
         compile_seconds (float): time spent on tracing and compiling.
         parts (dict): seconds of one step: ``"compute"`` (a kernel ran), ``"gaps"`` (a program ran, but none of its
             kernels), ``"data"`` (nothing ran during a wait for the dataset), ``"host"`` (the rest: Python and
             dispatch), ``"unknown"`` (no kernel trace).
-        rows (list[Row]): operators, longest first; cells (list[Cell]) likewise.
+        rows (list[Row]): operators, longest first; `cells` (list[Cell]) are the Cells, longest first.
         traced (float): seconds of a step during the kernel trace, which is longer. Parts, rows and Cells were
             measured then, and are scaled: the parts add up to `step_seconds`.
         machine (Machine): peak performance of the machine.
-        memory (Memory | None): of the step's program.
+        memory (Memory | None): memory of the step's program.
         advice (list[Finding]): advice, most valuable first.
-        graph (FuncGraph | None): of the step's program; `times` has seconds per node of it, None for an unknown node.
+        graph (FuncGraph | None): graph of the step's program; `times` has the seconds of each node, None if unknown.
         notes (list[str]): remarks about the measurement.
     """
 
@@ -102,7 +102,7 @@ class Figures:
         low, high = window[0][0], window[-1][1]
         return [kernel for kernel in self.recording.kernels if kernel.end > low and kernel.start < high]
 
-    def _step_parts(self, window, count, busy, compiling, running=()):
+    def _split_step_time(self, window, count, busy, compiling, running=()):
         """Return the parts of the steps in a window, seconds per step."""
         gaps = wall_time.minus(wall_time.union(running), busy)
         compiled = wall_time.minus(wall_time.minus(compiling, busy), gaps)
@@ -118,8 +118,8 @@ class Figures:
         parts["host"] = max(total - sum(parts.values()), 0)
         return {name: part * _NS / max(count, 1) for name, part in parts.items()}
 
-    def _compare_traced(self, count):
-        """Use the steps without a trace for the step time if there are both."""
+    def _drop_traced_steps(self, count):
+        """Drop traced steps from `steps`, because tracing slows them down, if there are at least two untraced ones."""
         traced = self.recording.traced
         inside = [e - s for s, e in self._steps if s >= traced[0] and e <= traced[1]]
         outside = [e - s for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
@@ -127,7 +127,7 @@ class Figures:
             return
         self.steps: list[float] = [(e - s) * _NS for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
 
-    def _fold_cells(self):
+    def _sum_rows_per_cell(self):
         cells = {}
         for row in self.rows:
             parts = row.scope.split("/") if row.scope else []

@@ -12,8 +12,8 @@ class Finding:
     Attributes:
         share (float): share of the step, from 0 to 1; for varying steps, the part of a slow step above the median.
         text (str): the observation and the remedy.
-        source (tuple | None): its (file, line, function).
-        label (str): its size as displayed: the share unless another figure says more.
+        source (tuple | None): (file, line, function) of the code to change.
+        label (str): the displayed number: the share, unless another number is more useful.
         kind (str): ``"operator"``, ``"data"``, ``"host"``, ``"compile"``, ``"spread"``, ``"fine"``.
     """
 

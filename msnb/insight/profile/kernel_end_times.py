@@ -18,7 +18,7 @@ def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
     """Move the end of each kernel to the start of the first reader of its result, if that is earlier.
 
     Args:
-        kernels (list[Kernel]): modified in place.
+        kernels (list[Kernel]): the traced kernels, which are modified in place.
         graphs (dict): optimised programs (FuncGraph) by the first two entries of `Kernel.run`; kernels of others, and
             of devices with correct end times, are not changed.
 

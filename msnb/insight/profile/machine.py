@@ -23,11 +23,13 @@ _BUDGET = 0.25  # seconds for each of the two measurements
 
 
 class Machine:
-    """Attributes:
-    device (str): kind of device, ``"cpu"``, ``"gpu"`` or ``"tpu"``, and its name.
-    flops (float): float32 operations per second of a large matrix product.
-    bandwidth (float): bytes per second of adding one to a large array, reads and writes.
-    seconds (float): duration of the measurement.
+    """Peak performance of a device, as measured by `machine`.
+
+    Attributes:
+        device (str): kind of device, ``"cpu"``, ``"gpu"`` or ``"tpu"``, and its name.
+        flops (float): float32 operations per second of a large matrix product.
+        bandwidth (float): bytes per second of adding one to a large array, reads and writes.
+        seconds (float): duration of the measurement.
     """
 
     __slots__ = ("device", "flops", "bandwidth", "seconds")
@@ -43,7 +45,7 @@ class Machine:
         return max(flops / self.flops, nbytes / self.bandwidth)
 
     def bound(self, flops: float, nbytes: float) -> str:
-        """Return ``"compute"`` or ``"memory"``, whichever takes longer."""
+        """Return ``"compute"`` if computing takes longer than moving the bytes, else ``"memory"``."""
         return "compute" if flops / self.flops >= nbytes / self.bandwidth else "memory"
 
     def __repr__(self) -> str:
@@ -52,10 +54,10 @@ class Machine:
 
 @functools.cache
 def machine():
-    """Measure the default device. The first call takes less than a second; later calls are cached.
+    """Measure FLOP/s and memory bandwidth of the default device in less than a second. The result is cached.
 
     Returns:
-        Machine, with the best figures that were ever measured on this machine.
+        Machine, with the highest values that were ever measured on this machine.
     """
     started = time.perf_counter()
     device = jax.devices()[0]
@@ -64,11 +66,11 @@ def machine():
     product = _best_time(jax.jit(lambda x, y: x @ y), a, a)
     del a
     long = jnp.ones((stream,), jnp.float32)
-    moved = _best_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
+    moved = _best_time_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
     name = getattr(device, "device_kind", device.platform)
     if device.platform == "cpu":
         name = f"cpu, {cores()} cores"
-    flops, bandwidth = _best_ever(name, 2 * side**3 / product, 2 * 4 * stream / moved)
+    flops, bandwidth = _update_stored_maximum(name, 2 * side**3 / product, 2 * 4 * stream / moved)
     return Machine(name, flops, bandwidth, time.perf_counter() - started)
 
 
@@ -82,8 +84,8 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _best_ever(name, flops, bandwidth):
-    """Return the better of the current and the stored figures. If they can't be stored, no error is raised."""
+def _update_stored_maximum(name, flops, bandwidth):
+    """Return and store the higher of the current and the stored values. A failure to store them is ignored."""
     file, key, stored = cache_folder() / "machine.json", f"{platform.node()}, {name}", {}
     with contextlib.suppress(OSError, ValueError):
         read = json.loads(file.read_text(encoding="utf-8"))
@@ -100,7 +102,7 @@ def _best_ever(name, flops, bandwidth):
     return flops, bandwidth
 
 
-def _best_in_place(fn, array):
+def _best_time_in_place(fn, array):
     """Measure as `_best_time` does, for a function that overwrites its argument: new memory would cost page faults."""
     state = [array]
 

@@ -12,7 +12,7 @@ _MAX_ROWS = 40
 
 
 class Memory:
-    """Bytes of one program.
+    """Memory of one program, in bytes.
 
     Attributes:
         parameters (list): (name, bytes, whether trained) of the Parameters that the program reads or writes; optimizer

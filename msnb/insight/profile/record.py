@@ -28,8 +28,9 @@ class Recording:
         calls (list): (network, start, end) of outermost calls of Cells and compiled functions.
         programs (dict): Program -> arrays of its latest call.
         waits (list): (start, end) of each wait for a row of a dataset.
-        compiling (list): (start, end).
-        kernels (list[xplane.Kernel]): of the time between `traced`, a pair; None without a trace.
+        compiling (list): (start, end) of each compilation.
+        kernels (list[xplane.Kernel]): kernels that ran in the interval `traced`, a pair (start, end); None without a
+            trace.
         dispatched (list[dispatch.Call]): operators of PYNATIVE mode.
         steps (list): (start, end) of steps that the caller marked, empty if the calls are the steps.
         load (float | None): load average at the start.
@@ -100,7 +101,7 @@ class Recorder:
             here=True,
         )
         jax.monitoring.register_event_duration_secs_listener(self._on_compile_event)
-        self._follow_mode()
+        self._watch_operators_if_pynative()
         recording.start = _clock()
         if self._kernels_in:
             self.trace()
@@ -121,7 +122,7 @@ class Recorder:
             if self._watch is not None:
                 self._watch.close()
                 recording.dispatched = self._watch.calls
-                if self._watch.runs_programs:  # the mode of the context is not that of what ran
+                if self._watch.runs_programs:  # compiled functions ran, whatever the mode of the context is
                     recording.mode, recording.dispatched = "GRAPH", []
             self._listener.close()
             jax.monitoring.unregister_event_duration_listener(self._on_compile_event)
@@ -138,11 +139,11 @@ class Recorder:
         """Context manager of one step, for callers that know the steps."""
         return _Step(self)
 
-    # ------------------------------------------------------------------ what is told
+    # ------------------------------------------------------------------ event handlers
     def _on_enter(self, call):
         if self._outermost is None:
             self._wait_for_device()  # JAX returns before the work is done: a step ends when the device has finished it
-            self._before_call(call.net)
+            self._start_or_end_trace(call.net)
             self._outermost = call, _clock()
 
     def _on_leave(self, call):
@@ -215,8 +216,8 @@ class Recorder:
         self.recording.kernels = kernels
         self.recording.traced = (self._traced_since, ended)
 
-    def _follow_mode(self):
-        """Wait for operators in PYNATIVE mode, which a program may select as late as before its first call."""
+    def _watch_operators_if_pynative(self):
+        """Record operators only in PYNATIVE mode. A program may select its mode as late as before its first call."""
         self.recording.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
         if self._watch is not None and self.recording.mode == "GRAPH":
             self._watch.close()
@@ -225,10 +226,10 @@ class Recorder:
             self._watch = Watch()
             self._watch.open()
 
-    def _before_call(self, net):
+    def _start_or_end_trace(self, net):
         """Start or end the kernel trace between two steps."""
         if not self.recording.calls:
-            self._follow_mode()
+            self._watch_operators_if_pynative()
         if self._repeated and any(earlier is net for earlier, _, _ in self.recording.calls):
             self._repeated = False
             self.trace()

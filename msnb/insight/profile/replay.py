@@ -1,4 +1,4 @@
-"""Run groups of operators separately, with their values of the real step, and time each.
+"""Time groups of operators separately, each on the values that it has in a real step.
 
 Operators that XLA fused into one kernel can't be timed separately: they are replayed together as one compiled
 function. Operators without a kernel, such as a reshape, are part of the functions that read them. Groups of the same
@@ -31,11 +31,11 @@ class Group:
     """Operators that were replayed as one function.
 
     Attributes:
-        nodes (list[CNode]): in the order of execution.
+        nodes (list[CNode]): the operators, in the order of execution.
         alone (float): seconds of one run, without the cost of calling an empty function.
-        part (float): fraction of that which counts as wall time of the step: 1.0 if nothing ran in parallel, or if
+        part (float): fraction of `alone` that counts as wall time of the step: 1.0 if nothing ran in parallel, or if
             parallel work slowed it down as much; 0.5 if another group ran in parallel all the time, each as fast as
-            alone. From the trace.
+            alone. It is taken from the trace.
         seconds (float): `alone` times `part`: its contribution to the wall time of the step.
     """
 
@@ -52,12 +52,14 @@ class Group:
 
 
 class Replay:
-    """Attributes:
-    groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their separate runs.
-    step (float): seconds of the whole program, run alternately with the groups. The shortest runs count.
-    rest (float): seconds of the step outside the groups: XLA's own copies and the gaps between kernels, by their
-        part of the traced step, and one empty call.
-    compiled (int): number of different functions.
+    """The times of all groups of operators of a step, each replayed separately.
+
+    Attributes:
+        groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their separate runs.
+        step (float): seconds of the whole program, run alternately with the groups. The shortest runs count.
+        rest (float): seconds of the step outside the groups: XLA's own copies and the gaps between kernels, by their
+            part of the traced step, and one empty call.
+        compiled (int): number of different functions.
     """
 
     __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")
@@ -83,7 +85,7 @@ class Replay:
 
 
 def replay(profile: "Figures", rounds: int = 5) -> "Replay | None":
-    """See `Profile.replay`."""
+    """Time each group of fused operators separately; see `Profile.replay`."""
     program = profile.program
     if program is None or program not in profile.recording.programs:
         raise RuntimeError(
@@ -179,7 +181,7 @@ def _measure_overlaps(profile, graph, groups):
 
 
 class _GroupFunctions:
-    """Groups of nodes as functions of the values from outside them."""
+    """Makes a function of each group of nodes. Its arguments are the values that the group reads from outside."""
 
     def __init__(self, graph, equations, groups, overwritten, jaxpr):
         self.overwritten = overwritten
@@ -195,7 +197,7 @@ class _GroupFunctions:
             # the nodes of the group, and the ungrouped nodes that they need
             body, inputs, todo = set(nodes), {}, list(nodes)
             while todo:
-                for use in _variable_inputs(todo.pop()):
+                for use in _non_constant_inputs(todo.pop()):
                     source = use[0]
                     if source in body:
                         continue
@@ -208,7 +210,7 @@ class _GroupFunctions:
             self.inputs.append(list(inputs))
             self.bodies.append(sorted(body, key=order.get))
         loose = [node for node in graph.nodes if node not in home]
-        for use in dict.fromkeys(use for node in loose for use in _variable_inputs(node)):
+        for use in dict.fromkeys(use for node in loose for use in _non_constant_inputs(node)):
             read_by.setdefault(use, set()).add(None)
         for index, nodes in enumerate(groups):
             self.outputs.append(
@@ -270,7 +272,7 @@ def _overwritten_inputs(program, graph):
     }
 
 
-def _variable_inputs(node):
+def _non_constant_inputs(node):
     """Return (producer, slot) of the inputs of a node that are not constants."""
     return [use for use in node.uses if isinstance(use[0], (CNode, ParameterNode))]
 
@@ -286,7 +288,7 @@ def _run_equation(around, equation, values):
     for var, value in zip(equation.invars, values, strict=True):
         if not isinstance(var, Literal):
             dtype = var.aval.dtype
-            value_of_var[var] = value if getattr(value, "dtype", dtype) == dtype else _as_type(value, var.aval)
+            value_of_var[var] = value if getattr(value, "dtype", dtype) == dtype else _convert_to_type(value, var.aval)
     outvars = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
     debug = around.debug_info
     jaxpr = around.replace(
@@ -301,7 +303,7 @@ def _run_equation(around, equation, values):
     return [None if type(var).__name__ == "DropVar" else next(results) for var in equation.outvars]
 
 
-def _as_type(value, aval):
+def _convert_to_type(value, aval):
     """Convert a value to the equation's type; the graph has no nodes that make random keys."""
     dtype = aval.dtype
     if jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key):
@@ -444,4 +446,4 @@ def _update_profile(profile, replayed):
     for row in rows.values():
         row.seconds, row.how = row.replayed, "replayed"
     profile.rows.sort(key=lambda row: -row.seconds)
-    profile._fold_cells()
+    profile._sum_rows_per_cell()

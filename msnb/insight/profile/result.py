@@ -65,7 +65,7 @@ class Profile(Figures):
         else:
             by_kernel.measure(self, compiling)
         self.rows.sort(key=lambda row: -row.seconds)
-        self._fold_cells()
+        self._sum_rows_per_cell()
 
     def replay(self, rounds: int = 5) -> "Replay":
         """Measure each group of operators separately: operators that XLA fused are compiled and run as one function.
@@ -91,7 +91,7 @@ class Profile(Figures):
         """Write the timeline to a JSON file for https://ui.perfetto.dev and chrome://tracing.
 
         Args:
-            path (str): where to.
+            path (str): path of the file.
         """
         timeline.write(self, path)
 

@@ -12,7 +12,7 @@ Span = tuple[int, int]  # (start, end), nanoseconds
 
 
 def find(recording: "Recording", compiling: list[Span]) -> tuple[list[Span], list[Span], list[str]]:
-    """Return (steps without compiling, steps with compiling, remarks for the reader).
+    """Return (steps without compiling, steps with compiling, remarks for the user).
 
     Without marks, a step is the time from one call of the longest-running network to the next. `Recorder` waits for the
     device before each call, so that a step contains only its own work.

@@ -44,7 +44,7 @@ def headline(profile: "Figures") -> str:
 
 
 def table(profile: "Figures", rows: Any) -> str:
-    """See `Profile.text`."""
+    """Format a profile as a table for a terminal; see `Profile.text`."""
     out = [headline(profile), ""]
     out += [f"  {finding.text}" for finding in profile.advice[:4]]
     total = sum(profile.parts.values()) or 1.0

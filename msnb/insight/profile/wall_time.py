@@ -9,7 +9,7 @@ from typing import Any
 
 
 def shares(intervals: list[tuple[int, int]], containers: Collection[int] = ()) -> list[float]:
-    """Return the wall time of each interval.
+    """Return the wall time of each interval. Where n intervals overlap, each gets 1/n of the time.
 
     Args:
         intervals (list[tuple[int, int]]): (start, end).

@@ -1,4 +1,4 @@
-"""Annotations of runs by a reader: stars, notes, hidden runs. They are stored in the folder of the runs, outside of
+"""Annotations of runs by the user: stars, notes, hidden runs. They are stored in the folder of the runs, outside of
 each run.
 """
 
@@ -54,7 +54,7 @@ class Marks:
         return True
 
     def of(self, name: str) -> dict[str, Any]:
-        """Return {"star": bool, "hidden": bool, "note": str} of a run."""
+        """Return the annotations {"star": bool, "hidden": bool, "note": str} of a run."""
         return {**{kind: default() for kind, default in _KINDS.items()}, **self._marks_of_run.get(name, {})}
 
     def set(self, name: str, **marks: Any) -> None:

@@ -231,7 +231,7 @@ class Contents:
 
 
 class _Restarted(Exception):
-    """A file is shorter than at the last read."""
+    """Raised if a file is shorter than at the last read, so that it is read again from its start."""
 
 
 def _concatenate_series(pieces):

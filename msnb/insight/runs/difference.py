@@ -38,10 +38,10 @@ class Difference:
     Args:
         first (Run): One run.
         second (Run): The other run.
-        names (tuple[str]): Names for them. Default: None, their own names.
+        names (tuple[str]): Names of the two runs in the report. Default: None, the names of the Runs.
 
     Attributes:
-        names (tuple[str]): The names used.
+        names (tuple[str]): The names of the two runs in the report.
         changes (list[Change]): Settings, dataset operations and metrics that differ.
         same (int): Number of equal settings and dataset operations.
 

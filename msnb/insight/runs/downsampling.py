@@ -11,14 +11,14 @@ _MAX_EDGE = 1e300
 
 
 class Columns(NamedTuple):
-    """A series in a limited number of columns. A short one has a column for each value.
+    """A series, reduced to columns that each summarise consecutive values. A short series has a column for each value.
 
     Attributes:
         steps (numpy.ndarray): float64, of the first value in each column.
-        times (numpy.ndarray): float64, UNIX seconds, likewise.
-        low, high, mean (numpy.ndarray): float32 of the finite values, NaN where there are none.
-        counts (numpy.ndarray): uint32, number of values in a column.
-        bad (numpy.ndarray): uint32, number of those that are NaN or infinite.
+        times (numpy.ndarray): float64, UNIX seconds of the first value in each column.
+        low, high, mean (numpy.ndarray): float32 of the finite values in each column, NaN if there are none.
+        counts (numpy.ndarray): uint32, number of values in each column.
+        bad (numpy.ndarray): uint32, number of values in each column that are NaN or infinite.
     """
 
     steps: np.ndarray
@@ -85,7 +85,7 @@ def in_common_bins(histograms: list[Histogram], bins: int) -> tuple[np.ndarray, 
     """Rebin histograms to common edges. Counts of a divided bin are distributed evenly.
 
     Args:
-        histograms (list[Histogram]): of one tag.
+        histograms (list[Histogram]): the histograms of one tag.
         bins (int): number of bins.
 
     Returns:

@@ -22,7 +22,7 @@ _MIN_RECORDS = 4
 
 
 class Column(NamedTuple):
-    """Scalars of one tag. `order` is the index of the record of each."""
+    """All scalars of one tag: an array per field. `order` has the index of the record of each scalar."""
 
     order: np.ndarray
     steps: np.ndarray
@@ -125,7 +125,7 @@ def columns(data: bytes, spans: list[Span]) -> tuple[dict[str, list[Column]], li
 
     Args:
         data (bytes): the buffer of the records.
-        spans (list[tuple]): (start, end) of each.
+        spans (list[tuple]): (start, end) of each record in `data`.
 
     Returns:
         ({tag: pieces of its column}, indices of the other records).
@@ -144,7 +144,7 @@ def columns(data: bytes, spans: list[Span]) -> tuple[dict[str, list[Column]], li
                 others.append(int(remaining[0]))
                 remaining, layout_count = remaining[1:], layout_count + 1
                 continue
-            is_match = np.concatenate([layout.fits(rows[starts[batch]]) for batch in _batches(remaining)])
+            is_match = np.concatenate([layout.fits(rows[starts[batch]]) for batch in _split_into_batches(remaining)])
             if not is_match[0]:  # its own layout does not match its step: padded varints of other writers
                 is_match[0] = False
                 others.append(int(remaining[0]))
@@ -156,7 +156,7 @@ def columns(data: bytes, spans: list[Span]) -> tuple[dict[str, list[Column]], li
     return columns_of_tag, sorted(others)
 
 
-def _batches(numbers):
+def _split_into_batches(numbers):
     return [numbers[at : at + _BATCH_SIZE] for at in range(0, len(numbers), _BATCH_SIZE)]
 
 
@@ -180,7 +180,7 @@ class _RecordLayout:
     def read(self, rows, starts, indices, columns_of_tag):
         """Append the values of these records to the columns of their tags."""
         times, steps, numbers = [], [], []
-        for batch in _batches(indices):
+        for batch in _split_into_batches(indices):
             batch_rows = rows[starts[batch]]
             times.append(np.ascontiguousarray(batch_rows[:, self.time]).view("<f8")[:, 0])
             steps.append(batch_rows[:, self.step])

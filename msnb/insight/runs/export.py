@@ -18,7 +18,7 @@ def to_csv(runs: Sequence[Run], tags: Sequence[str] | None = None) -> str:
 
     Args:
         runs (Sequence[Run]): the runs.
-        tags (Sequence[str]): which tags. Default: None, all.
+        tags (Sequence[str]): the tags to export. Default: None, all.
 
     Returns:
         str, with a line of names above.

@@ -38,13 +38,13 @@ class _Level(NamedTuple):
 
 
 class Forest:
-    """A fitted forest.
+    """A forest of regression trees, fitted to the runs when it is constructed.
 
     Args:
         features (ndarray): (runs, features) float64; NaN where a run has no value; words as numbers from 0.
         words (Sequence[int]): Number of words of each feature, 0 for numbers.
         target (ndarray): (runs,), finite.
-        seed (int): Of all draws. Default: 0.
+        seed (int): Seed of all random numbers. Default: 0.
         trees (int): Number of trees. Default: 96.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""The graphs of a run as graphs of `msnb.ir`."""
+"""Convert the recorded graphs of a run to graphs of `msnb.ir`."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ _NAME_KEYS = ("op_type", "tensor_op_name")  # settings with the name of a datase
 
 
 def network_graph(graph: summary_graphs.Graph, name: str = "network") -> FuncGraph:
-    """Return the graph in an event file.
+    """Convert the graph in an event file to a FuncGraph.
 
     Args:
         graph (Graph): the graph in the file.
-        name (str): of the graph, where the file has none. Default: "network".
+        name (str): name of the graph if the file has none. Default: "network".
 
     Returns:
         FuncGraph.
@@ -45,7 +45,7 @@ def network_graph(graph: summary_graphs.Graph, name: str = "network") -> FuncGra
 
 
 def dataset_graph(pipeline: dict[str, Any]) -> FuncGraph:
-    """Return the data pipeline in a lineage file, sources first.
+    """Convert the data pipeline in a lineage file to a FuncGraph, sources first.
 
     Args:
         pipeline (dict): {"parameter", "children", "operations", "sampler"}, as `msnb.formats.lineage_events` has it.
@@ -61,16 +61,16 @@ def dataset_graph(pipeline: dict[str, Any]) -> FuncGraph:
 def _add_pipeline(nodes, pipeline):
     """Add the nodes of a pipeline and return the last one."""
     inputs = tuple(_add_pipeline(nodes, child) for child in pipeline.get("children", ()))
-    name, settings = _split_name(pipeline.get("parameter", {}), "Dataset")
+    name, settings = _split_name_from_settings(pipeline.get("parameter", {}), "Dataset")
     if "sampler" in pipeline:
         settings["sampler"] = ", ".join(f"{key}={value}" for key, value in pipeline["sampler"].items())
     for operation in pipeline.get("operations", ()):
-        label, rest = _split_name(operation, "operation")
+        label, rest = _split_name_from_settings(operation, "operation")
         inputs = (_append_node(nodes, label, inputs, rest, f"Default/{name}"),)
     return _append_node(nodes, name, inputs, settings, "Default")
 
 
-def _split_name(settings, otherwise):
+def _split_name_from_settings(settings, otherwise):
     name = next((settings[key] for key in _NAME_KEYS if key in settings), otherwise)
     return str(name), {key: value for key, value in settings.items() if key not in _NAME_KEYS}
 

@@ -35,7 +35,7 @@ class Row(NamedTuple):
     Attributes:
         name (str): The setting.
         key (str): Key of its column.
-        share (float): Its share of the importance of all settings, from 0 to 1.
+        share (float): Share of the setting in the importance of all settings, from 0 to 1.
         error (float): Standard error of `share`, over the trees.
         trend (Union[float, None]): Spearman's rank correlation with the metric, from -1 to 1. None for words.
     """
@@ -62,7 +62,7 @@ class Importance:
         self.target, self.rows, self.runs, self.explained, self.note = target, rows, runs, explained, note
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as JSON values."""
+        """Return the attributes in a dict of JSON values."""
         return {
             "target": self.target,
             "runs": self.runs,
@@ -91,7 +91,7 @@ def importance(
         table (Table): The runs.
         target (str): The metric. Default: None, `Table.target`.
         among (Sequence[str]): Names of the runs to use. Default: None, all.
-        seed (int): Of the forest. Default: 0.
+        seed (int): Seed of the forest. Default: 0.
 
     Returns:
         Importance. Its `note` says if there are fewer than 12 runs, or if the settings explain nothing.

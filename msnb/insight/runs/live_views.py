@@ -9,7 +9,8 @@ _views: list[Callable[[Any, str, str], Callable[[], None]]] = []
 
 
 def by(show: Callable[[Any, str, str], Callable[[], None]]) -> Callable[[], None]:
-    """Register a view `show(runs, target, goal)`. It returns a callback for the end of each trial.
+    """Register a function `show(runs, target, goal)` that shows a view and returns a callback for the end of each
+    trial.
 
     Returns:
         Callable, unregisters the view.

@@ -44,10 +44,10 @@ class Run:
 
     Attributes:
         folder (Path): the folder.
-        name, id (str): from `run.json`; the folder's name if there is none.
+        name, id (str): name and unique id from `run.json`; the folder's name if there is none.
         state (str): "running", "finished", "failed" or "interrupted"; the last one also if its process has ended.
         started, ended (float): UNIX seconds; None if unknown.
-        config (dict): hyper-parameters, those of MindSpore's lineage if there is no `run.json`.
+        config (dict): hyper-parameters from `run.json`; from MindSpore's lineage if there is none.
         meta (dict): all of `run.json`.
         complete (bool): True if the last `refresh` reached the end of all files.
         problems (list[str]): sentences about data that could not be read.
@@ -241,7 +241,7 @@ class Run:
 
         Args:
             kind (str): "image", "histogram" or "tensor".
-            places (list[Stored]): the result of `places`.
+            places (list[Stored]): locations of the values, from the method `places`.
         """
         contents: list[Any] = []
         readers: dict[str, Callable[[Stored], Any]] = {

@@ -86,10 +86,10 @@ class Table:
 
     Args:
         names (Sequence[str]): Name of each run in its collection.
-        columns (Sequence[Column]): All of one length.
+        columns (Sequence[Column]): Columns of equal length.
 
     Raises:
-        KeyError: From ``table[name]``, if there is no such column; it names those that are there.
+        KeyError: Raised by ``table[name]`` if there is no such column. The message lists the existing ones.
 
     Examples:
         >>> from msnb.insight.runs import Table
@@ -114,9 +114,9 @@ class Table:
 
         Args:
             names (Sequence[str]): The runs.
-            settings (Sequence[Mapping]): Hyper-parameters of each; nested ones are flattened.
-            operations (Sequence[Mapping]): Dataset operations of each.
-            metrics (Sequence[Mapping]): The last value of each metric.
+            settings (Sequence[Mapping]): Hyper-parameters of each run; nested ones are flattened.
+            operations (Sequence[Mapping]): Dataset operations of each run.
+            metrics (Sequence[Mapping]): The last value of each metric, for each run.
 
         Returns:
             Table.

@@ -16,8 +16,8 @@ class Records(NamedTuple):
     """Consecutive complete records.
 
     Attributes:
-        data (bytes): their buffer.
-        spans (list[tuple]): (start, end) of each in `data`.
+        data (bytes): the buffer that contains the records.
+        spans (list[tuple]): (start, end) of each record in `data`.
         offset (int): offset of `data` in the file.
     """
 

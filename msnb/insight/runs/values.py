@@ -63,8 +63,8 @@ class Histogram:
         edges (numpy.ndarray): float64[bins + 1].
         counts (numpy.ndarray): int64[bins].
         nan, above, below (int): number of NaN, infinite, and minus infinite values.
-        least, most, mean (float): of the finite values.
-        size (int): of all values.
+        least, most, mean (float): minimum, maximum and mean of the finite values.
+        size (int): number of all values.
     """
 
     step: int

@@ -1,4 +1,4 @@
-"""Cells that differentiate others; this module re-exports those of its submodule."""
+"""Re-export module of `mindspore.nn.grad`: Cells that differentiate other Cells."""
 
 from msnb.nn.grad.cell_grad import Jvp, Vjp
 

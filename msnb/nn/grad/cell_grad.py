@@ -1,4 +1,4 @@
-"""Derivatives of a network as Cells. The functions are `mindspore.ops.jvp` and `vjp`."""
+"""`Jvp` and `Vjp`: derivatives of a network as Cells. The equivalent functions are `mindspore.ops.jvp` and `vjp`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ class _Derivative(Cell):
 
 class Jvp(_Derivative):
     """
-    The output of a network and its directional derivative (forward mode).
+    Compute the output of a network and its directional derivative `J @ v` (forward mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.
@@ -55,7 +55,7 @@ class Jvp(_Derivative):
 
 class Vjp(_Derivative):
     """
-    The output of a network, and the gradient of its product with a vector (reverse mode).
+    Compute the output of a network and the vector-Jacobian product `v @ J` (reverse mode).
 
     Args:
         fn (Union[Cell, Callable]): The network.

@@ -1,4 +1,4 @@
-"""Sparse layers; this module re-exports those of its submodule."""
+"""Re-export module of `mindspore.nn.sparse`: layers on sparse Tensors."""
 
 from msnb.nn.sparse.sparse import SparseTensorDenseMatmul, SparseToDense
 

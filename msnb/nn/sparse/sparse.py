@@ -47,7 +47,7 @@ class SparseToDense(Cell):
 
 class SparseTensorDenseMatmul(Cell):
     """
-    Product of a sparse matrix, given as indices, values and shape, and a dense matrix.
+    Multiply a sparse matrix, given as indices, values and shape, by a dense matrix.
 
     Args:
         adjoint_st (bool): If True, the sparse matrix is transposed. Default: False.

@@ -16,7 +16,7 @@ _RUN = ("msnb.insight.runs.run", "Run")
 
 @magics_class
 class DashboardMagics(Magics):
-    """The magic for recorded trainings."""
+    """The magic `%ms_dashboard`, for recorded trainings."""
 
     @no_var_expand
     @magic_arguments("%ms_dashboard")

@@ -68,7 +68,7 @@ def full_state(runs: list[Run], title: str, waiting: str = "") -> bytes:
 
 
 def columns(curves: int) -> int:
-    """Return the number of points per curve for a number of curves."""
+    """Return the number of points per curve in a dashboard with `curves` curves."""
     return max(_LEAST, min(_MOST, _POINTS // max(curves, 1)))
 
 
@@ -87,9 +87,9 @@ def news(
 
     Args:
         runs (list[Run]): all of them; new runs come after the others.
-        sent_scalars (dict): (number of the run, tag) -> state of the scalars in the view, from `counted`; updated in
+        sent_scalars (dict): (index of the run, tag) -> state of the scalars in the view, from `counted`; updated in
             place.
-        sent_others (dict): (number of the run, kind, tag) -> state of other values and graphs; updated in place.
+        sent_others (dict): (index of the run, kind, tag) -> state of other values and graphs; updated in place.
         anyhow (bool): True to send a message without new values, for example for the state of a run. Default: False.
     """
     pack = Pack()
@@ -177,7 +177,7 @@ def detail(runs: list[Run], tags: list[str], first: float, last: float) -> bytes
 
 
 def about(run: Run) -> dict[str, Any]:
-    """Return the description of a run."""
+    """Return id, name, state, times and problems of a run."""
     return {
         "id": run.id,
         "name": run.name,
@@ -230,7 +230,9 @@ _MAX_STEPS = {"images": _IMAGES, "histograms": _HISTOGRAMS, "tensors": _TENSORS}
 
 
 def _pack_values(pack, runs, kind, sent=None):
-    """Return the tags of a kind. With `sent`, only those with more values than that."""
+    """Pack the values of one kind and return their tags. With `sent`, only tags with more values than in `sent` are
+    packed.
+    """
     makers = {"images": _pack_images, "histograms": _pack_histograms, "tensors": _pack_tensors}
     single, tag_rows = kind[:-1], []
     tags = [(number, run, tag) for number, run in enumerate(runs) for tag in run.tags[single]]

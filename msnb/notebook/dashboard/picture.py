@@ -123,7 +123,7 @@ def _draw_chart(runs, tag, corner, width, height):
 
 
 def _draw_numbers(curves, first, last, corner, width, height):
-    """Return the values of curves with one value each, which are no curves, as numbers."""
+    """Draw the values of series with one value each as numbers, because they have no curve."""
     left, top = corner
     rows = curves[: max(1, (height - 58) // 16)]
     row_height = (height - 58) / len(rows)

@@ -58,14 +58,14 @@ class Sources:
         if isinstance(source, Run):
             return [source]
         if isinstance(source, str | Path):
-            return self._in_folder(Path(source))
+            return self._runs_in_watched_folder(Path(source))
         if isinstance(source, Sequence):
             return [run for one in source for run in self._find_runs(one)]
         raise TypeError(
             f"For 'dashboard', 'source' should be a folder, a Run or a list of these, but got {type(source).__name__}."
         )
 
-    def _in_folder(self, folder):
+    def _runs_in_watched_folder(self, folder):
         """Return the folder as a run, or the runs in it. The folder is watched for later runs."""
         if not folder.is_dir():
             raise FileNotFoundError(f"For 'dashboard', there is no folder '{folder}'.")

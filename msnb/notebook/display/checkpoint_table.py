@@ -21,12 +21,13 @@ class Contents(ParameterTable):
     """The Parameters of a checkpoint, one row each.
 
     Args:
-        parameters (Mapping[str, Union[Parameter, array, str]]): by name, from `load_checkpoint` or from a file.
+        parameters (Mapping[str, Union[Parameter, array, str]]): the Parameters by name, from `load_checkpoint` or from
+            a file.
         title (str): name of their source.
 
     Attributes:
-        parameters (dict): the same.
-        numbers (int), nbytes (int): number of elements and of bytes in all Parameters.
+        parameters (dict): the argument as a dict.
+        numbers (int), nbytes (int): total number of elements and of bytes of all Parameters.
     """
 
     heads = ("Parameter", "Shape", "Type", "Numbers", "Mean", "Std", "Smallest", "Largest", "Values")
@@ -41,7 +42,7 @@ class Contents(ParameterTable):
         self._rows = [_format_row(name, p) for name, p in self.parameters.items()]
 
     def totals(self) -> str:
-        """Return the totals in words."""
+        """Return number and size of the Parameters in words."""
         many = len(self.parameters)
         return (
             f"{self.title}: {many} Parameter{'s' * (many != 1)}, {self.numbers:,} numbers, {format_bytes(self.nbytes)}"

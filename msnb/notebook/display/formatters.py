@@ -12,11 +12,11 @@ from msnb.notebook.display.tensor_html import tensor_html
 
 # By name, not imported: a class that the session never loads needs no display.
 _FORMATS = {("msnb.core.tensor.tensor", "Tensor"): tensor_html, ("msnb.nn.cell", "Cell"): net_html}
-# Text and HTML at once, for objects whose preview is computed once for both.
+# Functions that return text and HTML together, for objects with one preview for both.
 _BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
 
-def _or_plain(maker):
+def _without_errors(maker):
     def format_html(value, **_):
         try:
             return maker(value)
@@ -33,9 +33,9 @@ def mime(value: Any) -> tuple[str, str]:
         name = kind.__module__, kind.__qualname__
         html = None
         if name in _FORMATS:
-            html = _or_plain(_FORMATS[name])(value)
+            html = _without_errors(_FORMATS[name])(value)
         elif name in _BUNDLES:
-            html = (_or_plain(_BUNDLES[name])(value) or {}).get("text/html")
+            html = (_without_errors(_BUNDLES[name])(value) or {}).get("text/html")
         if html is not None:
             return "text/html", html
     return "text/plain", repr(value)
@@ -47,7 +47,7 @@ def install(shell: Any) -> Any:
     tables = tuple(zip(formatters, (_FORMATS, _BUNDLES), strict=True))
     for formatter, table in tables:
         for (module, kind), maker in table.items():
-            formatter.for_type_by_name(module, kind, _or_plain(maker))
+            formatter.for_type_by_name(module, kind, _without_errors(maker))
 
     def undo():
         for formatter, table in tables:

@@ -5,8 +5,8 @@ from typing import Any
 
 __all__ = ["STYLE", "alone", "escape", "framed", "number", "count"]
 
-# currentColor at some opacity instead of greys: right on every background. The two hues are told apart by colour-blind
-# eyes as well (Okabe and Ito, 2008).
+# currentColor at some opacity instead of greys, which suits every background. Colour-blind people can distinguish the
+# two hues (Okabe and Ito, 2008).
 STYLE: str = """<style>
 .msnb{font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:inherit;max-width:100%;overflow-x:auto}
 .msnb .mono,.msnb table{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px}

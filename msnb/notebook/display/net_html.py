@@ -65,9 +65,9 @@ class _Tree:
         while position < len(children):
             name, child = children[position]
             times = 1
-            while position + times < len(children) and self._signature(
+            while position + times < len(children) and self._display_key(
                 children[position + times][1]
-            ) == self._signature(child):
+            ) == self._display_key(child):
                 times += 1
             if times < _REPEATS:
                 times = 1
@@ -87,7 +87,7 @@ class _Tree:
             + (f' <span class="num">· {count(numbers)}{" each" if times > 1 else ""}</span>' if numbers else "")
         )
 
-    def _signature(self, cell):
+    def _display_key(self, cell):
         """Return a key that is equal for Cells with the same display."""
         signature = self.signatures.get(id(cell))
         if signature is None:
@@ -95,7 +95,7 @@ class _Tree:
                 type(cell),
                 _describe_cell(cell),
                 tuple((n, p.shape, p.dtype, p.requires_grad) for n, p in cell._params.items() if p is not None),
-                tuple((n, self._signature(c)) for n, c in cell._cells.items() if c is not None),
+                tuple((n, self._display_key(c)) for n, c in cell._cells.items() if c is not None),
             )
         return signature
 

@@ -1,4 +1,4 @@
-"""A view as a standalone page, and its files."""
+"""`Page`: a view as a standalone HTML page, with the scripts and styles that it needs."""
 
 import base64
 import functools
@@ -38,10 +38,10 @@ def packed(path):
 
 
 class Page:
-    """A page that needs no kernel, no network and no other file.
+    """An HTML page that shows a view and needs no kernel, no network and no other file.
 
     Args:
-        title (str): of the page.
+        title (str): title of the page.
         module (Path): the ES module, which the widget uses as well.
         parts (dict[str, Union[bytes, Path]]): data embedded in the page in base64. `draw` accesses it as
             ``parts.<name>``. A Path is a gzipped file that several pages share.
@@ -114,7 +114,7 @@ _GROWS = "html,body{margin:0;background:transparent}"  # for pages as high as th
 
 
 @functools.cache
-def _own_files():
+def _shared_file_paths():
     """Return {name without version: path} of the shared files of msnb's pages."""
     folder = pathlib.Path(__file__).parents[1]  # the views are folders of `notebook`
     paths = [*folder.glob("*/widget.js"), *folder.glob("*/style.css")]
@@ -124,7 +124,7 @@ def _own_files():
 def _read_part(text):
     """Return this installation's file for a shared part, ignoring its version, or the decoded bytes of a data part."""
     shared = _SHARED.fullmatch(text)
-    return _own_files()[shared[1]] if shared else base64.b64decode(text, validate=True)
+    return _shared_file_paths()[shared[1]] if shared else base64.b64decode(text, validate=True)
 
 
 def rebuild(loose: str) -> Page | None:
@@ -162,9 +162,9 @@ def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> N
     """Write a view to a file in one of its formats. A view with SVG can be saved as PNG too.
 
     Args:
-        path (Union[str, Path]): where to.
+        path (Union[str, Path]): path of the file.
         makers (dict[str, Callable]): suffix -> function that returns the text or bytes.
-        who (str): class of the view, for the error.
+        who (str): class of the view, for the error message.
 
     Raises:
         ValueError: If the suffix is none of these.

@@ -56,7 +56,7 @@ class ParameterTable:
         """Write the table to a file: a standalone page, or text.
 
         Args:
-            path (Union[str, Path]): Where to, ending in ".html" or ".txt".
+            path (Union[str, Path]): Path of the file, ending in ".html" or ".txt".
 
         Raises:
             ValueError: If it ends otherwise.

@@ -1,4 +1,4 @@
-"""The saved output of a view: a picture that every reader shows, and the page that replaces it.
+"""The saved output of a view: a still picture for every program that shows notebooks, and the page that replaces it.
 
 Front ends, GitHub and converters keep an `<img>` but remove scripts, frames and styles. If scripts run, the picture's
 own `onload` (`src/wake.js`) puts the view's page over it, in a frame that is transparent until it has drawn. Files
@@ -15,8 +15,8 @@ from msnb.notebook.display.page import rebuild, text_of
 from msnb.notebook.kernel import front_end
 
 _WAKE = pathlib.Path(__file__).with_name("wake.js")
-# The rules ask for an attribute that sanitisers take away: what they leave is an ordinary picture. The height is kept
-# free from the first paint on, less where the page ends before, and paper gets the picture in its light colours.
+# The rules require an attribute that sanitisers remove: then an ordinary picture remains. The height is reserved from
+# the first paint on, or less if the page is shorter. Printing shows the picture in light colours.
 _STYLE = (
     ".msnb-view{position:relative}.msnb-view>p{margin:0 0 4px;opacity:.7;font-size:13px}"
     "[data-jp-theme-light=true] .msnb-view,.vscode-light .msnb-view{color-scheme:light}"
@@ -45,7 +45,7 @@ def standing(page, picture, title, height, purpose, carries):
         page (Page): the live form.
         picture (str): the still form, an SVG document.
         title (str): text for screen readers.
-        height (int): of the live form, in pixels.
+        height (int): height of the live form, in pixels.
         purpose (str): purpose of the live form, as in "to explore the graph".
         carries (set[str]): names of the page's shared files to include in this output.
 
@@ -125,7 +125,7 @@ def bundle(view, page, title, purpose, carries=None):
 
     Args:
         view (object): with `widget`, `svg` and `height`.
-        page (Page): its live form without a kernel.
+        page (Page): the live form of the view without a kernel.
         title (str): text for screen readers.
         purpose (str): purpose of the live form, as in "to explore the graph".
         carries (set[str]): the page's shared files to include. Default: None, those that the notebook lacks.

@@ -23,22 +23,24 @@ _WIDEST = 44  # characters of a cell in the text table
 def summary(
     net: "Cell | str | PathLike[str] | Mapping[str, Parameter]", *inputs: Any, depth: int | None = None
 ) -> "Summary | Contents":
-    """The layers of a network as a table: what each returns, its Parameters and its arithmetic.
+    """Return a table of a network's layers, with the output shape, Parameters and FLOPs of each.
 
     The network is traced on shapes: nothing is computed and nothing compiled. Each row is a call of a Cell, in the
-    order of the calls, under the attributes that lead to it (``layer3.2.conv2``); of equal neighbours the first is
-    shown, and how many there are. A Cell that holds others has in its own row what it does beside them, so that both
-    columns of numbers add up to the totals. What a loop or branch over Tensors does is counted where it stands.
+    order of the calls, named by the path of attributes to it (``layer3.2.conv2``). Of equal neighbours only the first
+    has a row, with their number. The row of a Cell with sub-Cells excludes the numbers of the sub-Cells, so that both
+    columns of numbers add up to the totals. Operators in a loop or branch over Tensors count for the Cell that contains
+    the loop.
 
-    A checkpoint has no calls: of its file, or of what `load_checkpoint` returns, the Parameters are listed, with the
-    mean, spread and histogram of their values and how many are not finite.
+    A checkpoint, a file or the result of `load_checkpoint`, has no calls. Its table lists the Parameters, with the
+    mean, standard deviation and histogram of their values and the number of values that are not finite.
 
     Args:
-        net (Union[Cell, str, Path, Mapping[str, Parameter]]): The network, in the state that it has: `set_train` makes
-            a difference to Dropout. Or a checkpoint.
-        inputs: What it would be called with: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape
-            and dtype. One data set stands for the columns of its first batch, as many as `construct` takes.
-        depth (int): How many levels of Cells to show; what is deeper is added up. Default: None, all of them.
+        net (Union[Cell, str, Path, Mapping[str, Parameter]]): The network, or a checkpoint. A network is traced in its
+            current mode, training or evaluation, which matters to Dropout.
+        inputs: Inputs of the network: Tensors, arrays, or for a Tensor its shape (float32) or a pair of shape and
+            dtype. A single data set supplies the columns of its first batch, as many as `construct` takes.
+        depth (int): Number of levels of Cells in the table. Deeper Cells are added to the enclosing ones. Default:
+            None, all levels.
 
     Returns:
         Summary, or Contents of a checkpoint; a table in a notebook, text where it is printed.

@@ -1,4 +1,4 @@
-"""The style of a long table in a notebook: its head stays in sight, what is longer scrolls."""
+"""Style sheet of long tables in a notebook: the rows scroll, and the head stays visible."""
 
 STYLE: str = (
     "<style>.msnb .layers{max-height:520px;overflow:auto;width:fit-content;max-width:100%}"

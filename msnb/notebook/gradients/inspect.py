@@ -47,10 +47,10 @@ def inspect_gradients(
     Args:
         net (Cell): the network; it returns the input of `loss`, or the loss itself if `loss` is None. A Cell that
             trains (`nn.TrainOneStepCell`) is run as it is.
-        loss (Union[Cell, Callable]): from the network's output and the label to the loss. Default: None.
+        loss (Union[Cell, Callable]): function from the network's output and the label to the loss. Default: None.
         data (Union[Tensor, tuple, Dataset, Iterable]): a batch (`x`, or `(x, y)`), which is used in every step; or a
             dataset, or an iterable of batches, one for each step.
-        steps (int): how many steps. Default: 1.
+        steps (int): number of steps. Default: 1.
         optimizer (Cell): updates the Parameters between the steps. Default: None, no updates.
         level (str): "all" or "parameters", see `GradientMonitor`. Default: "all".
         tensors (Union[str, list, tuple]): tensors to record with all values, see `GradientMonitor`. Default: ().
@@ -78,9 +78,9 @@ def inspect_gradients(
     monitor = GradientMonitor(level, tensors, keep, memory, net)
     monitor.room = _ROOM
     monitor.recording.tells = False  # the view shows the findings instead
-    _release_previous(monitor.recording)
+    _release_previous_tensors(monitor.recording)
     with _restoring(net, optimizer), random_stream.preserve_streams():
-        step = _step_of(net, loss, optimizer)
+        step = _cached_step_function(net, loss, optimizer)
         with monitor:
             batches = _iterate_batches(data, steps)
             with Wait("looking at gradients, compiling first", _estimate_compile_seconds(net, level)):
@@ -95,7 +95,7 @@ def inspect_gradients(
     return GradientView(monitor.recording, height)
 
 
-def _release_previous(recording):
+def _release_previous_tensors(recording):
     """Release the full tensors of the previous recording, because they can be as large as a training step."""
     before = _holding[0]() if _holding else None
     if before is not None:
@@ -126,7 +126,7 @@ def _attach_graph(recording, step, batch):
     recording.attach(of_program(program), program.n_results, program.jaxpr)
 
 
-def _step_of(net, loss, optimizer):
+def _cached_step_function(net, loss, optimizer):
     """Return the function of one step, cached per network, loss and optimizer, so that it compiles once."""
     if isinstance(net, nn.TrainOneStepCell):
         return net.set_train()

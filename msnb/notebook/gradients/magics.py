@@ -15,7 +15,7 @@ _HELP = "write %ms_grad net, loss, (x, y)   or   %ms_grad loss_net(x, y)   or   
 
 @magics_class
 class GradientMagics(Magics):
-    """The magic of the gradient inspector."""
+    """The magic `%ms_grad`, the gradient inspector."""
 
     @no_var_expand
     @line_magic

@@ -26,7 +26,7 @@ def pack(recording: "Recording", findings: "list[Finding]") -> bytes:
 
     Args:
         recording (Recording): the recording.
-        findings (list[Finding]): its diagnoses.
+        findings (list[Finding]): the diagnoses of the recording.
     """
     rows = recording.rows()
     steps = _sample_steps(recording.steps, max(2, _CELLS // max(1, len(rows))), recording)
@@ -144,7 +144,7 @@ def tensor_of(recording: "Recording", kind: str, name: str) -> dict[str, Any]:
 
     Args:
         recording (Recording): the recording.
-        kind (str), name (str): of its row.
+        kind (str), name (str): kind and name of the tensor's row.
 
     Raises:
         KeyError: If it is not available.

@@ -132,15 +132,16 @@ def diff(
     names: tuple[str, ...] = ("old", "new"),
     height: int = HEIGHT,
 ) -> GraphView | Changes:
-    """Two networks, or two versions of one, side by side: what is the same, changed, removed and added. Each may be the
-    name of a file; a network beside a file is looked at in evaluation, as files have it. A file of Parameters alone,
-    ``"net.ckpt"`` or ``"net.safetensors"``, is compared with the Parameters of the other, value by value.
+    """Compare two networks, or two versions of one, side by side: equal, changed, removed and added nodes. Each can be
+    the name of a file. If one is a file, the other is traced in evaluation mode, because files have graphs of that
+    mode. If one is a file with Parameters only, ``"net.ckpt"`` or ``"net.safetensors"``, its values are compared with
+    the Parameters of the other.
 
     Args:
-        old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the one on the left.
-        new (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the one on the right.
-        inputs: the inputs that those of them which are no files would be called with; Parameters need none.
-        names (tuple[str]): what to call them. Default: ("old", "new").
+        old (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the network on the left.
+        new (Union[Cell, Callable, FuncGraph, ClosedJaxpr, str]): the network on the right.
+        inputs: the inputs of those networks that are no files; a comparison of Parameters needs none.
+        names (tuple[str]): names of the two networks in the view. Default: ("old", "new").
         height (int): height in pixels. Default: 560.
 
     Returns:

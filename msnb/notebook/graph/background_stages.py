@@ -50,7 +50,7 @@ class StageBuilder:
             work.start()
 
     def give_up(self) -> None:
-        """Do not show the stages in progress. A later request for one does not restart its computation."""
+        """Do not show the stages that are being computed. Later requests do not restart their computation."""
         self._awaited.clear()
 
     def _build_stage(self, name, show, complain):

@@ -173,7 +173,7 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
 
 
 def after_cell(result: Any) -> None:
-    """Update every view whose name refers to another network since a cell has run.
+    """Update every view whose name refers to another network after a cell has run.
 
     A view only shows a message if its network is older than the text of its cell, or if another cell bound the name.
     """

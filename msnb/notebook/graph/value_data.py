@@ -32,7 +32,7 @@ def value_data(
         sample (int): index on the first axis for pictures and table; None for a value without examples, such as a
             Parameter. Default: 0.
         labels (list[str]): tokens for the axes of attention. Default: None.
-        op (str): operator that computed it. Default: "".
+        op (str): operator that computed the value. Default: "".
 
     Returns:
         dict with ``title``, ``type``, and ``stats``, ``histogram``, ``pictures`` and ``table`` as far as they apply.
@@ -46,19 +46,19 @@ def value_data(
         return {**data, "note": "It has no elements." if not values.size else "It has no numbers to show."}
     if not values.ndim:
         return {**data, "number": number(values[()])}
-    wide = _sampled(values)
+    wide = _sample_elements(values)
     data["stats"] = statistics(wide)
     data["histogram"] = histogram(wide)
     has_samples = sample is not None and values.ndim > 1
     row = values[min(sample, len(values) - 1)] if has_samples else values
     data["samples"] = len(values) if has_samples else 1
     if values.dtype.kind != "c":
-        data["pictures"] = _pictures(np.asarray(row, np.float32), op, labels)
-    data["table"] = _table(row)
+        data["pictures"] = _draw_pictures(np.asarray(row, np.float32), op, labels)
+    data["table"] = _number_table(row)
     return data
 
 
-def _sampled(values):
+def _sample_elements(values):
     """Return the elements as float64; of a large array an evenly spaced sample."""
     flat = values.reshape(-1)
     flat = flat[:: -(-flat.size // _SAMPLE)]
@@ -94,22 +94,22 @@ def histogram(wide: np.ndarray) -> dict[str, Any] | None:
 
 
 # ---------------------------------------------------------------------- pictures
-def _pictures(row, op, labels):
+def _draw_pictures(row, op, labels):
     """Return the pictures of one example: channels, filters, attention heads, an image, a line."""
     finite = np.isfinite(row)
     top = float(np.abs(row[finite]).max(initial=0.0))
     if row.ndim == 1:
-        return {"kind": "line", "points": _reduced_line(row)} if row.size > 2 else None
+        return {"kind": "line", "points": _downsample_line(row)} if row.size > 2 else None
     if is_attention(row, op):
         maps = row.reshape(-1, *row.shape[-2:])[:_MAPS]
         tokens = labels if labels and len(labels) >= max(row.shape[-2:]) else None
-        images = [_png(_heat(grid, 1.0)) for grid in maps]
-        return {"kind": "attention", "images": images, "names": _indices("head", len(images)), "tokens": tokens}
+        images = [_encode_png(_heat_map_pixels(grid, 1.0)) for grid in maps]
+        return {"kind": "attention", "images": images, "names": _numbered_labels("head", len(images)), "tokens": tokens}
     if row.ndim == 3 and row.shape[0] == 3 and min(row.shape[1:]) >= 8:
         low, high = float(row[finite].min(initial=0)), float(row[finite].max(initial=0))
         colours = np.clip((np.moveaxis(row, 0, -1) - low) / ((high - low) or 1.0), 0, 1)
         image = np.round(255 * np.nan_to_num(colours)).astype(np.uint8)
-        return {"kind": "image", "images": [_png(image)], "names": ["image"], "top": number(top)}
+        return {"kind": "image", "images": [_encode_png(image)], "names": ["image"], "top": number(top)}
     grids = row.reshape(-1, *row.shape[-2:])
     if min(grids.shape[1:]) < 2 and len(grids) > 1:
         return None
@@ -117,7 +117,7 @@ def _pictures(row, op, labels):
     order = np.argsort(-energy, kind="stable")[:_MAPS] if len(grids) > 1 else [0]
     name = "channel" if len(grids) > 1 else "values"
     names = [f"{name} {index}" if len(grids) > 1 else name for index in order]
-    images = [_png(_heat(grids[index], top)) for index in order]
+    images = [_encode_png(_heat_map_pixels(grids[index], top)) for index in order]
     return {"kind": "maps", "images": images, "names": names, "top": number(top), "count": len(grids)}
 
 
@@ -128,13 +128,13 @@ def is_attention(row: np.ndarray, op: str) -> bool:
     return bool(np.allclose(row.sum(-1), 1.0, atol=1e-2))
 
 
-def _indices(name, count):
+def _numbered_labels(name, count):
     return [f"{name} {index}" for index in range(count)]
 
 
-def _heat(grid, top):
+def _heat_map_pixels(grid, top):
     """Return RGBA pixels: orange above zero, blue below, clear at zero, pink where a value is not finite."""
-    grid = _reduced(grid)
+    grid = _downsample(grid)
     finite = np.isfinite(grid)
     pixels = np.zeros((*grid.shape, 4), np.uint8)
     pixels[..., :3] = np.where((grid < 0)[..., None], _BELOW, _ABOVE)
@@ -143,7 +143,7 @@ def _heat(grid, top):
     return pixels
 
 
-def _reduced(grid):
+def _downsample(grid):
     """Reduce a grid to `_PIXELS` rows and columns. A block keeps its value farthest from zero, or NaN."""
     for axis in (0, 1):
         length = grid.shape[axis]
@@ -154,12 +154,12 @@ def _reduced(grid):
     return grid
 
 
-def _reduced_line(row):
+def _downsample_line(row):
     step = -(-row.size // 256)
     return [None if not np.isfinite(value) else float(f"{value:.4g}") for value in row[::step]]
 
 
-def _png(pixels):
+def _encode_png(pixels):
     """Return the base64 text of a PNG."""
     from PIL import Image
 
@@ -169,7 +169,7 @@ def _png(pixels):
 
 
 # ---------------------------------------------------------------------- numbers
-def _table(row):
+def _number_table(row):
     """Return {"lead", "rows", "columns", "cells"} of the last two axes, at index 0 of the others."""
     lead = max(row.ndim - 2, 0)
     grid = row[(0,) * lead]

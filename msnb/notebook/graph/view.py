@@ -45,7 +45,7 @@ class GraphView(Renewed):
         make (Callable): returns the graph of a stage from its name, on demand. Default: None.
         offered (tuple[str]): stages that `make` supports. Default: ().
         wait (Callable): returns the estimated seconds, see `StageBuilder`. Default: None, all are fast.
-        weights (Iterable[Parameter]): the Parameters whose values a reader may query. Default: (), no values.
+        weights (Iterable[Parameter]): the Parameters whose values the user may query. Default: (), no values.
         is_difference (bool): True if the first two graphs are two networks whose differences are drawn. Default:
             False, they are stages of one.
     """
@@ -112,7 +112,7 @@ class GraphView(Renewed):
 
     @property
     def colour(self) -> Any:
-        """The current colouring, which the reader can change."""
+        """The current colouring, which the user can change in the view."""
         return self._colour if self._widget is None else self._widget.colour
 
     @property
@@ -124,19 +124,19 @@ class GraphView(Renewed):
     def set_column(
         self, key: str, column: dict[Any, Any] | None, colour: bool = True, stage: str | None = None
     ) -> None:
-        """Lay values over a graph: to colour by, in the panel of each node, and as their sum or largest on a closed
-        scope. A view that is on screen takes them as they are, with what is open and selected; so does its saved form.
+        """Show a number per node: as its colour, in its panel, and as the sum or maximum on each closed scope. A view
+        on the screen is updated, and its open scopes and selected node stay; its saved form is updated, too.
 
         Args:
-            key (str): what the column is called by; one that is there already is replaced.
+            key (str): name of the column. An existing column of that name is replaced.
             column (Union[dict, None]): ``values``, one number per node in the order of ``graph.all_nodes()``, None for
-                a node without one; and, as wanted, ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
+                a node without one; and optionally ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
                 powers: 0.0004 s is 400 µs), ``note`` (words per node for its panel, or None), ``fold`` (``"sum"`` or
                 ``"max"`` of the nodes in a closed scope, default ``"sum"``) and ``scale`` (``"linear"`` or ``"log"``,
-                default ``"linear"``). None takes the column away.
-            colour (bool): whether a column that is new is what the boxes are coloured by from now on; where one is
-                replaced the reader's choice stays. Default: True.
-            stage (str): which of `graphs` it belongs to. Default: None, the first.
+                default ``"linear"``). None removes the column.
+            colour (bool): True to colour the boxes by a new column from now on. If a column is replaced, the reader's
+                choice of colours stays. Default: True.
+            stage (str): name of the graph in `graphs` that the column belongs to. Default: None, the first.
 
         Raises:
             ValueError: If there is not one value per node, or the key or a word in `column` is unknown.
@@ -392,7 +392,7 @@ class GraphView(Renewed):
             self._stage_builder.give_up()
 
     def _on_step_selected(self, change):
-        """Show the values of the step that the reader has selected."""
+        """Show the values of the step that the user has selected."""
         if self._values is not None and change["new"] in self._values.steps:
             self._values.select_step(change["new"])
             for stage, key in list(self._columns):
@@ -408,7 +408,7 @@ class GraphView(Renewed):
         return (tensor_html(parameter) if has_values else None) or "<p>It has no values yet: run the cell.</p>"
 
     def _on_stage_selected(self, change):
-        """Compute and show a stage that the reader has selected."""
+        """Compute and show a stage that the user has selected."""
         name = change["new"]
         if name not in self.graphs:
             self._stage_builder.ask(name, self._add_stage, self._show_error)
@@ -435,8 +435,8 @@ class GraphView(Renewed):
 
         Args:
             func_graph (FuncGraph): the new graph.
-            stage (str): its name. Default: None, that of the previous graph.
-            make (Callable): returns its other stages. Default: None, it has none.
+            stage (str): name of the new graph. Default: None, the name of the previous graph.
+            make (Callable): returns the other stages of the program from their names. Default: None, there are none.
             offered (tuple[str]): stages that `make` supports. Default: ().
             wait (Callable): as in the constructor. Default: None.
             weights (Iterable[Parameter]): as in the constructor. Default: ().
@@ -577,7 +577,7 @@ class GraphView(Renewed):
         In the page, the address of a box is that of the page with its name behind "#": ``net.html#layer1.0.conv``.
 
         Args:
-            path (Union[str, Path]): where to.
+            path (Union[str, Path]): path of the file.
 
         Raises:
             ValueError: If the suffix is none of these.

@@ -16,7 +16,7 @@ def label(file: str) -> str | None:
 
 
 def ids() -> Any:
-    """Return {label: cell id} of the cells that ran and whose front end sends ids."""
+    """Return {label: cell id} of the cells that have run, if the front end sends ids."""
     counts = _execution_counts()
     return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
 
@@ -34,7 +34,7 @@ def running_line() -> tuple[int, int]:
 
 
 def files_of(cell: str | None) -> list[str]:
-    """Return the files of all texts that a cell has run with, oldest first."""
+    """Return the source files of all versions of a cell that have run, oldest first."""
     return [file for file, other in _ids.items() if other == cell] if cell is not None else []
 
 

@@ -66,11 +66,11 @@ class Scope:
         if self.options is not None:  # %%timeit begins anew in every round
             return
         if options.device:
-            self._set(device_target=options.device)
+            self._set_until_end(device_target=options.device)
         if options.mode:
-            self._set(mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode])
+            self._set_until_end(mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode])
         if options.check:
-            self._set(check_indices=True)
+            self._set_until_end(check_indices=True)
         if options.api:
             api_generations.share(int(options.api))
         self.options = options
@@ -82,7 +82,7 @@ class Scope:
         """The generation of the cell's imports."""
         return int(self.options.api) if self.options.api else alias.api()
 
-    def _set(self, **setting):
+    def _set_until_end(self, **setting):
         ((key, value),) = setting.items()
         before = getattr(context._state, key)
         context.set_context(**setting)
@@ -102,7 +102,7 @@ class Scope:
         for show in shows:
             try:
                 show()
-            except Exception:  # the cell itself is done; what could not be shown must not break the shell's loop
+            except Exception:  # a failure to show graphs must not break the shell's loop
                 get_ipython().showtraceback()
 
 
@@ -206,18 +206,18 @@ class _CellEvents:
 
     def install(self):
         """Register the event handlers."""
-        for event, act in self._handlers():
+        for event, act in self._handlers_by_event():
             self.shell.events.register(event, act)
 
     def uninstall(self):
         """Unregister the event handlers, and close the scope of the running cell."""
-        for event, act in self._handlers():
+        for event, act in self._handlers_by_event():
             if act in self.shell.events.callbacks.get(event, ()):
                 self.shell.events.unregister(event, act)
         if _scopes:
             _close_scope(_scopes[0])
 
-    def _handlers(self):
+    def _handlers_by_event(self):
         # not `pre_run_cell` and `post_run_cell` alone, which a front end's silent cells do not have
         return (
             ("pre_execute", self._on_pre_execute),

@@ -10,11 +10,11 @@ from msnb.notebook.kernel.cell_names import shell
 
 _views_of_cells = {}  # cell id -> (execution count, views)
 _followed = weakref.WeakSet()  # views of files that a cell may have written to
-_changed = weakref.WeakSet()  # views whose output in the notebook is older than they are
+_changed = weakref.WeakSet()  # views that have changed since their output was saved in the notebook
 
 
 def changed(view: Any) -> None:
-    """Mark a view whose saved output is out of date; it is written at the end of the cell."""
+    """Mark the saved output of a view as outdated. It is written again at the end of the cell."""
     _changed.add(view)
 
 
@@ -24,7 +24,7 @@ def follow(view: Any) -> None:
 
 
 def write(_: Any = None) -> None:
-    """Update the saved outputs of changed views. Event handler at the end of each cell."""
+    """Write the saved outputs of changed views. This is an event handler that runs at the end of each cell."""
     for view in list(_followed):
         view.refresh()
     for view in list(_changed):

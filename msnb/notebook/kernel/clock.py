@@ -30,7 +30,7 @@ class Clock:
 
 
 def _union_length(spans):
-    """Return the length of the union of spans. JAX reports a trace within a trace twice."""
+    """Return the length of the union of (start, end) pairs. JAX reports a trace within a trace twice."""
     total, reached = 0.0, float("-inf")
     for start, end in sorted(spans):
         total += max(0.0, end - max(start, reached))

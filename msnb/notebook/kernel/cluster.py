@@ -24,7 +24,7 @@ _WAIT = 120  # seconds for processes to start, and to find one another
 
 @magics_class
 class ClusterMagics(Magics):
-    """Magic for programs of several processes."""
+    """The magic `%ms_cluster`, for programs of several processes."""
 
     _cluster: Any = None
     _client: Any = None
@@ -106,7 +106,7 @@ class ClusterMagics(Magics):
         print(self._describe_lost() or f"{many} one program: %%px runs a cell in each.")
 
     def _describe_lost(self):
-        """Return a sentence about processes that have exited by themselves, "" if there are none."""
+        """Return a sentence about processes that `stop` has not ended but that have exited, "" if there are none."""
         number = 0 if self._cluster is None else self._cluster.n
         lost = [str(rank) for rank in range(number) if rank not in self._client.ids]
         if not lost:

@@ -32,7 +32,10 @@ def last() -> Any:
 
 @contextlib.contextmanager
 def _shortened_syntax_error(error, tb):
-    """Reduce the traceback of a refused construct to the user's frames. IPython takes it from the exception itself."""
+    """Context manager that reduces the traceback of a refused construct to the user's frames.
+
+    IPython reads the traceback from the exception itself.
+    """
     if not concerns(error, tb):
         yield
         return
@@ -96,7 +99,7 @@ def _render_with_notes(shell, error, tb, tb_offset, notes):
     """Return IPython's rendering of a traceback, with notes before the last line, which names the error."""
     lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
     sentence = sentence_from_callback(error)
-    end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # the sentence, and what is noted on the error itself
+    end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # before the sentence and the error's own notes
     return [*lines[:end], *(f"{note}\n" for note in notes), *([sentence] if sentence else lines[end:])]
 
 

@@ -20,13 +20,13 @@ def files_to_include(names):
     """Return the subset of files that the new output must include, because no other output surely has them.
 
     Args:
-        names (Iterable[str]): of the files that the output's page needs.
+        names (Iterable[str]): names of the files that the page in the output needs.
 
     Returns:
         set[str].
     """
     here = _running_cell_key()
-    # Colab gives each output a window of its own, and no output finds what another has
+    # Colab shows each output in a separate frame, which can't read files of other outputs
     if here is None or "google.colab" in sys.modules:
         return set(names)
     events = cell_names.shell().events

@@ -36,7 +36,7 @@ OPTIONS = {
 _SWITCHES = ("on", "off")
 
 
-def _choice_of(what, names):
+def _choice_parser(what, names):
     def choose(text):
         names_by_lower = {name.lower(): name for name in names}
         if text.lower() not in names_by_lower:
@@ -57,14 +57,14 @@ class MindSporeMagics(Magics):
     @argument(
         "-m",
         "--mode",
-        type=_choice_of("mode", MODES),
+        type=_choice_parser("mode", MODES),
         metavar="graph|pynative",
         help="Run this cell in GRAPH or in PYNATIVE mode.",
     )
     @argument(
         "-d",
         "--device",
-        type=_choice_of("device", (*DEVICES, "Ascend")),
+        type=_choice_parser("device", (*DEVICES, "Ascend")),
         metavar="CPU|GPU|TPU",
         help="Run this cell on this kind of device.",
     )
@@ -75,7 +75,7 @@ class MindSporeMagics(Magics):
     )
     @argument(
         "--api",
-        type=_choice_of("generation", GENERATIONS),
+        type=_choice_parser("generation", GENERATIONS),
         metavar="1|2",
         help="What names mean where MindSpore r1.1 (1) and MindSpore 2 (2) disagree. The names that this cell imports "
         "keep it; what all cells share, the methods of Tensors, follows the last cell that says --api.",
@@ -94,7 +94,9 @@ class MindSporeMagics(Magics):
             net(x)
         """
         options = parse(self.mindspore_cell, line)
-        if cell_text is None:  # the first line of a cell that runs as it stands, see notebook/kernel/rewrite_imports.py
+        if (
+            cell_text is None
+        ):  # the first line of a cell whose body runs unchanged, see notebook/kernel/rewrite_imports.py
             self._begin_cell(options)
         else:
             self._run_text(options, cell_text)

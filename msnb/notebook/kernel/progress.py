@@ -52,7 +52,7 @@ class NotebookLine:
 
 
 def _format_line(sentences, parts, share, curve):
-    # what has one width comes first: a narrow window then breaks the row in the same place each time
+    # items of constant width come first, so that a narrow window always breaks the line at the same position
     above = "".join(f'<div style="opacity:.72">{escape(text)}</div>' for text in sentences)
     spans = "".join(f"<span>{escape(part)}</span>" for part in parts)
     return (

@@ -75,7 +75,7 @@ class Imports(ast.NodeTransformer):
         return [ast.copy_location(new, node) for name in node.names for new in self._rewrite_import(name)]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
-        if node.level or not _is_ours(node.module or ""):
+        if node.level or not _is_mindspore_module(node.module or ""):
             return node
         module, statements = self._rename_module(node.module), []
         names = [a for a in node.names if a.name != "__version__" or module != "msnb"]
@@ -86,7 +86,7 @@ class Imports(ast.NodeTransformer):
         return [ast.copy_location(new, node) for new in statements]
 
     def _rewrite_import(self, alias):
-        if not _is_ours(alias.name):
+        if not _is_mindspore_module(alias.name):
             return [ast.Import([alias])]
         if alias.name == "mindspore":
             return [ast.ImportFrom("msnb.alias", [_with_bound_name(self.top, alias)], 0)]
@@ -103,7 +103,7 @@ class Imports(ast.NodeTransformer):
         return self.root + module[len("mindspore") :]
 
 
-# Generation -> (the package that has its modules, what `mindspore` itself is in msnb.alias).
+# Generation -> (package of its modules, name in msnb.alias that `mindspore` is bound to).
 _ROOTS = {1: ("msnb", "mindspore"), 2: ("msnb.mindspore2", "mindspore2")}
 
 
@@ -113,5 +113,5 @@ def _with_bound_name(name, alias):
     return ast.alias(name, None if bound == name else bound)
 
 
-def _is_ours(module):
+def _is_mindspore_module(module):
     return module.split(".", 1)[0] == "mindspore"

@@ -18,7 +18,7 @@ _MONITOR = ("msnb.dataset.engine.execution.monitor", "Monitor")
 
 @magics_class
 class PipelineMagics(Magics):
-    """The magics for data pipelines."""
+    """The magics `%ms_pipeline` and `%%ms_pipeline`, for data pipelines."""
 
     @no_var_expand
     @magic_arguments("%ms_pipeline")

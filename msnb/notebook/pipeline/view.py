@@ -41,7 +41,7 @@ class PipelineView:
         dataset (Dataset): The pipeline.
 
     Attributes:
-        monitor (Monitor): The figures.
+        monitor (Monitor): The measured times and throughputs.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -58,7 +58,7 @@ class PipelineView:
     def __enter__(self) -> Self:
         self.monitor.__enter__()
         self._ended.clear()
-        self._thread = threading.Thread(target=self._run_updates, name="msnb-pipeline-view", daemon=True)
+        self._thread = threading.Thread(target=self._update_until_closed, name="msnb-pipeline-view", daemon=True)
         self._display_handle = _display_view(self)
         self._thread.start()
         return self
@@ -72,7 +72,7 @@ class PipelineView:
         if self._display_handle is not None:  # the saved notebook keeps the last picture
             self._display_handle.update(self)
 
-    def _run_updates(self):
+    def _update_until_closed(self):
         while not self._ended.wait(_EVERY):
             self._update()
 

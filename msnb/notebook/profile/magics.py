@@ -18,7 +18,7 @@ _PROFILE = ("msnb.insight.profile.result", "Profile")
 
 @magics_class
 class ProfileMagics(Magics):
-    """The magics of the profiler."""
+    """The magics `%ms_profile` and `%%ms_profile`."""
 
     @no_var_expand
     @magic_arguments("%ms_profile")

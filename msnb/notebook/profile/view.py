@@ -21,11 +21,11 @@ _HEIGHT = 760
 
 
 def view(profile: Profile, height: int = _HEIGHT) -> "ProfileView":
-    """A profile, to look at in a notebook.
+    """Return a notebook view of a profile.
 
     Args:
-        profile (Profile): as `msnb.insight.profile.profile` or `Profiler.analyse` returns it.
-        height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 760.
+        profile (Profile): the result of `msnb.insight.profile.profile` or `Profiler.analyse`.
+        height (int): height in pixels of the saved form; the live form is as high as its content. Default: 760.
 
     Returns:
         ProfileView.

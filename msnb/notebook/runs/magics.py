@@ -15,7 +15,7 @@ from msnb.notebook.runs.view import RunsView, runs
 
 @magics_class
 class RunsMagics(Magics):
-    """The magic of runs."""
+    """The magic `%ms_runs`."""
 
     @no_var_expand
     @magic_arguments("%ms_runs")

@@ -34,7 +34,7 @@ def runs(
     All of them share one selection.
 
     Args:
-        folder (Union[str, Path]): where the runs are, of `msnb.record`, `SummaryCollector`, or MindSpore. Default:
+        folder (Union[str, Path]): the folder with the runs of `msnb.record`, `SummaryCollector`, or MindSpore. Default:
             "runs".
         target (str): the metric that ranks them. Default: None, one that most of them have.
         goal (str): "minimize" or "maximize" it. Default: None, derived from the metric's name.
@@ -98,7 +98,7 @@ class RunsView(Renewed):
 
     @property
     def selected(self) -> list[Run]:
-        """The runs that the reader has selected."""
+        """The runs that the user has selected in the view."""
         names = [] if self._widget is None else self._widget.chosen
         return [self.runs[name] for name in names if name in self.runs]
 
@@ -106,7 +106,7 @@ class RunsView(Renewed):
     def payload(self) -> bytes:
         """The serialized data of the live view."""
         with self._lock:
-            return packed(self._content())
+            return packed(self._build_content())
 
     _widget_class = staticmethod(_widget_class)
 
@@ -134,12 +134,12 @@ class RunsView(Renewed):
         self._displayed_version = self.runs.changes
         cell_views.changed(self)
         if self._widget is not None:
-            self._widget.payload = packed(self._content())
+            self._widget.payload = packed(self._build_content())
 
     def svg(self) -> str:
         """Return the runs as a still picture: parallel coordinates, and the best of them."""
         with self._lock:
-            return to_svg(self._content())
+            return to_svg(self._build_content())
 
     def html(self) -> str:
         """Return the interactive view as a page that needs no kernel, no network and no other file."""
@@ -152,7 +152,7 @@ class RunsView(Renewed):
 
     def __repr__(self) -> str:
         with self._lock:
-            return to_text(self._content())
+            return to_text(self._build_content())
 
     _purpose = "explore the runs"
 
@@ -166,7 +166,7 @@ class RunsView(Renewed):
 
     def _build_bundle(self, carries):
         with self._lock:
-            self._cached_content = self._content()
+            self._cached_content = self._build_content()
             try:
                 output = super()._build_bundle(carries)
             finally:
@@ -175,13 +175,13 @@ class RunsView(Renewed):
             self._start_thread()
         return output
 
-    def _content(self):
+    def _build_content(self):
         return self._cached_content or of_runs(self.runs, self._target, self._goal)
 
     def _build_page(self, is_standalone=False):
         # a standalone file is written once, so it may take longer
         with self._lock:
-            content = dict(self._content())
+            content = dict(self._build_content())
             if content["target"] is not None and (is_standalone or len(self.runs) <= _AT_ONCE):
                 content["importance"] = self._cached_importance(content["target"], is_standalone)
             content["compared"] = self._last_comparison

@@ -1,3 +1,3 @@
-"""Re-export module: where r1.1 keeps the gradients of operators; here they are those of their kernels."""
+"""Package of r1.1's `mindspore.ops._grad`, the gradients of operators. Here each kernel defines its own gradient."""
 
 from msnb.ops._grad import grad_base as grad_base

@@ -1,4 +1,6 @@
-"""Re-export module: MindSpore 2's path of generated operators and functions. Here it has all others, too."""
+"""Re-export module of MindSpore 2's `mindspore.ops.auto_generate`: all operators and functions, not only generated
+ones.
+"""
 
 from typing import Any
 
