@@ -14,7 +14,7 @@ WORLD_GROUP_OF = {"hccl": HCCL_WORLD_COMM_GROUP, "nccl": NCCL_WORLD_COMM_GROUP, 
 
 
 class Backend(str):
-    """Name of a communication library, in lower case: ``Backend("HCCL") == "hccl"``.
+    """Name of a communication library, converted to lower case: ``Backend("HCCL") == "hccl"``.
 
     Raises:
         TypeError: If `name` is not a str.
@@ -47,12 +47,12 @@ _groups = {}
 
 
 def _is_initialized() -> bool:
-    """Return True if ``init`` was called. MindSpore 2 has this name."""
+    """Return True if ``init`` was called. MindSpore 2 has this function."""
     return GlobalComm.INITED
 
 
 def world_size():
-    """Return the number of processes."""
+    """Return the number of processes that run this program."""
     return _processes.world().size
 
 

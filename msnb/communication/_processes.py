@@ -144,7 +144,7 @@ def _local_device_ids(requested):
 
 
 def leave() -> None:
-    """End the communication that :func:`join` started."""
+    """Disconnect this process from the others, which :func:`join` connected."""
     global _joined
     if _joined.size > 1:
         jax.distributed.shutdown()

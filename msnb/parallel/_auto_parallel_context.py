@@ -1,4 +1,6 @@
-"""The object through which r1.1 code reads and writes parallel settings, which ``msnb.context`` stores."""
+"""Get and set parallel settings as r1.1 code does, through one object with a pair of methods per setting.
+`msnb.context` stores the settings.
+"""
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Each, NonNegInt, check
@@ -8,7 +10,9 @@ _GETTERS = {key: f"get_{key}" for key in _SETTINGS.rows} | {"auto_parallel_searc
 
 
 class _AutoParallelContext:
-    """``get_<setting>()``, ``set_<setting>(value)`` and ``get_<setting>_is_set()`` for every parallel setting."""
+    """Object with the methods ``get_<setting>()``, ``set_<setting>(value)`` and ``get_<setting>_is_set()`` for every
+    parallel setting.
+    """
 
     def __init__(self):
         self._sizes, self._fused = {}, False

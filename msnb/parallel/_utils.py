@@ -92,7 +92,7 @@ def _get_device_num():
 
 
 def _get_global_rank():
-    """Return the number of this device: 0 in stand-alone mode, otherwise the context's value or the process's rank."""
+    """Return the rank of this device: 0 in stand-alone mode, otherwise the context's value or the process's rank."""
     if _get_parallel_mode() == ParallelMode.STAND_ALONE:
         return 0
     return _SETTINGS.values.global_rank if "global_rank" in _SETTINGS.assigned else get_rank()

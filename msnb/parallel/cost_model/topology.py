@@ -12,7 +12,7 @@ BETWEEN = 12.0  # cost of a byte between hosts relative to one inside a host, as
 
 
 def search_axes(devices: int) -> dict[str, tuple[str, ...]]:
-    """Return the axes of the search, each as a tuple of axes of the device mesh.
+    """Return the mesh axes that the search for strategies uses, each as a tuple of axes of the device mesh.
 
     With several hosts these are the hosts and the devices inside each. Otherwise there are two axes of similar size.
 
@@ -30,7 +30,7 @@ def search_axes(devices: int) -> dict[str, tuple[str, ...]]:
 
 
 def make_cost_model(names: dict[str, tuple[str, ...]], devices: int) -> MeshCostModel:
-    """Return the cost model of the axes.
+    """Return a cost model for the mesh axes of the search.
 
     Args:
         names (dict[str, tuple[str, ...]]): The axes, see `search_axes`.
@@ -59,6 +59,6 @@ def _count_hosts(devices: int) -> int:
 
 
 def _count_leading_factors(devices, fits):
-    """Return how many leading prime factors of `devices` have the largest product that fits."""
+    """Return the largest n for which `fits` accepts the product of the first n prime factors of `devices`."""
     primes = prime_factors(devices)
     return max((n for n in range(1, len(primes)) if fits(math.prod(primes[:n]))), default=0)

@@ -48,20 +48,20 @@ class MeshCostModel:
         return max((self.weights[a] for a in axes), default=0.0) * self._sent_share(axes) * size
 
     def transfer_cost(self, before: Layout, after: Layout, size: float, shape: tuple[int, ...]) -> float:
-        """Return the weighted bytes that resharding a value sends.
+        """Return the cost of changing a value's layout: the bytes that each device sends, times the cost of a byte.
 
         Args:
-            before (Layout): Its layout.
+            before (Layout): Layout of the value.
             after (Layout): The requested layout.
-            size (float): Its bytes.
-            shape (tuple[int, ...]): Its shape; shards must be equal at each step.
+            size (float): Size of the value in bytes.
+            shape (tuple[int, ...]): Shape of the value; shards must be equal at each step.
         """
         if before == after:
             return 0.0
         return self._shortest_paths(before, shape)[after][0] * size
 
     def layout_path(self, before: Layout, after: Layout, shape: tuple[int, ...]) -> list[Layout]:
-        """Return the layouts on the path from `before` to `after`, without `before`."""
+        """Return the layouts on the cheapest path from `before` to `after`, without `before`."""
         path: list[Layout] = []
         predecessors, layout = self._shortest_paths(before, shape), after
         while layout is not None and layout != before:
@@ -72,8 +72,8 @@ class MeshCostModel:
     def transfer_steps(
         self, before: Layout, after: Layout, shape: tuple[int, ...]
     ) -> list[tuple[str, tuple[str, ...], float]]:
-        """Return (kind, axes, sent share of the value's bytes per device) of each step that sends between two
-        layouts.
+        """Return (kind, axes, share) of each communication step between two layouts. `share` is the number of bytes
+        that a device sends, divided by the size of the value.
         """
         transfers, layout = [], before
         for step in self.layout_path(before, after, shape):
@@ -120,7 +120,7 @@ class MeshCostModel:
     def _neighbors(
         self, layout: Layout, shape: tuple[int, ...], layouts: list[Layout]
     ) -> Iterator[tuple[Layout, float]]:
-        """Iterate over (layout, cost per byte) of the layouts that are one step away."""
+        """Iterate over (layout, cost per byte) of the layouts that one step of communication can reach."""
         shards_per_axis, shards = self._shards_per_axis(layout), self.count_shards(layout)
         free = [a for a in self.sizes if not any(a in axes for axes in layout)]
         for index, axes in enumerate(layout):

@@ -24,7 +24,7 @@ class Collective(NamedTuple):
     Attributes:
         kind (str): "all-reduce", "all-gather", "reduce-scatter", "all-to-all" or "collective-permute".
         devices (int): Number of devices in one group.
-        bytes (float): Bytes that each of them sends, in all runs.
+        bytes (float): Bytes that each device sends, in all runs.
         times (int): Number of runs.
     """
 

@@ -1,4 +1,4 @@
-"""A traced graph as one list of JAX equations, with calls of operators and Cells inlined.
+"""Flatten a traced graph to one list of JAX equations, with calls of operators and Cells inlined.
 
 Loops and branches remain one equation each, and so do recomputed Cells.
 """
@@ -38,7 +38,7 @@ class Value:
 
 
 class Equation(NamedTuple):
-    """One equation.
+    """An equation of JAX: a primitive applied to inputs.
 
     Attributes:
         primitive (jax.extend.core.Primitive): The primitive.
@@ -61,7 +61,7 @@ class Equation(NamedTuple):
 
 
 class InlinedCall(NamedTuple):
-    """A call of the graph that was inlined.
+    """A call in the traced graph that was replaced by the equations of its body.
 
     Attributes:
         inputs (list): Its arguments: `Value`, or a constant.

@@ -1,4 +1,4 @@
-"""Calls of operators in a graph, with the names that r1.1 gives them."""
+"""Find the calls of operators in a graph, with the names that r1.1 gives them."""
 
 import re
 from collections import Counter, defaultdict
@@ -19,7 +19,7 @@ _LIST_INDEX = re.compile(r"-CellList/\d+-")
 
 
 class OperatorCall(NamedTuple):
-    """A call of an operator in the program as written.
+    """A call of an operator that the user's program contains.
 
     Attributes:
         name (str): Its name in r1.1, ``Default/network-Net/MatMul-op1``.
@@ -33,12 +33,12 @@ class OperatorCall(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """The name without the number."""
+        """Scope of the call: its name without ``-op`` and the number."""
         return self.name.rpartition("-op")[0]
 
     @property
     def meaning(self) -> Any:
-        """The operator with its attributes and marks, see `core.names.Meaning`."""
+        """Operator and attributes of the call, see `core.names.Meaning`."""
         return self.eqn.params["name"].meaning
 
     @property
@@ -48,8 +48,8 @@ class OperatorCall(NamedTuple):
 
 
 def iterate_equations(jaxpr: Any) -> Iterator[Any]:
-    """Iterate over the equations of a graph, with recomputed Cells inlined and their variables replaced by the graph's
-    own.
+    """Iterate over the equations of a graph. Recomputed Cells are inlined, and their variables are replaced by
+    variables of the graph.
     """
     replacements: dict[Any, Any] = {}
 
@@ -94,7 +94,7 @@ def operator_calls(jaxpr: Any) -> Iterator[OperatorCall]:
 
 
 def network_calls(jaxpr: Any) -> list[OperatorCall]:
-    """Return the calls of a network as r1.1 counts them.
+    """Return the operator calls that r1.1 counts as a network's own.
 
     In a training step these are the calls that gradients are taken through, without the optimizer's. A call that is
     computed once by itself and once for a gradient counts once.
@@ -131,7 +131,9 @@ def count_operators(jaxpr: Any) -> int:
 
 
 def _transforms_of_call(eqn):
-    """Return the transformations around a call that the program was written with, or None for any other equation."""
+    """Return the transformations around an operator call that the user's program contains, or None for any other
+    equation.
+    """
     if not isinstance(eqn.params.get("name"), GraphName):
         return None
     transforms = set(parse(str(eqn.source_info.name_stack))[1])

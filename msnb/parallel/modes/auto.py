@@ -38,7 +38,7 @@ SEARCHES = {"dynamic_programming": dynamic_programming, "recursive_programming":
 
 
 class Auto(SemiAuto):
-    """Partitioner of a program by a search; see `SemiAuto` for the arguments.
+    """Select the shardings of a program by a search; see `SemiAuto` for the arguments.
 
     Attributes:
         problem (Problem): The search problem, after the first call of `places`.
@@ -161,7 +161,7 @@ def clear_plan() -> None:
 
 
 def find_plan(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[str, tuple[str, ...]]] | None:
-    """Return (problem, choice, device mesh axes for each of its axes) of the plan that fits a program, or None."""
+    """Return (problem, choice, device mesh axes for each search axis) of the plan that fits a program, or None."""
     for plan_problem, chosen in _plans:
         sizes = plan_problem.cost_model.sizes
         if math.prod(sizes.values()) == devices and _describe_graph(plan_problem) == _describe_graph(problem):
@@ -201,7 +201,7 @@ def written_outputs(program: Any) -> dict[int, int]:
 
 
 def _constrain_form(form, problem, choices, make_sharding, output_layouts):
-    """Return a form of the program with its equations constrained to `choices`."""
+    """Return `form`, a function that computes the program, with its equations constrained to `choices`."""
 
     def run(params, extra, arrays):
         leaves, tree = jax.tree.flatten((params, extra, arrays))
@@ -218,9 +218,10 @@ def _constrain_form(form, problem, choices, make_sharding, output_layouts):
 
 
 def _match_choices(searched, choices, graph):
-    """Return the choices for the inputs and equations of a form of a program, None for those that only the form has.
+    """Return the choice for each input and equation of `graph`, a variant of the searched program; None for those that
+    only the variant has.
 
-    A form adds equations for its extra outputs, such as the check of labels, between the program's own equations.
+    A variant adds equations for its extra outputs, such as the check of labels, between the program's own equations.
     """
     count, value_numbers = len(searched.inputs), {id(value): i for i, value in enumerate(searched.inputs)}
     output_numbers, equation_numbers = {}, defaultdict(deque)

@@ -61,7 +61,7 @@ class Replicas:
 
 
 class DataParallel(Replicas):
-    """Partitioner that splits the batch axis of arguments over the devices of one process; see `Replicas`."""
+    """Split the batch axis of arguments over the devices of one process; see `Replicas`."""
 
     def within(self, value: Any) -> Any:
         """Return the shape and type of one device's batch of an argument; see `core.spreading`."""
@@ -90,7 +90,7 @@ class DataParallel(Replicas):
 
 
 def _shard_form(form, mesh, argument_specs, error_index):
-    """Return a function of global arrays that runs `form`, a graph of one device's arrays, on each device.
+    """Return a function of global arrays that runs `form`, a function of one device's arrays, on each device.
 
     Results of the devices are combined: a scalar becomes the mean, an array with more axes is concatenated along the
     first, and the error code at `error_index` is the maximum.

@@ -1,4 +1,4 @@
-"""Strategies of a program, and the layouts of its Parameters and arguments, in the form of r1.1.
+"""Report the strategies of a program, and the layouts of its Parameters and arguments, in r1.1's form.
 
 A layout is ``(device matrix, tensor map, slice shape, 0, True, group)``. The tensor map has for each axis the device
 axis that shards it, counted from the last one, or -1. The group names the devices that have the same slice if a
@@ -27,7 +27,7 @@ class ShardedCall(NamedTuple):
 
     Attributes:
         name (str): Its name in r1.1, ``Default/network-Net/MatMul-op1``.
-        strategy (tuple): For each input a tuple with a number for each axis.
+        strategy (tuple): For each input a tuple of the number of shards along each axis.
         shardings (OpShardings): The shardings of its inputs and outputs.
         inputs (list): Its inputs in the graph: variables, or literals.
         operator (str): Name of the operator.
@@ -152,7 +152,7 @@ def _add_group(layout, devices):
 
 
 def _sensitivity_layouts(program, devices):
-    """Iterate over (input index, layout) for the inputs that are constrained to the sharding of a call's output."""
+    """Iterate over (input index, layout) for the inputs that must be sharded like a call's output."""
     jaxpr = program.jaxpr.jaxpr
     numbers = {v: i for i, v in enumerate(jaxpr.invars) if program.inputs[i][0] not in ("param", "random")}
     constrained = {}

@@ -22,7 +22,7 @@ from msnb.parallel.modes.data_parallel import RANK, Replicas
 
 
 class Processes(Replicas):
-    """Partitioner of a program over the connected processes."""
+    """Define how each connected process runs a program on its own examples."""
 
     def __init__(self) -> None:
         super().__init__(world_size())

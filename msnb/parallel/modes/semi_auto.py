@@ -30,7 +30,7 @@ from msnb.parallel.sharding.strategy_file import StrategyFile
 
 
 class SemiAuto:
-    """Partitioner of a program by the strategies of its operators.
+    """Shard a program by the strategies of its operators.
 
     Args:
         devices (int): Number of devices.

@@ -1,4 +1,4 @@
-"""Common subexpressions of a graph: results that are computed from equal operands, which XLA stores once."""
+"""Find common subexpressions of a graph: results that are computed from equal operands, which XLA stores once."""
 
 import itertools
 from typing import Any
@@ -8,7 +8,7 @@ from msnb.parallel.graph.flatten_jaxpr import Equation, FlatGraph, Value, flatte
 
 
 def first_equal_results(equation: Equation) -> list[int]:
-    """Return for each result of an equation with a nested graph the index of the first equal result.
+    """Return, for each result of a loop or `shard_map`, the index of the first result that has the same value.
 
     Args:
         equation (Equation): A loop or a `shard_map`.
@@ -30,7 +30,7 @@ def _first_indices(numbers: list[Any]) -> list[int]:
 
 
 def _number_results(graph: FlatGraph) -> list[Any]:
-    """Return a number for each result of a graph; results of equal expressions have the same number."""
+    """Number the results of a graph; results of equal expressions get the same number."""
     fresh = itertools.count()
     numbers: dict[int, int] = {id(value): next(fresh) for value in graph.inputs}
     number_of: dict[Any, int] = {}

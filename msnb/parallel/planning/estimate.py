@@ -1,4 +1,4 @@
-"""Predicted costs of a solution on given hardware: communication, operations and step time."""
+"""Predict the costs of a solution on given hardware: communication, operations and step time."""
 
 import math
 from collections import defaultdict
@@ -11,7 +11,7 @@ from msnb.parallel.search.choice_problem import Choice, Edge, Problem, holds_gra
 
 
 class Sent(NamedTuple):
-    """One predicted communication operation.
+    """A predicted communication operation of a step.
 
     Attributes:
         kind (str): As in `msnb.parallel.graph.collective_stats.KINDS`.
@@ -27,7 +27,7 @@ class Sent(NamedTuple):
 
 
 class Time(NamedTuple):
-    """Seconds of a step.
+    """Predicted times of a step, in seconds.
 
     Attributes:
         step (float): Duration of the step.
@@ -82,12 +82,12 @@ def _resharding_steps(problem, edge, layouts):
 
 
 def operations(problem: Problem, chosen: list[int]) -> float:
-    """Return the arithmetic operations of each device."""
+    """Return the number of arithmetic operations that each device computes."""
     return sum(choice.operations for choice in _selected_choices(problem, chosen))
 
 
 def least_time(problem: Problem, hardware: Hardware) -> float:
-    """Return the seconds of a program's products on one device at its peak."""
+    """Return the time in seconds that a program's matrix products take on one device at its peak."""
     first, seconds = len(problem.graph.inputs), 0.0
     for node, equation in zip(problem.nodes[first:], problem.graph.equations, strict=False):
         if is_product(equation) or holds_graph(equation):
@@ -109,8 +109,8 @@ def step_time(
     becomes available while the links are busy is sent without additional latency, like fused all-reduces.
 
     Args:
-        problem (Problem): The choices.
-        chosen (list[int]): One for each node.
+        problem (Problem): The search problem.
+        chosen (list[int]): Index of the selected choice for each node.
         hardware (Hardware): The hardware.
         efficiency (float): Share of the peak that products reach.
         loop_times (Mapping): {node: (seconds of computation, seconds of communication)} of nodes that alternate between
@@ -155,7 +155,7 @@ class _Links:
         self._free = self.busy = 0.0
 
     def send(self, operations: list[Sent], ready: float) -> float:
-        """Return the arrival time of values that are available at `ready`."""
+        """Return the time at which values arrive that are available at `ready`."""
         for operation in operations:
             seconds = operation.bytes * max(self._weights[a] for a in operation.axes) / self._hardware.inside
             if ready >= self._free:

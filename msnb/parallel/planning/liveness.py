@@ -53,15 +53,15 @@ def peak_bytes(problem: Problem, chosen: list[int]) -> float:
     values.
 
     Args:
-        problem (Problem): The choices.
-        chosen (list[int]): One for each node.
+        problem (Problem): The search problem.
+        chosen (list[int]): Index of the selected choice for each node.
     """
     step = _MemoryTimeline(problem, chosen)
     return step.input_bytes + step.compute_peak()
 
 
 class _MemoryTimeline:
-    """Changes of the live bytes along the equations of a step."""
+    """Changes of the number of live bytes at each equation of a step."""
 
     def __init__(self, problem: Problem, chosen: list[int]) -> None:
         self._problem, self._cost_model = problem, problem.cost_model
@@ -120,8 +120,8 @@ class _MemoryTimeline:
             self._add_zeros(source, size)
 
     def _add_zeros(self, source: tuple[int, int], size: int) -> None:
-        """Add a broadcast constant that an equation accumulates into: it is live from the beginning up to that
-        equation.
+        """Add an array of zeros into which an equation accumulates: it is live from the beginning of the step up to
+        that equation.
         """
         for edge in self._reads[source]:
             reader = self._end if edge.target[1] is None else edge.target[0]
@@ -131,7 +131,9 @@ class _MemoryTimeline:
                 self._change[reader] -= size / self._cost_model.count_shards(target_layout)
 
     def _first_live(self, number: int, index: int) -> int:
-        """Return the equation from which a result is live. Stacked results of a loop begin as zeros."""
+        """Return the index of the equation from which a result is live. Stacked results of a loop are live from the
+        start of the step, because they begin as zeros.
+        """
         if self._names[number] == "scan":
             equation = self._problem.graph.equations[number - self._first]
             return self._first if index >= scan_counts(equation)[1] else number
@@ -142,7 +144,7 @@ class _MemoryTimeline:
         return self._names[number] in _NESTED
 
     def _first_equal(self, number: int) -> list[int]:
-        """Return for each result of a nested node the index of the first equal result."""
+        """Return, for each result of a loop or `shard_map`, the index of the first result with the same value."""
         return self._memoize("same", number, first_equal_results)
 
     def _round_bytes(self, number: int) -> float:
@@ -169,7 +171,9 @@ class _MemoryTimeline:
         return number < self._end and f"{self._names[number]}_".startswith("conv_")
 
     def _add_live_range(self, size: float, first: int, last: int) -> None:
-        """Add `size` bytes that are live from one equation to another. An element-wise reader reuses the buffer."""
+        """Add `size` bytes that are live from equation `first` to equation `last`. An element-wise reader reuses the
+        buffer.
+        """
         self._change[first] += size
         self._change[last if last > first and self._is_elementwise(last) else last + 1] -= size
 

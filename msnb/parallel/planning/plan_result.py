@@ -24,12 +24,12 @@ class Plan:
     Attributes:
         name (str): Name of the strategy.
         collectives (list[Sent]): Predicted communication.
-        operations (float): Arithmetic of each device.
+        operations (float): Number of arithmetic operations of each device.
         memory (float): Peak bytes of each device: Parameters, optimizer states, arguments and intermediate values, see
             `liveness.peak_bytes`.
-        fits (bool): True if that fits into the memory of a device.
+        fits (bool): True if `memory` fits into the memory of a device.
         time (Time): Predicted times of a step.
-        compiled (Compiled): Figures of XLA's compilation; None if XLA was not asked.
+        compiled (Compiled): Results of compilation by XLA; None if it was not compiled.
         mesh (dict[str, int]): The axes of the mesh; those of a pipeline are "stages" and "rows".
         tensors (list): As in `Plans`.
         pipeline (Pipeline): The stages; None without a pipeline.

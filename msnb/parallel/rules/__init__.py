@@ -17,7 +17,7 @@ def _accept_all(shard_counts, devices):
 
 
 class Rule(NamedTuple):
-    """Relations between the axes of one call.
+    """Sharding rule of one operator call: axes with the same letter are sharded alike.
 
     Attributes:
         inputs (list[str]): One letter for each axis of each input; "." for an axis that is not sharded.
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
             out. Default: None, all.
         min_inputs (int): Smallest number of inputs that the strategy describes; the sharding of the others follows from
             their letters. Default: None, all.
-        find_error (Callable): From ({letter: number of shards}, number of devices) to an error, as the end of a
+        find_error (Callable): Returns for ({letter: number of shards}, number of devices) an error, as the end of a
             sentence that begins with the strategy, or "". Default: no error.
     """
 
@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One call of an operator, the input of a rule.
+    """A call of an operator, from which its sharding rule is computed.
 
     Attributes:
         operator (str): Name of the operator.
@@ -63,8 +63,8 @@ def rule_of(call: Call) -> Rule | None:
 
 
 def batch_rule(call: Call, strategy: Sequence[Any]) -> Rule:
-    """Return the rule for an operator without a registered one: at most one axis of each input is sharded, and the
-    sharded axes of the inputs correspond, as the batch axis does.
+    """Return the rule for an operator without a registered one: at most one axis of each input, such as the batch
+    axis, is sharded, and all inputs are sharded alike.
 
     Raises:
         MissingEntry: If the strategy shards other axes.

@@ -1,4 +1,4 @@
-"""Axes of an equation that may be sharded together.
+"""Factors of an equation: sets of axes of its operands and results that are sharded together.
 
 Each axis of each operand and result has a factor, a number, like the letters of an einsum, or None if it must not be
 sharded. A factor that no result has is summed over: sharding it costs an all-reduce. An equation without a rule is not
@@ -22,10 +22,10 @@ FACTORS = RuleTable(
 
 
 class InnerSum(NamedTuple):
-    """A value inside an equation that is summed over a factor.
+    """A value inside an equation that is a sum over an axis of the equation.
 
     Attributes:
-        factor (int): The factor.
+        factor (int): The factor over which is summed.
         bytes (float): Size of the value times the number of sums.
         labels (list): The factor of each of its axes.
     """
@@ -36,11 +36,11 @@ class InnerSum(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """Relations between the axes of an equation.
+    """The factor of each axis of an equation's operands and results.
 
     Attributes:
         inputs (list[list]): The factor of each axis of each input.
-        outputs (list[list]): The same of the outputs.
+        outputs (list[list]): The factor of each axis of each output.
         can_sum (bool): True if a factor that no output has may be sharded, with an all-reduce. Default: True.
         inner_sums (list[InnerSum]): Sums inside an equation with a nested graph. Default: ().
     """

@@ -17,13 +17,13 @@ from msnb.parallel.search.axis_factors import Factors, InnerSum, factors_of
 
 
 class Choice(NamedTuple):
-    """One sharding of an equation or of an input.
+    """A sharding of one equation or of one input of the graph, with its costs.
 
     Attributes:
         inputs (tuple[Layout, ...]): Required layouts of the operands.
         outputs (tuple[Layout, ...]): Layouts of the results.
-        sent (float): Weighted bytes that each device sends for it.
-        operations (float): Arithmetic of each device.
+        sent (float): Bytes that each device sends for the equation, times the cost of a byte.
+        operations (float): Number of arithmetic operations of each device.
         stored_bytes (float): Bytes that its results take on each device.
         sums (tuple): (mesh axes, bytes) of each all-reduce in it. Default: ().
         written (float): Bytes that each device writes for it; 0 for products, whose arithmetic takes longer.
@@ -55,9 +55,10 @@ class Edge(NamedTuple):
     """A value that one node produces and another one reads.
 
     Attributes:
-        source (tuple[int, int]): Index of a node, and of its result.
-        target (tuple[int, int]): Index of a node, and of its operand; None if the value is assigned to a Parameter.
-        bytes (int): Its size.
+        source (tuple[int, int]): (index of the node, index of its result).
+        target (tuple[int, int]): (index of the node, index of its operand); the second is None if the value is
+            assigned to a Parameter.
+        bytes (int): Size of the value.
     """
 
     source: tuple[int, int]
@@ -66,7 +67,7 @@ class Edge(NamedTuple):
 
 
 class Problem:
-    """The choices for a graph on a mesh.
+    """Choices of layouts for a graph on a mesh of devices, and the costs of these choices.
 
     Args:
         graph (FlatGraph): The graph.
@@ -168,7 +169,7 @@ class Problem:
         bytes_produced: list[int],
         operations: float,
     ) -> NodeChoices:
-        """Return the choices of an equation, in each of which every mesh axis shards one factor or none."""
+        """Return all choices of an equation. In each, every mesh axis shards one factor or none."""
         cost_model = self.cost_model
         sizes: dict[int, int] = {}
         for shape, labels in zip(shapes, [*factors.inputs, *factors.outputs], strict=True):
@@ -217,7 +218,9 @@ class Problem:
         return new
 
     def choice_indices(self, strategy: "tuple[Problem, list[int]]") -> list[int]:
-        """Return the choice indices in this problem for a solution of a problem with fewer choices."""
+        """Translate a solution of a problem with fewer choices: return the indices of the same choices in this
+        problem.
+        """
         other, chosen = strategy
         nodes = zip(self.nodes, other.nodes, chosen, strict=True)
         return [
@@ -230,7 +233,7 @@ class Problem:
         return before.outputs[edge.source[1]], _target_layout(edge, after)
 
     def transfer_cost(self, edge: Edge) -> np.ndarray:
-        """Return the weighted bytes for each pair of choices of an edge's nodes."""
+        """Return the cost of resharding an edge's value, for each pair of choices of the edge's nodes."""
         sources, targets = self.nodes[edge.source[0]], self.nodes[edge.target[0]]
         shape = self.values[edge.source[0]][edge.source[1]].shape
         key = sources, edge.source[1], targets, edge.target[1], edge.bytes, shape

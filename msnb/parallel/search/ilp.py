@@ -1,4 +1,4 @@
-"""A choice problem as an integer linear program, solved by HiGHS.
+"""Solve a choice problem as an integer linear program, with HiGHS.
 
 Each node has one choice and each pair of neighbors one pair of choices. The linear form of pairs is that of Alpa.
 """

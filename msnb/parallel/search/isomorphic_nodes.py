@@ -1,4 +1,4 @@
-"""Groups of search nodes with equal surroundings, as in repeated blocks, which get the same choice."""
+"""Group search nodes with equal surroundings, as in repeated blocks. Nodes of one group get the same choice."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""Local improvement of a solution of a large choice problem (large neighborhood search).
+"""Improve a solution of a large choice problem locally (large neighborhood search).
 
 A window of nodes is solved again while all other choices are fixed. This repeats until nothing changes.
 """

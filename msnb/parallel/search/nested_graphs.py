@@ -1,4 +1,5 @@
-"""Shardable axes of equations with a nested graph: loops with a fixed number of rounds, and recomputed Cells.
+"""Find the axes that may be sharded in equations with a nested graph: loops with a fixed number of rounds, and
+recomputed Cells.
 
 Axes are connected through all equations inside, and through the values that one round passes to the next. A connected
 group is a factor. If an equation inside sums over a sharded factor, the devices do an all-reduce in every round.

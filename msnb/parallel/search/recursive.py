@@ -26,7 +26,7 @@ def recursive_programming(
     """Return the index of the choice for each node, selected greedily.
 
     Args:
-        problem (Problem): The choices.
+        problem (Problem): The search problem.
         memory (float): Limit of the bytes of `problem.peak_nodes` on each device. Default: None, no limit.
         seconds (float): Approximate time limit if memory is short. Default: 60.
         operation (float): Cost of an operation, in sent bytes. Default: 0.005.

@@ -1,4 +1,4 @@
-"""Solutions of the search as strategies: for each operator the number of shards of its inputs."""
+"""Convert a solution of the search to strategies: for each operator the number of shards of its inputs."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -118,7 +118,8 @@ def _format_count(count, kind):
 
 
 def take_axes(mesh: AbstractMesh | Mesh, shard_counts: tuple[int, ...]) -> list[tuple[str, ...]]:
-    """Return the mesh axes for each number of shards, one tuple per number. Unused axes are the first ones of the mesh.
+    """Select mesh axes for each number of shards; return one tuple of names per number. Unused axes are the first ones
+    of the mesh.
 
     Raises:
         ValueError: If the numbers do not divide that of the devices.
