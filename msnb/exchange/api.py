@@ -1,4 +1,4 @@
-"""`export` and `load`: networks to and from files, with MindSpore's signatures."""
+"""`export` and `load`: write networks to files and read them, with MindSpore's signatures."""
 
 import os
 from collections.abc import Callable
@@ -138,7 +138,7 @@ def cipher_of(
 
     Args:
         function (str): Name of the calling function, for messages.
-        key (bytes): The key. None: there is no encryption.
+        key (bytes): The key. None: the file is not encrypted.
         mode (str): Name of the mode. None: AES-GCM.
         encrypt (Callable), decrypt (Callable): A user's own functions instead of a mode. Default: None.
 

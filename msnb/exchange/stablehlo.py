@@ -1,4 +1,4 @@
-"""StableHLO files: `jax.export` runs them without msnb, and msnb can load them or show them without running.
+"""Write and load StableHLO files. `jax.export` runs them without msnb.
 
 export(net, x, file_name="net", file_format="STABLEHLO")
 jax.export.deserialize(bytearray(open("net.stablehlo", "rb").read())).call(x)     # anywhere, without msnb
@@ -135,7 +135,7 @@ def look(file: str) -> FuncGraph:
 
 
 class StableHLOCell(Cell):
-    """A Cell without Parameters that runs the computation of a StableHLO file. `load_stablehlo` returns it.
+    """A Cell without Parameters that computes the function in a StableHLO file. `load_stablehlo` returns it.
 
     Attributes:
         graph (FuncGraph): The operations of the file.
@@ -156,7 +156,7 @@ class StableHLOCell(Cell):
 
 
 class _ArtefactCall(PrimitiveWithInfer):
-    """A primitive that calls an artefact."""
+    """A JAX primitive that calls a StableHLO artefact."""
 
     def __init__(self, exported, name):
         super().__init__(name)

@@ -23,7 +23,7 @@ SCOPE = "Gradients"  # scope of the operators that compute a gradient, as in Min
 
 
 class Values(Mapping[str, Any]):
-    """Values of Parameters by name. An array is copied from the device when it is accessed."""
+    """{name: value} of Parameters. An array is copied from the device when it is accessed."""
 
     def __init__(self, parameters: dict[str, Parameter]) -> None:
         self._parameters = parameters
@@ -159,7 +159,7 @@ def _inline_numbers(graph, program, inputs):
 
 
 def _forward_written_values(graph):
-    """Make an operator that writes a Parameter again refer to the Parameter and not to its previous new value."""
+    """Replace, as the operand of an operator that writes a Parameter again, the previous new value by the Parameter."""
     values = {}
     for node in graph.nodes:
         inputs = list(node.inputs)

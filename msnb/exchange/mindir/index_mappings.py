@@ -1,4 +1,6 @@
-"""Indexing in MINDIR: slices and numbers become one StridedSlice, index Tensors a Gather or a GatherNd."""
+"""Convert indexing to nodes of a MINDIR file: slices and numbers become one StridedSlice, index Tensors a Gather or a
+GatherNd.
+"""
 
 from typing import Any
 
@@ -60,7 +62,7 @@ def _write_getitem(writer, node, args):
 
 @forms.register(_TensorGetRow)
 def _write_row(writer, node, args):
-    """Write the selection of one position of the first axis, by a number or a Tensor."""
+    """Write ``x[index]``, one row of the first axis, where the index is a number or a Tensor."""
     if not isinstance(node.inputs[1], ValueNode):
         return writer.call("Gather", [args["x"], args["index"], 0, 0], node)
     index = int(node.inputs[1].value)
@@ -74,7 +76,7 @@ def _write_row(writer, node, args):
 
 # ---------------------------------------------------------------------- index Tensors
 def _write_gather(writer, node, args):
-    """Write slices, then the selection by index Tensors."""
+    """Write indexing with Tensors: first the slices, then a Gather or GatherNd."""
     kind, plan = node.types[0], [entry for entry in args["plan"] if entry != NEW]
     shape = node.inputs[0].types[node.slots[0]].shape
     if any(map(is_length, (*shape, *kind.shape))):
@@ -122,7 +124,7 @@ def _has_new_axis_between(plan):
 
 
 def _apply_slices(writer, x, shape, plan, dtype):
-    """Return a Tensor after the slices of a plan, and its shape."""
+    """Write the slices of an indexing plan; return the sliced Tensor and its shape."""
     ranges = [range(n)[slice(*entry)] if isinstance(entry, tuple) else range(n) for entry, n in zip(plan, shape)]
     if all(len(axis_range) == n for axis_range, n in zip(ranges, shape, strict=True)):
         return x, shape
@@ -136,7 +138,7 @@ def _apply_slices(writer, x, shape, plan, dtype):
 
 
 def _wrap_negative(writer, index, length):
-    """Return an int64 index with `length` added to negative numbers."""
+    """Return an index as int64, with `length` added to negative elements."""
     if not isinstance(index, Name):
         index = np.asarray(index).astype(np.int64)
         return np.where(index < 0, index + length, index)

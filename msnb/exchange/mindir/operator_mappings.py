@@ -1,5 +1,5 @@
-"""MINDIR forms of operators that differ from the declarations in msnb: primitives with attributes, other names or
-inputs.
+"""Convert operators to nodes of a MINDIR file, and back, where msnb declares them differently: as primitives with
+attributes, or with other names or inputs.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def _extend_to_nchw(pair):
 
 
 def _height_width(value):
-    """Return height and width of one number, two or four."""
+    """Return (height, width) of an argument that is one number, two or four."""
     if isinstance(value, int):
         return (value, value)
     value = tuple(value)
@@ -192,7 +192,7 @@ def _write_stop_gradient(writer, node, args):
 
 def _arg_with_value_form(name):
     def form(writer, node, args):
-        """Write the operator and cast its index: MindSpore counts in int64, this operator in int32."""
+        """Write the operator and cast its index to int32: the index is int64 in MindSpore's operator."""
         kinds = (("Int64", node.types[0].shape), (node.types[1].dtype, node.types[1].shape))
         index, value = writer.emit_multiple(name, [args[n] for n in args if n not in ("axis", "keep_dims")] + [
             args["axis"], args["keep_dims"]], kinds)  # fmt: skip
@@ -233,7 +233,7 @@ def _read_stop_gradient(values, attributes):
 
 
 def _element_type(value):
-    """Return the element type of an input of a node that is read."""
+    """Return the element type of an input of a MINDIR node."""
     return value.node.types[value.slot].dtype if hasattr(value, "node") else element_type_name(np.asarray(value).dtype)
 
 

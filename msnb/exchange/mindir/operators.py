@@ -1,4 +1,4 @@
-"""MINDIR forms of operators: a function with all arguments as inputs, or a primitive with attributes.
+"""Forms of operators in a MINDIR file: a function, all of whose arguments are inputs, or a primitive with attributes.
 
 `functions.json` lists the arguments of MindSpore's functions (made by tests/golden/make_mindir_functions.py). If they
 agree with the operator in number and name, its form follows from the table. The other functions and all primitives
@@ -40,15 +40,15 @@ _FIXED_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 class NotExpressible(Exception):
-    """A call that the form of an operator cannot express."""
+    """Raised if a MINDIR file cannot express a call of an operator."""
 
 
 class Function:
-    """The form of an operator that is a function in MindSpore.
+    """Writes and reads an operator that is a function in MindSpore.
 
     Args:
         op (Operator): The operator.
-        declaration (str): Its arguments in MindSpore, as in `functions.json`.
+        declaration (str): The operator's arguments in MindSpore, as in `functions.json`.
 
     Raises:
         NotExpressible: If the arguments are not those of the operator.
@@ -76,7 +76,7 @@ class Function:
             raise NotExpressible(op.name)
 
     def __call__(self, writer: Any, node: Any, args: dict[str, Any]) -> Any:
-        """Write the call."""
+        """Write a call of the operator."""
         if self.op.name == "StridedSlice" and len(args["begin"]) > len(node.inputs[0].types[node.slots[0]].shape):
             raise NotExpressible("a new axis")  # MindSpore's own check counts it as one too many
         if self.op.name == "Reshape":
@@ -98,13 +98,13 @@ class Function:
 
 
 def _mark_unknown_length(shape):
-    """Return a shape with -1 for the only length that cannot be computed."""
+    """Return a shape for Reshape: -1 stands for the one length that is computed when the network runs."""
     axes = [i for i, size in enumerate(shape) if is_length(size) and not hasattr(size, "axes")]
     return tuple(-1 if [i] == axes else size for i, size in enumerate(shape))
 
 
 def _to_mindspore(kind, value):
-    """Convert an argument to MindSpore's representation."""
+    """Convert an argument to the value that MindSpore stores for it."""
     if kind.startswith("enum."):
         table = _ENUMS[kind[5:]]
         number = table.get(value, table.get(value.lower()) if isinstance(value, str) else None)
@@ -121,7 +121,7 @@ def _to_mindspore(kind, value):
 
 
 def _from_mindspore(kind, value):
-    """Convert an argument from MindSpore's representation."""
+    """Convert an argument that MindSpore stored to msnb's value."""
     if kind.startswith("enum.") and isinstance(value, int):
         names = [text for text, number in _ENUMS[kind[5:]].items() if number == value]
         if not names:
@@ -135,7 +135,7 @@ def _from_mindspore(kind, value):
 
 
 def dtype_of_id(number: int) -> np.dtype[Any]:
-    """Return the dtype of MindSpore's number of an element type.
+    """Return the dtype that has this number in MindSpore.
 
     Raises:
         NotExpressible: If there is none.
@@ -162,7 +162,7 @@ table: dict[str, Function] = {}  # operators whose arguments agree: used to read
 
 
 def _fill_table():
-    """Fill the table from `FUNCTIONS`."""
+    """Register the functions of `FUNCTIONS` in the table of forms."""
     for name, declaration in FUNCTIONS.items():
         op = REGISTRY.get(name)
         if op is None or op.name != name or op.random or name in _DIFFERENT:

@@ -1,4 +1,4 @@
-"""Split a graph by scopes into the Cells to write, with the inputs and outputs of each.
+"""Divide a graph into the Cells to write by the scopes of its nodes, with the inputs and outputs of each Cell.
 
 A run of nodes in one scope is a call of the Cell of that scope. Two runs that compute the same with the same
 Parameters are two calls of one Cell. A Parameter belongs to the innermost Cell that contains all its uses.
@@ -20,7 +20,7 @@ _FUNCTION = re.compile(r"\w+\(\)( \d+)?$|while\(.*\)$")  # scopes of functions a
 
 
 class Op:
-    """A call of an operator, or a branch or loop with the graphs `bodies`."""
+    """Step of `construct`: a call of an operator, or a branch or loop with the graphs `bodies`."""
 
     __slots__ = ("node", "bodies")
 
@@ -41,7 +41,7 @@ class Body:
 
 
 class Call:
-    """A call of a Cell: the values passed to its inputs and the values it returns, in the order of the Cell."""
+    """Step of `construct`: a call of a Cell, with the values of its inputs and results in the order of the Cell."""
 
     __slots__ = ("block", "segment", "nodes", "inputs", "outputs")
 
@@ -86,12 +86,14 @@ class Block:
 
 
 def attribute_of(segment: str) -> str:
-    """Return the attribute name in a segment of a scope."""
+    """Return the attribute name that a segment of a scope contains."""
     return segment.rpartition("-")[0] if "-" in segment else segment
 
 
 def scope_segments(scope: str) -> list[str]:
-    """Return the Cells of a scope, outermost first. A prefix that repeats the parent is cut: ``layer1/layer1.0``."""
+    """Return the segments of a scope, one per Cell, outermost first. A prefix that repeats the parent is removed:
+    ``layer1/layer1.0``.
+    """
     segments, previous = [], ""
     for segment in scope.split("/"):
         if not segment or (segment == "Default" and not segments) or _FUNCTION.match(segment):
@@ -102,7 +104,7 @@ def scope_segments(scope: str) -> list[str]:
 
 
 class Blocks:
-    """Splits a graph into Blocks; `root` is the Block of the whole network.
+    """Divides a graph into Blocks; `root` is the Block of the whole network.
 
     Args:
         graph (FuncGraph): The graph.
@@ -132,7 +134,7 @@ class Blocks:
 
     # ------------------------------------------------------------------ uses of values
     def real(self, value: Value) -> Value:
-        """Resolve a parameter of a subgraph to the value that was passed to it, through any number of graphs."""
+        """Return the value that a parameter of a subgraph stands for, through any number of nested graphs."""
         while value in self._alias:
             value = self._alias[value]
         return value
@@ -265,7 +267,8 @@ class Blocks:
             yield same_cell_calls
 
     def _fingerprint(self, nodes: Sequence[CNode]) -> tuple[Any, list[Value], list[Value]]:
-        """Return a hashable description of the computation of nodes, their external inputs, and all their results.
+        """Return a hashable description of nodes, which is equal for equal computations, with their external inputs
+        and all their results.
 
         Parameters are identified by name.
         """
@@ -305,7 +308,7 @@ class Blocks:
         return fingerprint, external, [(node, slot) for node in nodes for slot in range(len(node.types))]
 
     def _set_signature(self, child: Block, same_cell_calls: list[Call], own_weights: set[ParameterNode]) -> None:
-        """Set the inputs and outputs of a Cell and of its calls."""
+        """Set the inputs and outputs of a Cell, and those of each call of it."""
         input_indices = [i for i, (node, _) in enumerate(same_cell_calls[0].inputs) if node not in own_weights]
         output_indices = set()
         for call in same_cell_calls:

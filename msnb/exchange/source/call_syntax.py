@@ -1,6 +1,4 @@
-"""Source form of operator calls: most as ``ops.Softmax(axis=-1)(x)``, some as Python operators, indices or
-functions.
-"""
+"""Write operator calls as source: most as ``ops.Softmax(axis=-1)(x)``, some as Python operators, indices or functions."""
 
 import functools
 import inspect
@@ -34,7 +32,7 @@ _CallSyntax = Callable[["Arguments"], Expression]
 
 
 class Arguments:
-    """The arguments of an operator call.
+    """Arguments of an operator call: Tensors and attributes.
 
     Args:
         node (CNode): The call.
@@ -60,7 +58,7 @@ class Arguments:
         return self.operator.usual[name]
 
     def placeholder(self, name: str) -> Expression:
-        """Return an attribute or a static input as a word of the text."""
+        """Return an attribute or a static input as a literal of the source text."""
         return [Placeholder(name, self[name])]
 
     def inputs(self) -> list[Expression]:
@@ -187,7 +185,7 @@ def _write_masked_setitem(args: Arguments) -> Expression:
 
 
 def _index_expression(args, first):
-    """Return an index with its brackets. The numbers begin at input `first`; the index Tensors follow them."""
+    """Return the text ``[...]`` of an index. Its numbers begin at input `first`; the index Tensors follow them."""
     count = args.node.layout[first][0]
     rest = list(args.values[first:])
     constants = [

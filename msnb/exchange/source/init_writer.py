@@ -1,4 +1,4 @@
-"""`__init__` of a Cell: its Parameters, layers, child Cells and constants, and their attribute names."""
+"""Write `__init__` of a Cell: its Parameters, layers, child Cells and constants, and their attribute names."""
 
 import itertools
 import keyword
@@ -21,7 +21,7 @@ _MAX_INLINE = 64  # elements of a constant in the text; a larger one becomes a P
 
 
 class Instance:
-    """An instance of a class of the text."""
+    """Construction of a child Cell, an instance of a class of the source text."""
 
     __slots__ = ("block",)
 
@@ -30,7 +30,7 @@ class Instance:
 
 
 def identifier(text: str, other: str = "x") -> str:
-    """Return a valid Python identifier for a text."""
+    """Return `text` as a valid Python identifier."""
     name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or other
     return f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
 
@@ -70,7 +70,7 @@ class InitWriter:
         raise AssertionError
 
     def _name_tail(self, name: str) -> list[str]:
-        """Return the components of a Parameter's name after the path to this Cell."""
+        """Return the parts of a Parameter's name that follow the path to this Cell."""
         components = name.split(".")
         path = [component for step in self.block.path for component in step.split(".")]
         while path and components and path[0] != components[0]:

@@ -40,7 +40,7 @@ class Layer(NamedTuple):
 
 
 class LayerCall:
-    """A call of a layer that has no scope of its own in the graph."""
+    """Step of `construct`: a call of a layer that has no scope of its own in the graph."""
 
     __slots__ = ("layer",)
 
@@ -53,7 +53,7 @@ _Pattern = Callable[["LayerMatcher", CNode], Layer | None]
 
 
 class LayerMatcher:
-    """Matches operators of a Block against the layer patterns.
+    """Finds operators of a Block that together form a layer of `mindspore.nn`.
 
     Args:
         blocks (Blocks): The graph.
@@ -69,7 +69,7 @@ class LayerMatcher:
         self.ops = {step.node for step in block.steps if isinstance(step, Op) and not step.bodies}
 
     def weight(self, value: Value, dims: int) -> ParameterNode | None:
-        """Return the Parameter of this Cell that a value is, if it has `dims` dimensions and a single use."""
+        """Return the Parameter of this Cell that `value` refers to, if it has `dims` dimensions and a single use."""
         node = value[0]
         if value not in self.weight_values or len(self.blocks.users(value)) != 1:
             return None
@@ -109,7 +109,7 @@ def find_layers(blocks: Blocks, block: Block) -> None:
 
 
 def is_plain(block: Block) -> bool:
-    """Return True if a Block is a single operator, which its caller can call directly."""
+    """Return True if a Block is a single operator, which can be called without a Cell."""
     step = block.steps[0] if len(block.steps) == 1 else None
     return isinstance(step, Op) and not step.bodies and not block.weights
 
@@ -138,7 +138,7 @@ def _match_layer(matcher, node):
 
 
 def _collapse_equal(value):
-    """Return one number for a tuple of equal numbers."""
+    """Return one number if all numbers of a tuple are equal, otherwise the tuple."""
     value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     return value[0] if len(set(value)) == 1 else value
 
@@ -345,7 +345,7 @@ def _match_flatten(matcher: LayerMatcher, node: CNode) -> Layer | None:
 
 
 def _activation_pattern(kind, **names):
-    """Return the pattern of a layer with one operator. `names` maps the operator's attributes to the layer's
+    """Return a function that matches a layer with one operator. `names` maps the operator's attributes to the layer's
     arguments.
     """
 

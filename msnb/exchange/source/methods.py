@@ -1,4 +1,4 @@
-"""`construct` of a Cell: its statements and the variable names of its values."""
+"""Write `construct` of a Cell: its statements and the variable names of its values."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

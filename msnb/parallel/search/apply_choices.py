@@ -28,7 +28,8 @@ def constrain_graph(
 
     Args:
         graph (FlatGraph): The graph.
-        choices (list[Choice]): Choices of the graph's inputs, then of its equations, as far as they were searched.
+        choices (list[Choice]): The choice of each input, then of each equation in order. An equation without one
+            is not constrained.
         cost_model (MeshCostModel): The cost model of the search.
         make_sharding (Callable): Returns the JAX sharding of a layout.
         returned (Mapping): {output: layout} for outputs with a required layout.

@@ -1,4 +1,4 @@
-"""The functions of a MINDIR file: their nodes, and which functions they call."""
+"""The functions of a MINDIR file: the nodes of each, and the functions that it calls."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,11 +27,11 @@ class Functions:
         self._reachable: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
 
     def common_successors(self, first: str, second: str) -> frozenset[str]:
-        """Return the functions that every path through either of two functions ends with calling."""
+        """Return the functions that are called last on every path through either of two functions."""
         return self._successors(first) & self._successors(second)
 
     def _successors(self, function: str, visited: frozenset[str] = frozenset()) -> frozenset[str]:
-        """Return the functions that every path through `function` ends with calling."""
+        """Return the functions that are called last on every path through `function`."""
         if function in visited or function not in self.functions:
             return frozenset()
         node = self.result_node(function)

@@ -1,4 +1,4 @@
-"""Loops of a MINDIR file: a function that calls itself becomes a While."""
+"""Read loops of a MINDIR file: a function that calls itself becomes a While."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,10 +14,10 @@ from msnb.ir.anf import FuncGraph, ParameterNode
 
 
 class Loops:
-    """Follows loops: those with one condition here, those with early exits by `EarlyExitLoops`.
+    """Traces loops: those with one condition in this module, those with early exits by `EarlyExitLoops`.
 
     Args:
-        interpreter (Interpreter): Follows the functions of the file.
+        interpreter (Interpreter): Traces the functions of the file.
         functions (Functions): The functions of the file.
         builder (GraphBuilder): Adds the nodes.
         branches (Branches): Merges the exits of branches.
@@ -32,7 +32,7 @@ class Loops:
         self.early_exits = EarlyExitLoops(interpreter, functions, builder, branches)
 
     def read(self, name: str, values: Iterable[Any], outer_loop: Loop | None = None) -> Any:
-        """Read a function that calls itself. `outer_loop` is the loop that contains it in a round, or None."""
+        """Trace a function that calls itself. `outer_loop` is the loop whose body contains this call, or None."""
         active, depth = self.interpreter.active, self.interpreter.depth
         try:
             return self._read_simple_loop(name, values, outer_loop)

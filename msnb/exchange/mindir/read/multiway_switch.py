@@ -1,4 +1,4 @@
-"""Lower a Switch among many graphs to nested Switches among two."""
+"""Replace a Switch among many graphs by nested Switches between two."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ _BOOL, _INT32 = TensorType("Bool", (), 1), TensorType("Int32", (), 4)
 
 
 def split_switches(graph: FuncGraph) -> None:
-    """Replace each Switch among more than two graphs, in subgraphs too."""
+    """Replace each Switch among more than two graphs by Switches between two, in subgraphs too."""
     nodes = []
     for node in graph.nodes:
         for inner in node.graphs:

@@ -17,7 +17,7 @@ PRIMITIVE, FUNCTION = 1, 2  # a primitive has attributes, a function has all its
 
 
 class Emitter:
-    """Emits nodes into the current function. The forms of operators call it.
+    """Adds nodes to the current function of a MINDIR file. The forms of operators call it.
 
     Args:
         graph (FuncGraph): The graph that is written, for the types of its own values.
@@ -107,7 +107,9 @@ class Emitter:
         return [self.emit_call("TupleGetItem", [result_tuple, i], (kind,), {}) for i, kind in enumerate(types)]
 
     def intern_primitive(self, op: str, attributes: dict[str, Any] | None, function: bool = False) -> str:
-        """Return the name of an operator with its attributes. `attributes` is None for a function."""
+        """Return the name of an operator with these attributes; equal ones share one entry in the file. `attributes`
+        is None for a function.
+        """
         key = (op, repr(hashable(attributes)))
         message = self.primitives.get(key)
         if message is None:
@@ -174,7 +176,7 @@ class Emitter:
         return self.add_constant(mindir.attribute("value", plain(value)))
 
     def add_constant(self, attribute: dict[str, Any]) -> Name:
-        """Add the constant with this attribute as its value."""
+        """Add a constant whose value is this attribute."""
         name = Name(f"ValueNode_{self.next_number()}")
         self.nodes.append({"output": [name], "name": name, "op_type": "Constant", "attribute": [attribute]})
         return name
@@ -196,7 +198,7 @@ class Emitter:
 
 
 class _NameTypes(dict[str, TensorType]):
-    """Types by name. Those of the graph's own values are looked up on access."""
+    """{name of a value: its type}. The types of the graph's own values are looked up on access."""
 
     def __init__(self, graph):
         super().__init__()

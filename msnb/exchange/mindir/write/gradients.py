@@ -1,4 +1,4 @@
-"""Gradient rules in MindSpore's own operators, used to trace a train step for a MINDIR file.
+"""Gradient rules that use MindSpore's own operators. A train step is traced with them for a MINDIR file.
 
 The gradients in a graph are JAX derivatives of the kernels, which no other program can read. For a file the operators
 below are differentiated as MindSpore does: `ReLU` by a `ReluGrad`, `Conv2D` by two backward convolutions. An operator
@@ -28,7 +28,7 @@ gradients = RuleTable("a gradient in MindSpore's operators", "Write the loss wit
 
 
 class Call(NamedTuple):
-    """A call to differentiate, with all values that its gradient may use.
+    """A call of an operator to differentiate, with all values that its gradient may use.
 
     Attributes:
         settings (dict): Attributes and static inputs of the operator, in normal form.
@@ -300,7 +300,7 @@ def _grad_log_softmax(call):
 
 @gradients.register(P.SoftmaxCrossEntropyWithLogits)
 def _grad_cross_entropy(call):
-    """The operator's second result is its gradient."""
+    """Return the gradient, which is the operator's second result."""
     return [P.Mul()(call.outputs[1], P.ExpandDims()(call.cotangents[0], -1))]
 
 

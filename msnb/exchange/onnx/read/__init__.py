@@ -84,7 +84,9 @@ def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any]
 
 
 def _build_first_graph(model, folder, shapes):
-    """Return the graph for the given shapes, or for the shortest open axes with which the model can be read."""
+    """Return the graph for the given shapes. Axes without a length get the shortest one with which the model can be
+    read.
+    """
     shapes = dict(shapes or {})
     input_names = input_types(model, shapes, 1)
     for name in shapes:

@@ -1,4 +1,4 @@
-"""Handlers of activation functions."""
+"""Import ONNX operators: activation functions."""
 
 import math
 

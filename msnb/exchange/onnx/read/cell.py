@@ -45,7 +45,7 @@ class OnnxCell(GraphCell):
         return super().construct(*inputs)
 
     def _select_graph(self, inputs):
-        """Set `graph` to the graph for these inputs."""
+        """Set `graph` to the graph for inputs of these shapes and types."""
         names = list(self._kinds)
         if len(inputs) != len(names):
             return  # GraphCell raises the error

@@ -1,4 +1,4 @@
-"""Handlers of branches and loops."""
+"""Import ONNX operators: branches and loops."""
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def _unroll_loop(r, body, rounds, condition, state, scans):
 
 
 def _build_while(r, body, rounds, condition, state):
-    """Build a While whose state is the round number, the condition and the loop's own state."""
+    """Build a While operator. Its state is the round number, the condition and the state of the ONNX loop."""
     carried = [r.const(np.int64(0)), condition if condition is not None else r.const(np.bool_(True)), *state]
     carried = [r.reshape(x, ()) if i < 2 and x.rank else x for i, x in enumerate(carried)]
     kinds = [type_of(x.shape, x.dtype) for x in carried]

@@ -1,4 +1,4 @@
-"""Handlers of gather, scatter and sorting operators."""
+"""Import ONNX operators: gather, scatter and sorting."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from .values import Ref, handles
 
 
 def _wrap_negative(r, indices, count):
-    """Add `count` to negative indices, unless the model does so itself."""
+    """Add `count` to negative indices, unless the ONNX model contains this addition."""
     if indices.value is not None:
         return r.const(np.where(indices.value < 0, indices.value + count, indices.value))
     if _is_wrapped(indices, count):
@@ -16,7 +16,7 @@ def _wrap_negative(r, indices, count):
 
 
 def _is_wrapped(indices, count):
-    """Return True if the model wraps negative indices itself, as a model exported from an imported one does."""
+    """Return True if the ONNX model itself adds the length to negative indices, as msnb's exports do."""
     node = indices.node
     if getattr(node, "op", "") != "Where":
         return False

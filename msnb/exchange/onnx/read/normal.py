@@ -1,4 +1,4 @@
-"""Handlers of normalisation and of losses."""
+"""Import ONNX operators: normalisation and losses."""
 
 import math
 
@@ -112,7 +112,7 @@ def _read_lp_norm(r, node):
 
 @handles("LRN")
 def _read_lrn(r, node):
-    """Divide by a power of the sum of squares over neighbouring channels."""
+    """Read LRN: x is divided by (bias + alpha / size * (sum of squares of neighbouring channels)) ** beta."""
     x, size = node.inputs[0], node.attr("size")
     alpha, beta, bias = node.attr("alpha", 1e-4), node.attr("beta", 0.75), node.attr("bias", 1.0)
     low, high = (size - 1) // 2, size - 1 - (size - 1) // 2

@@ -1,4 +1,4 @@
-"""Handlers of pooling."""
+"""Import ONNX operators: pooling."""
 
 import math
 
@@ -141,7 +141,7 @@ def _read_global_lp(r, node):
 
 @handles("MaxUnpool")
 def _read_max_unpool(r, node):
-    """Scatter each value to its index from MaxPool, into zeros."""
+    """Read MaxUnpool: scatter each value into zeros, to the index that MaxPool returned for it."""
     x, indices, output_shape = node.inputs[0], node.inputs[1], node.input(2)
     kernel, dims = node.attr("kernel_shape"), x.rank - 2
     strides, pads = node.attr("strides") or [1] * dims, node.attr("pads") or [0] * (2 * dims)

@@ -1,4 +1,4 @@
-"""Handlers of quantisation."""
+"""Import ONNX operators: quantisation."""
 
 import numpy as np
 

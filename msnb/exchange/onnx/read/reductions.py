@@ -1,4 +1,4 @@
-"""Handlers of reductions and cumulative operators."""
+"""Import ONNX operators: reductions and cumulative operators."""
 
 import math
 from typing import Any

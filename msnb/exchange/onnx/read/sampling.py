@@ -1,4 +1,4 @@
-"""Handlers of grid sampling and of affine grids."""
+"""Import ONNX operators: grid sampling and affine grids."""
 
 import itertools
 import math
@@ -59,7 +59,9 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
 
 
 def _axis_taps(r, coordinate, n, mode, padding, align):
-    """Return [(integer position along an axis, its weight)]. None is a weight of 1."""
+    """Return [(integer position along an axis, its weight)] of the pixels that are interpolated. A weight of None is
+    1.
+    """
     if mode != "cubic":
         coordinate = _apply_padding(r, coordinate, n, padding, align)
     if mode == "nearest":
@@ -76,7 +78,7 @@ def _axis_taps(r, coordinate, n, mode, padding, align):
 
 
 def _cubic_weight(r, d, near):
-    """Return the cubic weight at a distance, below 1 if `near`, else between 1 and 2."""
+    """Return the weight of cubic interpolation at a distance, which is below 1 if `near`, else between 1 and 2."""
     a = _CUBIC
     factors = (a + 2, -(a + 3), 0, 1) if near else (a, -5 * a, 8 * a, -4 * a)
     polynomial = r.like(factors[0], d)

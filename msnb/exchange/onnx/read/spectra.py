@@ -1,4 +1,4 @@
-"""Handlers of Fourier transforms, windows and mel filters."""
+"""Import ONNX operators: Fourier transforms, windows and mel filters."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Export of networks as ONNX models: each operator by its lowering, or by the JAX primitives of its kernel."""
+"""Export networks as ONNX models: each operator by its lowering, or by the JAX primitives of its kernel."""
 
 import os
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Lowerings of elementwise operators, reductions and matrix products."""
+"""Lowerings to ONNX: elementwise operators, reductions and matrix products."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Lowerings of operators on the bits of numbers, by comparison and division."""
+"""Lowerings to ONNX: operators on the bits of numbers, by comparison and division."""
 
 import numpy as np
 
@@ -9,7 +9,9 @@ from .builder import Builder, Value, lowerings
 
 
 def _has_sign_bit(b: Builder, x: Value) -> Value:
-    """Return where the sign bit is set, by 1 / x < 0 for zeros. The sign of a NaN is not detected."""
+    """Return a Bool array that is True where the sign bit of x is set: x < 0, or 1 / x < 0 for zeros. The sign of a
+    NaN is not detected.
+    """
     x = b.cast(x, b.computing(x.dtype))
     below = b.op("Less", x, b.like(0, x), dtype="bool")
     if not x.is_float:

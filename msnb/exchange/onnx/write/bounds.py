@@ -1,4 +1,4 @@
-"""Lowerings of searches in sorted sequences: the index of a value is the number of elements before it."""
+"""Lowerings to ONNX: searches in sorted sequences; the index of a value is the number of elements before it."""
 
 from msnb.ops import operations as ops
 
@@ -6,7 +6,9 @@ from .builder import Builder, Value, lowerings
 
 
 def _count_preceding(b: Builder, ordered: Value, values: Value, is_right: bool) -> Value:
-    """Count the elements of a value's sequence that are less than it, or less or equal if `is_right`."""
+    """Count, for each value, the elements of the sorted sequence that are less than it, or less or equal if
+    `is_right`.
+    """
     ordered, values = (b.cast(v, b.computing(v.dtype)) for v in (ordered, values))
     expanded = (
         b.unsqueeze(ordered, [ordered.rank - 1]) if ordered.rank > 1 else ordered

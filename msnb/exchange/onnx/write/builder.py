@@ -1,4 +1,4 @@
-"""Tools of the lowerings: typed values, and a builder of nodes, constants and subgraphs."""
+"""Tools for lowerings to ONNX: typed values, and a builder of nodes, constants and subgraphs."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ _ACCEPT_COMPLEX = set(
 
 
 class Value:
-    """A value in the file.
+    """A value in an ONNX model.
 
     Attributes:
         name (str): Its name; "" for an input that is left out.
@@ -62,7 +62,7 @@ class Value:
 
     @property
     def weak(self) -> bool:
-        """True for a Python number, which does not take part in type promotion."""
+        """True for a Python number, whose type does not take part in type promotion."""
         return isinstance(self.constant, (bool, int, float, complex))
 
     @property
@@ -110,7 +110,7 @@ class File:
 
 
 class Builder:
-    """Writes the nodes of one graph.
+    """Writes the nodes of one graph of an ONNX model.
 
     Attributes:
         nodes (list[dict]): Node messages, in order.
@@ -198,7 +198,7 @@ class Builder:
         return value
 
     def like(self, number: float, value: Value) -> Value:
-        """Add a number as a constant of the element type of a value."""
+        """Return a number as a constant with the element type of `value`."""
         return self.const(number, value.dtype)
 
     def ints(self, values: Iterable[Any]) -> Value:
@@ -269,7 +269,7 @@ class Builder:
         )
 
     def computing(self, dtype: str) -> str:
-        """Return the type that runtimes compute with for an element type."""
+        """Return the element type with which ONNX runtimes compute on values of `dtype`."""
         return _COMPUTE_TYPES.get(dtype, dtype)
 
     def common(self, *values: Value) -> list[Value]:
@@ -301,7 +301,7 @@ def promoted(a: str, b: str) -> str:
 
 
 def numpy_type(dtype: str) -> np.dtype:
-    """Return the numpy dtype of a name."""
+    """Return the numpy dtype with this name."""
     return _DTYPES.get(dtype) or np.dtype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""Lowerings of convolutions, pooling and resizing."""
+"""Lowerings to ONNX: convolutions, pooling and resizing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from .builder import Builder, Extent, Refused, Value, lowerings, primitives
 
 
 def padding_of(mode: str, pad: Sequence[int], image: Sequence[Any], kernel, stride, dilation=None) -> dict[str, Any]:
-    """Return ONNX's attributes for MindSpore's pad modes. For an unknown length the runtime computes "same"."""
+    """Return ONNX's padding attributes for a pad mode of MindSpore. For an unknown length the runtime computes "same"."""
     if mode == "valid":
         return {}
     if mode == "same":

@@ -21,7 +21,7 @@ Env = dict[AnfNode, tuple[Value, ...]]
 
 
 class Missing:
-    """Collects the operators that cannot be written, for one error."""
+    """Collects the operators that cannot be exported, for one error."""
 
     def __init__(self) -> None:
         self.reasons: dict[CNode, list[str]] = {}
@@ -33,7 +33,7 @@ class Missing:
             reasons.append(why)
 
     def raise_any(self, graph: FuncGraph) -> None:
-        """Raise an error if calls were recorded."""
+        """Raise an error if any calls were recorded."""
         if self.reasons:
             raise unsupported_error(
                 graph, self.reasons, "ONNX", {node: "; ".join(why) for node, why in self.reasons.items()}
@@ -176,7 +176,7 @@ def _to_python(value):
 
 
 def live_nodes(graph: FuncGraph) -> list[CNode]:
-    """Return the nodes that the outputs depend on. Checks are not written."""
+    """Return the nodes that the outputs depend on. Nodes that only check values are omitted."""
     live, nodes = {node for node, _ in graph.outputs}, []
     for node in reversed(graph.nodes):
         if node in live:

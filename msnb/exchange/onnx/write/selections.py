@@ -1,4 +1,4 @@
-"""Lowerings of JAX primitives for windows, gather, scatter and sort."""
+"""Lowerings to ONNX: JAX primitives for windows, gather, scatter and sort."""
 
 from typing import Any
 
@@ -128,7 +128,7 @@ def _lower_gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill
 
 
 def _write_window(b, x, indices, updates, windows, inserted, indexed, reduction):
-    """Write a scatter of one window, with an index for each of its elements."""
+    """Write a scatter of one window; each element of the window gets an index."""
     if len(updates.shape) != len(windows):
         raise Refused("it writes many windows by index, which ONNX does not")
     rank = len(x.shape)

@@ -1,4 +1,4 @@
-"""Lowerings of operators that change shapes or create arrays."""
+"""Lowerings to ONNX: operators that change shapes or create arrays."""
 
 from typing import Any
 

@@ -86,7 +86,7 @@ def _lower_log2(b, x, **_):
 
 @primitives.register("one_minus_square")
 def _lower_one_minus_square(b, x, **_):
-    """1 - x * x without the loss of digits near 1 and -1."""
+    """Compute 1 - x * x without the loss of digits near 1 and -1."""
     one = b.like(1, x)
     return b.op("Mul", b.op("Add", one, x), b.op("Sub", one, x))
 
