@@ -144,4 +144,4 @@ def _parallel_predict_check():
 
 
 def _reset_op_id():
-    """Do nothing: the operators of each program are numbered from 0, see `parallel.calls`."""
+    """Do nothing: the operators of each program are numbered from 0, see `parallel.graph.operator_calls`."""

@@ -22,6 +22,6 @@ class _Merge(Merge):
 
 def graph_of(net: Callable[..., Any], inputs: Sequence[Any]) -> FuncGraph:
     """Return the graph of a network. A dimension that depends on an axis of any length is an `Extent` or `Unknown`,
-    see `any_length`.
+    see `msnb.exchange.symbolic`.
     """
     return dynamic_axes.graph_of(net, inputs, _Merge)

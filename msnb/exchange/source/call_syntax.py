@@ -1,4 +1,4 @@
-"""Write operator calls as source: most as ``ops.Softmax(axis=-1)(x)``, some as Python operators, indices or functions."""
+"""Write operator calls as source, most as ``ops.Softmax(axis=-1)(x)``, others as operators, indices or functions."""
 
 import functools
 import inspect

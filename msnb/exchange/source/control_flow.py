@@ -32,7 +32,7 @@ class FlowWriter:
             self._add_line(depth, [f"{left} = ", *right])
 
     def _condition_expression(self, value: Value, names: dict[Value, str]) -> Expression:
-        """Return a condition as an expression. If the previous line only computes the condition, that line is inlined."""
+        """Return a condition as an expression. If the previous line only computes the condition, it is inlined."""
         words = self.value(value, names)
         last = self.construct[-1] if self.construct else None
         if len(words) == 1 and last is not None and last.words[:1] == [f"{words[0]} = "]:

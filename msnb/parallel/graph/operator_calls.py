@@ -38,7 +38,7 @@ class OperatorCall(NamedTuple):
 
     @property
     def meaning(self) -> Any:
-        """Operator and attributes of the call, see `core.names.Meaning`."""
+        """Operator and attributes of the call, see `core.jaxpr.op_names.OpInfo`."""
         return self.eqn.params["name"].meaning
 
     @property

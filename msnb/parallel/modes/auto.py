@@ -72,7 +72,7 @@ class Auto(SemiAuto):
         return self._solution
 
     def places(self, program: Any) -> ArrayShardings:
-        """Return the shardings of a traced program's arrays; see `core.spreading`."""
+        """Return the shardings of a traced program's arrays; see `Partitioner`."""
         mesh = device_mesh(self.devices)
         _, chosen, names = self._solve(program)
         if _settings.strategy_ckpt_save_file:
@@ -95,7 +95,7 @@ class Auto(SemiAuto):
         )
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """Return the strategies that the search selected for a program's operators; see `core.spreading`."""
+        """Return the strategies that the search selected for a program's operators; see `Partitioner`."""
         return {call.name: strategy for call, strategy in self._operator_strategies(program)}
 
     def _operator_strategies(self, program):
@@ -120,7 +120,7 @@ class Auto(SemiAuto):
 
     def layouts(self, program: Any) -> dict[str, Any]:
         """Return the layouts of Parameters and arguments that the search selected. Before the search, those that the
-        network's strategies imply. See `core.spreading`.
+        network's strategies imply. See `Partitioner`.
         """
         if self._solution is None:
             return super().layouts(program)
@@ -134,7 +134,7 @@ class Auto(SemiAuto):
         return layouts
 
     def operators(self, program: Any) -> int:
-        """Return the number of operators in a program as r1.1's search counts them; see `core.spreading`."""
+        """Return the number of operators in a program as r1.1's search counts them; see `Partitioner`."""
         return count_operators(program.jaxpr.jaxpr)
 
 

@@ -28,12 +28,12 @@ class Processes(Replicas):
         super().__init__(world_size())
 
     def within(self, value: Any) -> Any:
-        """Return the argument unchanged: it is this process's batch; see `core.spreading`."""
+        """Return the argument unchanged: it is this process's batch; see `Partitioner`."""
         return value
 
     def places(self, program: Any) -> ArrayShardings | None:
         """Return the shardings of a traced program's arrays, which each process stores for itself; see
-        `core.spreading`.
+        `Partitioner`.
         """
         groups = communication_groups(program.jaxpr.jaxpr)
         if not groups:

@@ -134,7 +134,7 @@ def _own_ranks(group):
 
 
 def _device_group(axis, group):
-    """Return the devices of a group, see `core.spreading.Provider`."""
+    """Return the devices of a group, see `core.sharding.partitioner.Provider`."""
     has_explicit_ranks = isinstance(group, partitioner.Groups)
     ranks, has_processes = (
         _own_ranks(group) if has_explicit_ranks else _ranks_with_this_process(group),

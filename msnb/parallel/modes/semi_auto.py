@@ -55,14 +55,14 @@ class SemiAuto:
         self.strategy_file: StrategyFile | None = StrategyFile(file) if file else None
 
     def within(self, value: Any) -> Any:
-        """Return the argument with the batch of all processes where each passes its own; see `core.spreading`."""
+        """Return the argument with the batch of all processes where each passes its own; see `Partitioner`."""
         shape = np.shape(value)
         if world_size() == 1 or self.full_batch or not shape:
             return value
         return jax.ShapeDtypeStruct((shape[0] * world_size(), *shape[1:]), value.dtype)
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
-        """Trace a call of a kernel with the sharding constraints of its strategy; see `core.spreading`."""
+        """Trace a call of a kernel with the sharding constraints of its strategy; see `Partitioner`."""
         if self.strategy_file is None:
             return self._run_sharded(kernel, arrays)
         out = self._run_sharded(self.strategy_file.apply(kernel, arrays), arrays)
@@ -105,18 +105,18 @@ class SemiAuto:
         ]
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
-        """Return the result of all stages for each micro-batch; see `core.spreading`."""
+        """Return the result of all stages for each micro-batch; see `Partitioner`."""
         self._has_stages = True
         mesh = named_mesh(self.devices)
         (axes,) = take_axes(mesh, (self.stages,))
         return gpipe.run_pipeline(stage, arrays, keys, parts, mesh, axes)
 
     def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
-        """Constrain a traced array to its own strategy; see `core.spreading`."""
+        """Constrain a traced array to its own strategy; see `Partitioner`."""
         return _constrain_array(array, sharding_of_array(np.shape(array), strategy, self.devices, what))
 
     def places(self, program: Any) -> ArrayShardings:
-        """Return the shardings of a traced program's arrays; see `core.spreading`."""
+        """Return the shardings of a traced program's arrays; see `Partitioner`."""
         layout_report.check_parameters(program, self.devices)
         if self.stages > 1 and program.written and not self._has_stages:
             log.once(
@@ -157,16 +157,16 @@ class SemiAuto:
         )
 
     def layouts(self, program: Any) -> dict[str, Any]:
-        """Return the layouts of Parameters and arguments; see `core.spreading`."""
+        """Return the layouts of Parameters and arguments; see `Partitioner`."""
         layout_report.check_parameters(program, self.devices)
         return layout_report.collect_layouts(program, self.devices, self.optimizer)
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """Return the strategies of a program's operators; see `core.spreading`."""
+        """Return the strategies of a program's operators; see `Partitioner`."""
         return layout_report.collect_strategies(program, self.devices)
 
     def operators(self, _program: Any) -> int:
-        """Return 0: no strategies are searched; see `core.spreading`."""
+        """Return 0: no strategies are searched; see `Partitioner`."""
         return 0
 
     def _dataset_shardings(self, program, mesh):

@@ -12,7 +12,7 @@ from .builder import Builder, Extent, Refused, Value, lowerings, primitives
 
 
 def padding_of(mode: str, pad: Sequence[int], image: Sequence[Any], kernel, stride, dilation=None) -> dict[str, Any]:
-    """Return ONNX's padding attributes for a pad mode of MindSpore. For an unknown length the runtime computes "same"."""
+    """Return ONNX's padding attributes for a pad mode of MindSpore. For an unknown length the runtime pads "same"."""
     if mode == "valid":
         return {}
     if mode == "same":
