@@ -1,4 +1,4 @@
-"""Matching of two graphs: two stages of a program, two networks, or two versions of a Cell."""
+"""Match the nodes of two graphs: two stages of a program, two networks, or two versions of a Cell."""
 
 import difflib
 import re
@@ -32,7 +32,7 @@ class Comparison:
         self.second: Any = second
 
     def counts(self) -> dict[str, int]:
-        """Return {"same": n, "changed": n, "fused": n, "removed": n, "added": n}."""
+        """Return the number of nodes in each state: {"same": n, "changed": n, "fused": n, "removed": n, "added": n}."""
         count = self.first.count
         return {
             SAME: count(SAME),
@@ -70,7 +70,7 @@ def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
 
 
 def _is_lowered(node):
-    """Return whether a node is an operation of StableHLO, which records the primitive of its origin."""
+    """Return whether a node is an operation of StableHLO, which records the primitive that it was lowered from."""
     return bool(node.origins) and not node.instruction
 
 
@@ -87,8 +87,9 @@ def _swap_sides(comparison):
 
 
 def _stable_keys(graph, classes):
-    """Return, per node id, a key that does not change when another part of the graph does; scopes with or without
-    the classes of Cells."""
+    """Return a key for each node, by node id, that does not depend on other parts of the graph. `classes` selects
+    scopes with or without the classes of Cells.
+    """
     tree, counts, keys = Hierarchy(graph, fold=False), {}, []
     for node in tree.nodes:
         names = [scope.name for scope in tree.home[node.id].ancestors()[1:]]

@@ -1,4 +1,4 @@
-"""The graph in the dot language, with one cluster per scope."""
+"""Write a graph in the dot language, with one cluster per scope."""
 
 from typing import TYPE_CHECKING
 

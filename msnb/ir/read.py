@@ -1,4 +1,4 @@
-"""Reads a jaxpr into a FuncGraph.
+"""Read a jaxpr as a FuncGraph.
 
 An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode. Other nested jits, rematerialised
 blocks and functions with a custom gradient are inlined; branches and loops become CNodes with sub-graphs.
@@ -80,7 +80,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 def default_operator_of(name: str) -> Any:
-    """Return (operator, attributes) for the name of a jit; None if the jit is not an operator."""
+    """Return (operator, attributes) for the name of a jitted function; None if the function is not an operator."""
     op_info = getattr(name, "meaning", None)  # names of msnb's operators carry their OpInfo
     if op_info is not None:
         return op_info.operator, op_info.settings
@@ -312,7 +312,7 @@ class _Reader:
 
 
 def _derives_keys(eqn):
-    """Return whether an equation only makes random keys of another key or of a seed.
+    """Return whether an equation only makes random keys from another key or from a seed.
 
     Each random operator of msnb splits the key of its program. The user did not write that, and a graph shows the
     operators that read the key.
@@ -324,7 +324,7 @@ def _derives_keys(eqn):
 
 
 def _to_python_number(value):
-    """Convert a number to Python's type, as JAX keeps literals with a type; an array is unchanged."""
+    """Convert a number to a plain Python number, since JAX keeps literals with a type. An array is unchanged."""
     for kind in (bool, int, float, complex):
         if isinstance(value, kind):
             return kind(value)
@@ -336,8 +336,9 @@ def _append_operator(scope, op):
 
 
 def _find_feeds(eqn, kind, count):
-    """Return for each sub-graph of an equation the indices of the equation's inputs for its parameters, and the
-    number of free variables."""
+    """Return, for each sub-graph of an equation, the indices of the inputs passed to its parameters, and the number of
+    free variables.
+    """
     total = len(eqn.invars)
     if kind == "while":
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
@@ -349,8 +350,9 @@ def _find_feeds(eqn, kind, count):
 
 
 def _branch_indices(jaxpr):
-    """Return the variables that only convert a Bool to the index of a branch: a Switch is read as choosing by the
-    Bool."""
+    """Return the variables that only convert a Bool to the index of a branch. A Switch is shown as if it selected by
+    the Bool.
+    """
     indices = {
         eqn.outvars[0]
         for eqn in jaxpr.eqns
@@ -365,14 +367,15 @@ def _branch_indices(jaxpr):
 
 
 def _carried_names(scope):
-    """Return the names of the variables that a user's `while` carries, from the name of its innermost scope."""
+    """Return the names of the loop variables of a user's `while`, from the name of its innermost scope."""
     last = scope[-1] if scope else ""
     return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []
 
 
 def mark_updates(nodes: Sequence[Any]) -> None:
-    """Mark as "update" the nodes that depend on gradients and are never differentiated: clipping, scaling, the
-    optimizer."""
+    """Set the direction "update" for nodes that depend on gradients and are never differentiated: clipping, scaling,
+    the optimizer.
+    """
     mirrored = {(node.scope, node.op) for node in nodes if node.direction == "backward"}
     if not mirrored:
         return
@@ -405,7 +408,7 @@ def _mark_update(node):
 
 
 def _unwrap_jit(closed, reader):
-    """Return the inner program if the jaxpr is only a call of one jitted function."""
+    """Return the body if the jaxpr is only a call of one jitted function."""
     jaxpr, consts = closed.jaxpr, closed.consts
     while len(jaxpr.eqns) == 1 and jaxpr.eqns[0].primitive.name in ("jit", "pjit"):
         eqn = jaxpr.eqns[0]
@@ -421,7 +424,7 @@ def _unwrap_jit(closed, reader):
 
 
 def _shown_attributes(eqn):
-    """Return the parameters of an operation of XLA, without those that only affect its compilation."""
+    """Return the parameters of an XLA operation without those that only affect compilation."""
     attrs = {}
     if eqn.primitive.name == "sharding_constraint":
         global_shape = eqn.outvars[0].aval.shape

@@ -1,4 +1,6 @@
-"""Reduces a drawing: folds repeated blocks, groups many calls of one operator, and splits very large scopes."""
+"""Reduce a drawing: fold repeated blocks into one box, group many calls of one operator, and split very large scopes
+into pages.
+"""
 
 from collections.abc import Sequence
 
@@ -12,10 +14,10 @@ _PAGE, _FULL = 100, 240  # scopes with more than _FULL children are split into p
 
 
 class Folding:
-    """Folds the scopes of a Hierarchy in place.
+    """Folds repeated parts of a Hierarchy in place.
 
     Args:
-        root (Scope): Its children are lanes.
+        root (Scope): Root of the tree. Its children are the lanes: forward, backward and update.
         signature_of (list[int]): Per node a number that is equal for equal calls.
         feeders (list[list[int]]): Per node the ids of the producers of its inputs.
         states (Sequence[str]): Per node its state in a comparison, or None.
@@ -51,7 +53,7 @@ class Folding:
         self._fold_pages(scope)
 
     def _content_token(self, child):
-        """Return a token that is equal for siblings with the same content."""
+        """Return a token that is equal for two children of a scope if their contents are equal."""
         if not isinstance(child, Scope):
             return self.signature_of[child.id]
         base = [node.id for node in child.leaves()]
@@ -104,8 +106,9 @@ class Folding:
             scope.children = result
 
     def _is_chained(self, children, period):
-        """Return whether the second repeat uses a result of the first. Heads of an attention do not, and are not
-        folded."""
+        """Return whether the second repeat uses a result of the first. Repeats that do not, such as the heads of an
+        attention, are not folded.
+        """
         first, second = (
             {
                 node.id
@@ -182,8 +185,9 @@ def _fold_crowd(scope, op, members):
 
 
 def _best_pattern(tokens, children, at):
-    """Return (period, repeats) of the repetition that covers most children from `at` on; (0, 0) if none is worth
-    folding."""
+    """Find the repetition that covers most children from index `at` on. Return (children in one repeat, number of
+    repeats); (0, 0) if none is worth folding.
+    """
     best = (0, 0)
     for period in range(1, _LONGEST_PATTERN + 1):
         unit = tokens[at : at + period]
@@ -199,7 +203,7 @@ def _best_pattern(tokens, children, at):
 
 
 def _mirror_folds(forward, backward):
-    """Fold in the backward lane the scopes folded in the forward lane, so that their rows match."""
+    """Fold in the backward lane the scopes that are folded in the forward lane, so that their rows match."""
     for child in forward.children:
         if not isinstance(child, Scope):
             continue
@@ -233,7 +237,7 @@ def _adopt_children(fold):
 
 
 def _fold_name(members, period, repeats):
-    """Return `0-Block … 20-Block`, or the names of one repeat if a repeat has several siblings."""
+    """Return the name of a folded box: `0-Block … 20-Block`, or the names in one repeat if it has several children."""
     names = [child.name if isinstance(child, Scope) else child.op for child in members]
     if period > 1:
         return " + ".join(names[:period][:3]) + (" + …" if period > 3 else "")

@@ -13,8 +13,9 @@ _RANGE = " … "
 
 
 def paths(tree: "Hierarchy") -> list[str]:
-    """Return the attribute path of each box, by its index: ``"layer3.2.conv2"``, ``"layer3.0 … layer3.5"`` for
-    repeats, the class of the network for the network itself, and "" for a box that is not a Cell."""
+    """Return the attribute path of each box, by the box's index: ``"layer3.2.conv2"``, ``"layer3.0 … layer3.5"`` for
+    repeats, the class for the network itself, and "" for a box that is not a Cell.
+    """
     box_paths = [""] * (1 + max(scope.index for scope in tree.root.scopes()))
 
     def visit(scope, around):
@@ -47,8 +48,9 @@ def _network_and_loss(scope, path):
 
 
 def step(scope: Scope, paths: list[str]) -> str:
-    """Return the path of a box relative to the Cell around it, ``".conv2"`` or ``".0 … 5"``; the full path if that
-    Cell has none, like the network itself; "" for a box that is not a Cell."""
+    """Return the path of a box relative to the Cell around it, ``".conv2"`` or ``".0 … 5"``. Return the full path if
+    that Cell has no path, and "" for a box that is not a Cell.
+    """
     path, around = paths[scope.index], scope.parent
     while around is not None and around.kind in _NOT_CELLS:
         around = around.parent

@@ -1,4 +1,4 @@
-"""A layered layout (Sugiyama): ranks by longest path, order by barycentres, coordinates by least squares."""
+"""Layered layout of a graph (Sugiyama): ranks by longest path, order by barycentres, coordinates by least squares."""
 
 import bisect
 from typing import Any
@@ -13,7 +13,7 @@ def layered(
     gap_x: float = GAP_X,
     gap_y: float = GAP_Y,
 ) -> tuple[Any, ...]:
-    """Place boxes so that edges point downwards.
+    """Compute positions of boxes so that edges point downwards.
 
     Args:
         sizes (list[tuple[float, float]]): width and height of each box, in the order of execution.
@@ -54,7 +54,7 @@ def layered(
 
 
 def _route_edge(chain, centre, sizes, tall):
-    """Return a route that is vertical within every row that it crosses, and moves sideways only between rows."""
+    """Return the points of an edge that is vertical within every row and moves sideways only between rows."""
     points = []
 
     def put(x, y):
@@ -93,8 +93,9 @@ def _assign_ranks(count, edges, above, below):
 
 
 def _insert_dummies(edges, ranks, layers, widths):
-    """Split long edges into steps of one rank. Returns neighbours above, neighbours below and the chain of each
-    edge."""
+    """Split each edge that spans several ranks by a dummy box in each rank between. Return (neighbours above,
+    neighbours below, {edge: chain of boxes}).
+    """
     above, below, paths = {}, {}, {}
     for a, b in edges:
         chain = [a]
@@ -115,9 +116,10 @@ _FEW, _MANY = 600, 3000  # below _FEW boxes neighbours are swapped; above _MANY 
 
 
 def _order_layers(layers, above, below, count):
-    """Order each layer: barycentres from above and below in turn, ties in order or reversed, and swaps of neighbours
-    that remove crossings. There are three initial orders: the order of execution, a depth-first walk along the
-    edges, and long edges on the left. The order with the fewest crossings wins."""
+    """Order the boxes of each layer so that few edges cross: barycentres from above and below in turn, ties in order
+    or reversed, and swaps of neighbours. There are three initial orders: the order of execution, a depth-first walk
+    along the edges, and long edges on the left. The order with the fewest crossings wins.
+    """
     position, total = {}, sum(map(len, layers))
     least, best = None, None
 
@@ -164,7 +166,7 @@ def _order_layers(layers, above, below, count):
 
 
 def _walk_order(layers, above, below):
-    """Return a key that sorts a layer in the order of a depth-first walk."""
+    """Return a sort key: the number at which a depth-first walk along the edges visits a box."""
     visit_order = {}
     for layer in layers:
         for start in layer:
@@ -232,8 +234,9 @@ def _assign_columns(layers, above, below, widths, count, gap):
 
 
 def _separate(targets, weights, widths, gap):
-    """Return the positions closest to `targets` in the least-squares sense that keep the order and the gaps
-    (isotonic regression)."""
+    """Return the positions with the least squared distance to `targets` among those that keep the order and the gaps
+    (isotonic regression).
+    """
     offset, offsets = 0.0, []
     for index, width in enumerate(widths):
         offset += (widths[index - 1] + width) / 2 + gap if index else 0.0

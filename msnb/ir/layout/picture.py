@@ -1,4 +1,4 @@
-"""A static SVG picture of a graph, for places where no script runs."""
+"""Draw a graph as a static SVG picture, for places where no script runs."""
 
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -47,20 +47,21 @@ def to_svg(graph: "FuncGraph", boxes: float = 60, column: Any = None, tree: "Hie
 
 
 class Pictures:
-    """One or more graphs, side by side, as one SVG document.
+    """Draws one or more graphs, side by side, as one SVG document.
 
     Args:
         trees (Sequence[Hierarchy]): the trees of the graphs; one with states is coloured by them.
-        headings (Sequence[str]): the heading of each. Default: None.
-        column (dict): an overlay of the first. Default: None.
+        headings (Sequence[str]): the heading of each graph. Default: None.
+        column (dict): an overlay of the first graph. Default: None.
     """
 
     def __init__(self, trees: Any, headings: Any = None, column: Any = None) -> None:
         self.trees, self.headings, self.column = trees, headings, column
 
     def readable(self) -> str:
-        """Return the document with as many scopes open as a page can show: level by level either all scopes, else
-        repeated ones, else the one that is larger than the others together."""
+        """Return the document with as many scopes open as are readable on a page. Level by level, either all scopes
+        are opened, else repeated ones, else the one that is larger than all others together.
+        """
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
         for tree, opened_scopes in zip(self.trees, opened, strict=True):
             opened_scopes.update(_around_difference(tree))
@@ -113,7 +114,7 @@ class Pictures:
 
 
 def _openable_boxes(scope):
-    """Return the boxes in an open scope that can be opened; a fold and its repeat are one."""
+    """Return the boxes in an open scope that can be opened. A fold and the repeat that it shows count as one."""
     children = [child for child in _shown_children(scope) if isinstance(child, Scope)]
     if scope.kind == FOLD and children:
         return _openable_boxes(children[0])
@@ -140,8 +141,9 @@ def _is_majority(scope, wave):
 
 
 def _around_difference(tree):
-    """Return the indices of the scopes around the first node that differs from the other graph, if any; a scope
-    whose nodes all differ stays closed."""
+    """Return the indices of the scopes around the first node that differs from the other graph. A scope whose nodes
+    all differ is excluded, so that it stays closed.
+    """
     indices = set()
     differs = next((node for node in tree.nodes if tree.states and tree.states[node.id] != SAME), None)
     for scope in tree.home[differs.id].ancestors() if differs is not None else ():
@@ -152,7 +154,7 @@ def _around_difference(tree):
 
 
 class _Overlay:
-    """The overlay of one picture: its values by box, and its scale over the boxes drawn."""
+    """Values and colour scale of an overlay for one picture."""
 
     def __init__(self, tree, column):
         self.column, self.values, self.scopes = column, column["values"], fold_over_scopes(tree, column)
@@ -167,7 +169,7 @@ class _Overlay:
         self.scale = Scale(map(self.of, items), self.column["scale"] == "log")
 
     def style(self, item):
-        """Return (class of the box, class of its text)."""
+        """Return the CSS classes (of the box, of its text)."""
         value = self.of(item)
         if value is None:
             return "i" if isinstance(item, ParameterNode) else "w", ""
@@ -188,7 +190,9 @@ class _Overlay:
 
 
 def _choose_opened(root, budget):
-    """Return the scopes to open: breadth first, a scope together with that of its gradients, up to `budget` boxes."""
+    """Return the indices of the scopes to open, breadth first and each together with the scope of its gradients, until
+    `budget` boxes are drawn.
+    """
     opened = {root.index, *(lane.index for lane in root.children)}
     count = sum(len(lane.children) for lane in root.children)
     forward, backward = root.named.get("forward"), root.named.get("backward")
@@ -209,7 +213,9 @@ def _choose_opened(root, budget):
 
 
 def _match_gradients(scope, twin):
-    """Yield (scope, the scope of its gradients or None) in a box; unmatched scopes of gradients come last."""
+    """Yield (child scope, the scope of its gradients or None) for the children of a scope; gradients without a match
+    come last.
+    """
     mates = (
         {child.name: child for child in _shown_children(twin) if isinstance(child, Scope)} if twin is not None else {}
     )
@@ -221,7 +227,7 @@ def _match_gradients(scope, twin):
 
 
 def _shown_children(scope):
-    """Return the children that an open scope shows: of a fold only the first repeat."""
+    """Return the children that are drawn if a scope is open: all of them, or the first repeat of a fold."""
     return scope.children[:1] if scope.kind == FOLD else scope.children
 
 
@@ -307,7 +313,7 @@ class _Drawing:
         return "" if kind is None else "×".join(map(str, kind.shape)) or kind.dtype
 
     def words(self, scope):
-        """Return title and note of a closed scope."""
+        """Return (title, note) of a closed scope."""
         if scope.kind == LONE:
             (node,) = scope.children
             title = operator_title(scope, self.paths)
@@ -329,7 +335,7 @@ class _Drawing:
         return ScopeLayout(boxes, edges, self.ports.of(scope), self.upwards)
 
     def closed(self, inner):
-        """Yield the items of the boxes that are drawn closed."""
+        """Yield the items of all boxes in a layout that are drawn closed."""
         for box in inner.boxes:
             if box.inner is None:
                 yield box.item
@@ -337,7 +343,7 @@ class _Drawing:
                 yield from self.closed(box.inner)
 
     def lay(self, x, top):
-        """Draw the lanes from `x` on. Returns the end, (x, height)."""
+        """Draw the lanes from `x` on. Return (x, height) of the end."""
         if self.heat is not None:
             self.heat.fit([item for _, inner in self.lanes for item in self.closed(inner)])
         height, many = 0.0, len(self.lanes) > 1
@@ -354,7 +360,7 @@ class _Drawing:
         return x - 56, top + height
 
     def shade(self, item):
-        """Return the class of a box by its difference to the other graph; "" if there is none."""
+        """Return the CSS class of a box that differs from the other graph; "" if it does not."""
         states = self.tree.states
         if states is None or isinstance(item, ParameterNode):
             return ""
@@ -401,7 +407,7 @@ class _Drawing:
             yield box, x + cx - box.width / 2, y + cy - box.height / 2
 
     def legend(self, x, y):
-        """Draw the scale of the overlay, from its lowest value to its highest."""
+        """Draw the colour scale of the overlay, from its lowest value to its highest."""
         column, scale = self.heat.column, self.heat.scale
         title = column["label"] + (", logarithmic" if scale.log else "")
         self.text(x, y, title, "h", 11, "start")
@@ -475,7 +481,7 @@ class _Document:
         )
 
     def fits(self):
-        """Return whether the letters are readable if the document fits a page."""
+        """Return whether the letters are readable if the document is scaled to fit a page."""
         return self.width <= _WIDEST and self.height <= _HIGHEST
 
     def _legend(self, drawing, y, drawings):
