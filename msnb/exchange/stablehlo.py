@@ -62,7 +62,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     """
     with evaluating(net):
         program = program_of(net, *inputs)
-    _check_pure(program)
+    _check_no_side_effects(program)
     _check_callbacks(program, net)
     leaves = flatten(tuple(inputs))[0]
     flat_args = program.select_inputs(leaves, leaves)
@@ -74,7 +74,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
         target.write(data)
 
 
-def _check_pure(program):
+def _check_no_side_effects(program):
     """Raise an error if a program writes Parameters or draws random numbers."""
     if program.written:
         names = ", ".join(p.name for p in program.written[:5])

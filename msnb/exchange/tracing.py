@@ -78,7 +78,7 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
         graph = of_program(program, name_of(net))
     _check_random(program, graph)
     _inline_numbers(graph, program, args)
-    graph.weights = Values(_index_by_name(program.params))
+    graph.weights = Values(_parameters_by_name(program.params))
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
         graph.written = 0
@@ -111,7 +111,7 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
                 if last == SCOPE:  # operators that a gradient rule calls are not marked as gradients themselves
                     node.scope, node.direction = f"{last}/{outer_scope}", "update"
     _inline_numbers(graph, program, args)
-    graph.weights = Values(_index_by_name(program.params))
+    graph.weights = Values(_parameters_by_name(program.params))
     _forward_written_values(graph)
     first = len(graph.outputs) - graph.written
     values, graph.outputs[first:], graph.written = graph.outputs[first:], [], 0
@@ -171,7 +171,7 @@ def _forward_written_values(graph):
             node.inputs = tuple(inputs)
 
 
-def _index_by_name(parameters):
+def _parameters_by_name(parameters):
     by_name = {}
     for p in parameters:
         if by_name.setdefault(p.name, p) is not p:

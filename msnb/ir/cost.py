@@ -164,6 +164,6 @@ def _scatter_flops(eqn):
     "mesh_cast",
     "layout_constraint",
 )
-def _no_flops(eqn):
+def _zero_flops(eqn):
     """Return 0 for a primitive that only moves values."""
     return 0

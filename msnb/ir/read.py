@@ -221,7 +221,7 @@ class _Reader:
             inner = eqn.params.get(_CALLS.get(kind))
             operator = self.operator(eqn.params.get("name")) if inner is not None and kind in ("jit", "pjit") else None
             if inner is not None and operator is not None and self.expand:
-                self.inline(eqn, inner, env, nodes, _append_operator(scope, operator[0]), in_backward)
+                self.inline(eqn, inner, env, nodes, _scope_with_operator(scope, operator[0]), in_backward)
             elif inner is not None and operator is None:
                 self.inline(eqn, inner, env, nodes, scope, in_backward)
             elif not all(type(var).__name__ == "DropVar" for var in eqn.outvars) or eqn.effects or not eqn.outvars:
@@ -331,7 +331,7 @@ def _to_python_number(value):
     return value
 
 
-def _append_operator(scope, op):
+def _scope_with_operator(scope, op):
     return scope if scope and scope[-1].partition("-op")[0] == op else (*scope, op)
 
 
@@ -436,9 +436,9 @@ def _shown_attributes(eqn):
             attrs[key] = value
         elif isinstance(value, np.dtype) or key.endswith("dtype"):
             attrs[key] = dtype_name(value)
-        elif isinstance(value, tuple) and _is_plain(value):
+        elif isinstance(value, tuple) and _is_plain_value(value):
             attrs[key] = value
-        elif hasattr(value, "_asdict") and _is_plain(tuple(value)):
+        elif hasattr(value, "_asdict") and _is_plain_value(tuple(value)):
             attrs[key] = tuple(value)
     return attrs
 
@@ -451,7 +451,7 @@ def sharding_attributes(global_shape: tuple[int, ...], part: tuple[int, ...]) ->
     }
 
 
-def _is_plain(value):
+def _is_plain_value(value):
     if isinstance(value, tuple):
-        return all(_is_plain(item) for item in value)
+        return all(_is_plain_value(item) for item in value)
     return isinstance(value, (bool, int, float, str)) or value is None

@@ -21,7 +21,7 @@ def to_python_number(value: Any) -> Any:
 def _write_getitem(writer, node, args):
     """Write slices and integers as one StridedSlice."""
     if ARRAY in args["plan"]:
-        return _write_gather(writer, node, args)
+        return _write_index_by_tensors(writer, node, args)
     starts, begin, end, step = list(args["starts"]), [], [], []
     has_new_axis, shrink_mask, full_axes_mask, dimension = False, 0, 0, 0
     shape = node.inputs[0].types[node.slots[0]].shape
@@ -61,7 +61,7 @@ def _write_getitem(writer, node, args):
 
 
 @forms.register(_TensorGetRow)
-def _write_row(writer, node, args):
+def _write_get_row(writer, node, args):
     """Write ``x[index]``, one row of the first axis, where the index is a number or a Tensor."""
     if not isinstance(node.inputs[1], ValueNode):
         return writer.call("Gather", [args["x"], args["index"], 0, 0], node)
@@ -75,7 +75,7 @@ def _write_row(writer, node, args):
 
 
 # ---------------------------------------------------------------------- index Tensors
-def _write_gather(writer, node, args):
+def _write_index_by_tensors(writer, node, args):
     """Write indexing with Tensors: first the slices, then a Gather or GatherNd."""
     kind, plan = node.types[0], [entry for entry in args["plan"] if entry != NEW]
     shape = node.inputs[0].types[node.slots[0]].shape

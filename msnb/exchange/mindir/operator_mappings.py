@@ -190,7 +190,7 @@ def _write_stop_gradient(writer, node, args):
     return value
 
 
-def _arg_with_value_form(name):
+def _make_arg_with_value_writer(name):
     def form(writer, node, args):
         """Write the operator and cast its index to int32: the index is int64 in MindSpore's operator."""
         kinds = (("Int64", node.types[0].shape), (node.types[1].dtype, node.types[1].shape))
@@ -202,7 +202,7 @@ def _arg_with_value_form(name):
 
 
 for _class in (P.ArgMaxWithValue, P.ArgMinWithValue):
-    forms.register(_class)(_arg_with_value_form(_class.__name__))
+    forms.register(_class)(_make_arg_with_value_writer(_class.__name__))
 
 
 @forms.register(P.ResizeBilinear)
@@ -223,7 +223,7 @@ def _read_resize_bilinear(values, attributes):
 
 
 @reads("Muls")
-def _read_muls(values, attributes):
+def _read_muls_as_mul(values, attributes):
     return "Mul", {"x": values[0], "y": values[1]}
 
 
@@ -237,7 +237,7 @@ def _element_type(value):
     return value.node.types[value.slot].dtype if hasattr(value, "node") else element_type_name(np.asarray(value).dtype)
 
 
-def _reduction_reader(name):
+def _make_reduction_reader(name):
     def read(values, attributes):
         x, axis, keep = values[:3]
         if len(values) > 3 and values[3] is not None and dtype_of_id(values[3]) != dtype_of(_element_type(x)):
@@ -250,7 +250,7 @@ def _reduction_reader(name):
 
 
 for _mindspore_name, _msnb_name in {"SumExt": "ReduceSum", "MeanExt": "ReduceMean"}.items():
-    reads(_mindspore_name)(_reduction_reader(_msnb_name))
+    reads(_mindspore_name)(_make_reduction_reader(_msnb_name))
 
 
 # ---------------------------------------------------------------------- LSTM

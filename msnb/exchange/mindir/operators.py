@@ -161,7 +161,7 @@ _UNVERIFIED = frozenset(
 table: dict[str, Function] = {}  # operators whose arguments agree: used to read all of them and to write most
 
 
-def _fill_table():
+def _register_functions():
     """Register the functions of `FUNCTIONS` in the table of forms."""
     for name, declaration in FUNCTIONS.items():
         op = REGISTRY.get(name)
@@ -177,7 +177,7 @@ def _fill_table():
             forms.register(op)(table[name])
 
 
-_fill_table()
+_register_functions()
 
 
 # ---------------------------------------------------------------------- reading, by MindSpore's name

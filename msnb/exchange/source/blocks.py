@@ -128,7 +128,7 @@ class Blocks:
             self._users.setdefault(self.real(value), set()).add(None)
         self.root: Block = Block(graph.name, ())
         depth = self._wrapper_depth(nodes)
-        self._fill_block(self.root, nodes, depth, {p for p in graph.parameters if p.is_weight})
+        self._set_block_steps(self.root, nodes, depth, {p for p in graph.parameters if p.is_weight})
         self.root.inputs = [(p, 0) for p in graph.parameters if not p.is_weight]
         self.root.outputs = [self.real(value) for value in self.outputs]
 
@@ -206,7 +206,7 @@ class Blocks:
                 self.root.segment = segment
 
     # ------------------------------------------------------------------ Cells
-    def _fill_block(self, block: Block, nodes: list[CNode], depth: int, weights: set[ParameterNode]) -> None:
+    def _set_block_steps(self, block: Block, nodes: list[CNode], depth: int, weights: set[ParameterNode]) -> None:
         """Set the steps of a Block. `weights` are the Parameters used by this Block only."""
         calls: list[Call] = []
         block.steps = list(self._iterate_steps(nodes, depth, calls))
@@ -218,14 +218,14 @@ class Blocks:
             own_weights = {w for w in weights if (users := self._weight_users(w)) and users <= inner_nodes}
             child_weights |= own_weights
             self._set_signature(child, same_cell_calls, own_weights)
-            self._fill_block(child, first.nodes, depth + 1, own_weights)
+            self._set_block_steps(child, first.nodes, depth + 1, own_weights)
         rest = weights - child_weights
         block.weights = [p for p in self.graph.parameters if p in rest and self._users.get((p, 0))]
 
     def _weight_users(self, weight):
-        return {self._resolve_first(user) for user in self._users.get((weight, 0), ())}
+        return {self._find_first_call_node(user) for user in self._users.get((weight, 0), ())}
 
-    def _resolve_first(self, node):
+    def _find_first_call_node(self, node):
         while node in self._first_call_node:
             node = self._first_call_node[node]
         return node

@@ -146,7 +146,7 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def _binary_syntax(sign):
+def _make_infix_writer(sign):
     def spelling(args):
         if all(isinstance(node, ValueNode) for node in args.node.inputs):
             return None
@@ -157,7 +157,7 @@ def _binary_syntax(sign):
 
 
 for _class, _sign in _SIGNS.items():
-    call_syntax.register(_class)(_binary_syntax(_sign))
+    call_syntax.register(_class)(_make_infix_writer(_sign))
 
 
 @call_syntax.register(P.Neg)

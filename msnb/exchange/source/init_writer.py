@@ -69,7 +69,7 @@ class InitWriter:
                 return name
         raise AssertionError
 
-    def _name_tail(self, name: str) -> list[str]:
+    def _name_below_cell(self, name: str) -> list[str]:
         """Return the parts of a Parameter's name that follow the path to this Cell."""
         components = name.split(".")
         path = [component for step in self.block.path for component in step.split(".")]
@@ -84,7 +84,7 @@ class InitWriter:
         )
 
     def _declare_weight(self, weight: ParameterNode) -> None:
-        name = self._unique_name(identifier("_".join(self._name_tail(weight.name)), "weight"))
+        name = self._unique_name(identifier("_".join(self._name_below_cell(weight.name)), "weight"))
         kind = weight.types[0]
         zeros = call("ops.zeros", [[Placeholder("shape", kind.shape)], [f"mindspore.{dtype_of(kind)}"]])
         settings = [zeros, [f'name="{name}"'], *([] if weight.requires_grad else [["requires_grad=False"]])]
@@ -134,7 +134,7 @@ class InitWriter:
                 self.cells.append((name, block))
 
     def _layer_name(self, layer):
-        tails = [self._name_tail(weight.name) for weight in layer.weights.values()]
+        tails = [self._name_below_cell(weight.name) for weight in layer.weights.values()]
         if tails and all(len(tail) > 1 and tail[:-1] == tails[0][:-1] for tail in tails):
             return identifier("_".join(tails[0][:-1]), "layer")
         return {"Conv2d": "conv", "BatchNorm2d": "norm", "BatchNorm1d": "norm", "LayerNorm": "norm"}.get(

@@ -48,9 +48,9 @@ class Folding:
                 self._fold_scope(child)
         if scope.kind in (ROOT, FOLD, UNIT, CROWD, PAGE) or len(scope.children) < 3:
             return
-        self._fold_crowds(scope)
+        self._group_independent_calls(scope)
         self._fold_repeats(scope)
-        self._fold_pages(scope)
+        self._split_into_pages(scope)
 
     def _content_token(self, child):
         """Return a token that is equal for two children of a scope if their contents are equal."""
@@ -96,7 +96,7 @@ class Folding:
                         if isinstance(child, Scope):
                             child.parent = unit
                     fold.children.append(unit)
-            _adopt_children(fold)
+            _set_parents(fold)
             fold.name = _fold_name(members, period, repeats)
             result.append(fold)
             at += period * repeats
@@ -130,7 +130,7 @@ class Folding:
             for child in children
         ]
 
-    def _fold_crowds(self, scope):
+    def _group_independent_calls(self, scope):
         """Group many independent calls of one operator, such as an optimizer's update of each weight, in one box."""
         groups = {}
         for child in scope.children:
@@ -142,9 +142,9 @@ class Folding:
                 continue
             for members in self._group_by_rank(calls, scope):
                 if len(members) >= _CROWD:
-                    _fold_crowd(scope, op, members)
+                    _replace_by_crowd(scope, op, members)
 
-    def _fold_pages(self, scope):
+    def _split_into_pages(self, scope):
         """Split a large scope into pages: a flat function of 5,000 calls becomes 50 pages."""
         if len(scope.children) <= _FULL:
             return
@@ -152,7 +152,7 @@ class Folding:
         for start in range(0, len(scope.children), _PAGE):
             page = Scope("", PAGE, scope)
             page.children = scope.children[start : start + _PAGE]
-            _adopt_children(page)
+            _set_parents(page)
             numbers = [node.id for node in page.leaves()]
             page.name = f"%{min(numbers)} … %{max(numbers)}"
             pages.append(page)
@@ -175,7 +175,7 @@ class Folding:
         return groups.values()
 
 
-def _fold_crowd(scope, op, members):
+def _replace_by_crowd(scope, op, members):
     crowd = Scope(op, CROWD, scope)
     crowd.children = members
     at = scope.children.index(members[0])
@@ -215,7 +215,7 @@ def _mirror_folds(forward, backward):
                 fold = Scope(child.name, FOLD, backward)
                 by_name = {mate.name: mate for mate in members}
                 fold.children = [by_name[member.name] for member in child.children if member.name in by_name]
-                _adopt_children(fold)
+                _set_parents(fold)
                 backward.children[at] = fold
                 member_ids = set(map(id, members))
                 backward.children = [mate for mate in backward.children if id(mate) not in member_ids]
@@ -229,7 +229,7 @@ def _mirror_folds(forward, backward):
                 _mirror_folds(child, mate)
 
 
-def _adopt_children(fold):
+def _set_parents(fold):
     for child in fold.children:
         if isinstance(child, Scope):
             child.parent = fold

@@ -107,12 +107,12 @@ class Hierarchy:
         self.calls: Any = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
         self._add_nodes(graph, None, "", {})
         for lane in self.root.children:
-            _merge_single(lane, self._counterpart(lane))
+            _merge_only_children(lane, self._counterpart(lane))
         self._measure_scopes()
         if fold:
             Folding(self.root, self.signature_of, self.feeders, states).run()
             self._measure_scopes()
-            _mark_lone(self.root)
+            _mark_single_operator_boxes(self.root)
         self._assign_homes()
 
     def _add_nodes(self, graph, base, skipped, origin):
@@ -241,17 +241,17 @@ def shared(chain: Sequence[Any], other: Sequence[Any]) -> int:
     return depth
 
 
-def _mark_lone(scope):
+def _mark_single_operator_boxes(scope):
     """Mark boxes around a single operator: they are drawn as that operator."""
     for child in scope.children:
         if isinstance(child, Scope):
             if child.kind == SCOPE and len(child.children) == 1 and isinstance(child.children[0], CNode):
                 child.kind = LONE
             else:
-                _mark_lone(child)
+                _mark_single_operator_boxes(child)
 
 
-def _merge_single(scope, twin):
+def _merge_only_children(scope, twin):
     """Merge a scope that contains only one other scope with it: Default/network-LeNet5 is one box."""
     for child in list(scope.children):
         if not isinstance(child, Scope):
@@ -273,7 +273,7 @@ def _merge_single(scope, twin):
             if mate is not None:  # the counterpart is renamed at the same time, so that both still match
                 mate.name, mate.children, mate.named = child.name, mate_only.children, mate_only.named
                 twin.named[mate.name] = twin.named.pop(old)
-        _merge_single(child, mate)
+        _merge_only_children(child, mate)
 
 
 def _has_same_child(mate, name):

@@ -137,7 +137,7 @@ def _order_layers(layers, above, below, count):
 
     beginnings = (
         lambda: position.get,
-        lambda: _walk_order(layers, above, below),
+        lambda: _depth_first_key(layers, above, below),
         lambda: lambda number: (number < count, number),
     )
     for layer in layers:
@@ -165,7 +165,7 @@ def _order_layers(layers, above, below, count):
     layers[:] = best
 
 
-def _walk_order(layers, above, below):
+def _depth_first_key(layers, above, below):
     """Return a sort key: the number at which a depth-first walk along the edges visits a box."""
     visit_order = {}
     for layer in layers:

@@ -69,14 +69,14 @@ class Pictures:
         waves = [[box for lane in tree.root.children for box in _openable_boxes(lane)] for tree in self.trees]
         while any(waves):
             larger = None
-            for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _is_majority):
+            for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _is_larger_than_rest):
                 chosen = [[scope for scope in wave if choose(scope, wave)] for wave in waves]
                 tried = [opened_scopes | _with_repeats(own) for opened_scopes, own in zip(opened, chosen, strict=True)]
                 if tried == opened:
                     continue
                 alone = all(len(lane.children) == 1 for tree in self.trees for lane in tree.root.children)
                 is_first = alone and all(scope.parent.kind == LANE for wave in waves for scope in wave)
-                if is_first or self._count(tried) <= _MOST_BOXES:
+                if is_first or self._count_drawn_boxes(tried) <= _MOST_BOXES:
                     larger = self._document(tried)
                     if is_first or larger.fits():
                         break
@@ -104,7 +104,7 @@ class Pictures:
             [_Drawing(tree, opened_scopes, None if at else heat) for at, (tree, opened_scopes) in pairs], self.headings
         )
 
-    def _count(self, opened):
+    def _count_drawn_boxes(self, opened):
         return sum(
             len(_shown_children(scope))
             for tree, opened_scopes in zip(self.trees, opened, strict=True)
@@ -136,7 +136,7 @@ def _lane_of(scope):
     return scope.ancestors()[1]
 
 
-def _is_majority(scope, wave):
+def _is_larger_than_rest(scope, wave):
     return scope.size * 2 > sum(other.size for other in wave if _lane_of(other) is _lane_of(scope))
 
 

@@ -59,16 +59,16 @@ class Ports:
             for number in (source, target):
                 if number not in paths:
                     paths[number] = tree.way(tree.nodes[number])
-            self._add_edge(paths[source], paths[target], opened)
+            self._add_ports_of_edge(paths[source], paths[target], opened)
         for start, end in more:
-            self._add_edge(start, end, opened)
+            self._add_ports_of_edge(start, end, opened)
         for ports in self.into.values():
             _limit_ports(ports)
         for ports in self.out.values():
             _merge_equal_ports(ports)
             _limit_ports(ports)
 
-    def _add_edge(self, start, end, opened):
+    def _add_ports_of_edge(self, start, end, opened):
         depth = shared(start, end)
         if depth < 2:
             return  # no lines are drawn between lanes

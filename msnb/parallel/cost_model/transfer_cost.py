@@ -45,7 +45,7 @@ class MeshCostModel:
 
     def _ring_cost(self, axes, size):
         """Return the cost of an all-gather with a result of `size` bytes, or an all-to-all that exchanges them."""
-        return max((self.weights[a] for a in axes), default=0.0) * self._sent_share(axes) * size
+        return max((self.weights[a] for a in axes), default=0.0) * self._fraction_sent(axes) * size
 
     def transfer_cost(self, before: Layout, after: Layout, size: float, shape: tuple[int, ...]) -> float:
         """Return the cost of changing a value's layout: the bytes that each device sends, times the cost of a byte.
@@ -80,7 +80,7 @@ class MeshCostModel:
             remaining = [a for axes in step for a in axes]
             gathered = tuple(a for axes in layout for a in axes if a not in remaining)
             if gathered:
-                transfers.append(("all-gather", gathered, self._sent_share(gathered) / self.count_shards(step)))
+                transfers.append(("all-gather", gathered, self._fraction_sent(gathered) / self.count_shards(step)))
             elif self.count_shards(step) == self.count_shards(layout):
                 positions = {a: k for k, axes in enumerate(layout) for a in axes}
                 moved = tuple(a for k, axes in enumerate(step) for a in axes if positions[a] != k)
@@ -88,11 +88,11 @@ class MeshCostModel:
                     moved = moved or tuple(a for one, two in zip(layout, step, strict=True) if one != two for a in one)
                     transfers.append(("collective-permute", moved, 1 / self.count_shards(layout)))
                 else:
-                    transfers.append(("all-to-all", moved, self._sent_share(moved) / self.count_shards(layout)))
+                    transfers.append(("all-to-all", moved, self._fraction_sent(moved) / self.count_shards(layout)))
             layout = step
         return transfers
 
-    def _sent_share(self, axes):
+    def _fraction_sent(self, axes):
         devices = math.prod(self.sizes[a] for a in axes)
         return (devices - 1) / devices
 

@@ -78,7 +78,7 @@ def operator_calls(jaxpr: Any) -> Iterator[OperatorCall]:
     transforms_of = {index: _transforms_of_call(eqn) for index, eqn in enumerate(eqns)}
     transforms_of = {index: transforms for index, transforms in transforms_of.items() if transforms is not None}
     numbers = {}
-    for index in _visit_from_results(eqns, jaxpr.outvars):
+    for index in _iterate_back_from_results(eqns, jaxpr.outvars):
         if index in transforms_of:
             numbers[index] = len(numbers)
     for index in transforms_of:
@@ -146,7 +146,7 @@ def is_identity(meaning: Any, shape: tuple[int, ...]) -> bool:
     return meaning.operator == "Reshape" and tuple(meaning.attributes.get("shape", ())) == tuple(shape)
 
 
-def _visit_from_results(eqns, results):
+def _iterate_back_from_results(eqns, results):
     """Iterate over the indices of equations in the order in which a walk back from the results meets them."""
     producers = {var: index for index, eqn in enumerate(eqns) for var in eqn.outvars}
     visited, pending = set(), list(results)[::-1]

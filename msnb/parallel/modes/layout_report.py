@@ -97,7 +97,7 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
             layout = _layout_of_letters(
                 call, call.shardings.input_letters[index], np.shape(call.inputs[index].aval), devices
             )
-            layouts.setdefault(kind[1], _add_group(layout, devices) if kind[1] in written else layout)
+            layouts.setdefault(kind[1], _add_replica_group(layout, devices) if kind[1] in written else layout)
     for number, layout in _sensitivity_layouts(program, devices):
         layouts.setdefault(program.inputs[number][1], layout)
     for kind in program.inputs:
@@ -138,7 +138,7 @@ def layout_of_shards(shard_counts: list[int], shape: tuple[int, ...], devices: i
     )
 
 
-def _add_group(layout, devices):
+def _add_replica_group(layout, devices):
     """Return `layout` with the group of devices that have one slice, if the slice's first axis can be split among
     them.
     """

@@ -122,10 +122,10 @@ def _ranks_with_this_process(group):
 def _count_processes(group):
     if world_size() == 1:
         return 1
-    return len(_own_ranks(group) if isinstance(group, partitioner.Groups) else _ranks_with_this_process(group))
+    return len(_ranks_of_own_group(group) if isinstance(group, partitioner.Groups) else _ranks_with_this_process(group))
 
 
-def _own_ranks(group):
+def _ranks_of_own_group(group):
     """Return the ranks of this process's group among the groups `group`; in a single process, of the first group."""
     candidates = [ranks for ranks in group.ranks if world_size() == 1 or world_rank() in ranks]
     if not candidates:
@@ -137,7 +137,7 @@ def _device_group(axis, group):
     """Return the devices of a group, see `core.sharding.partitioner.Provider`."""
     has_explicit_ranks = isinstance(group, partitioner.Groups)
     ranks, has_processes = (
-        _own_ranks(group) if has_explicit_ranks else _ranks_with_this_process(group),
+        _ranks_of_own_group(group) if has_explicit_ranks else _ranks_with_this_process(group),
         world_size() > 1,
     )
     if len(ranks) == 1 and (has_processes or not is_world(group)):

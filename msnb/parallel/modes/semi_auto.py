@@ -133,7 +133,7 @@ class SemiAuto:
             spec = specs.get(var)
             if param is not None:
                 if self.optimizer and var in optimizer_states:
-                    spec = _shard_further(mesh, spec, var.aval.shape)
+                    spec = _shard_first_axis_further(mesh, spec, var.aval.shape)
                 by_param[id(param)] = replicated if spec is None else NamedSharding(mesh, spec)
             elif kind[0] == "random":
                 rest.append(replicated)
@@ -201,7 +201,7 @@ def _shardable_states(program):
     return {var for var, param in inputs if param.name in states and states[param.name].parallel_optimizer}
 
 
-def _shard_further(mesh, spec, shape):
+def _shard_first_axis_further(mesh, spec, shape):
     """Return a spec whose first axis is also sharded by unused mesh axes, as far as shards are equal."""
     axes = [() if a is None else a if isinstance(a, tuple) else (a,) for a in (spec or ())]
     axes += [()] * (len(shape) - len(axes))

@@ -133,10 +133,10 @@ def take_axes(mesh: AbstractMesh | Mesh, shard_counts: tuple[int, ...]) -> list[
     if number % math.prod(shard_counts):
         raise ValueError(f"{math.prod(shard_counts)} parts cannot be spread evenly over {number} devices")
     free = list(mesh.shape.items())
-    return [_take_product(free, count) for count in (number // math.prod(shard_counts), *shard_counts)][1:]
+    return [_take_axes_of_product(free, count) for count in (number // math.prod(shard_counts), *shard_counts)][1:]
 
 
-def _take_product(free, count):
+def _take_axes_of_product(free, count):
     """Remove from `free` the first axes whose sizes multiply to `count`, and return their names."""
     axes = []
     for prime in prime_factors(count):

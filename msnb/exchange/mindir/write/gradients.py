@@ -54,14 +54,14 @@ def rules(kernel: Kernel) -> Callable[..., Any] | None:
     def back(arrays, out, cotangents):
         with trace_state.TraceFrame((), (), trace_state.thread.frame), jax.named_scope(SCOPE):
             inputs = [box(jnp.asarray(array)) for array in arrays]
-            grads = rule(Call(meaning.attributes, inputs, _box_all(out), _box_all(cotangents)))
+            grads = rule(Call(meaning.attributes, inputs, _box_as_tensors(out), _box_as_tensors(cotangents)))
             grads = [*grads, *[None] * (len(arrays) - len(grads))]
             return tuple(map(_to_cotangent, grads, arrays))
 
     return back
 
 
-def _box_all(values):
+def _box_as_tensors(values):
     return [box(value) for value in (values if isinstance(values, tuple) else (values,))]
 
 
@@ -85,7 +85,7 @@ def _sum_to_shape(grad, like):
     return summed if summed.shape == like.shape else P.Reshape()(summed, like.shape)
 
 
-def _double(x):
+def _add_to_itself(x):
     return P.Add()(x, x)
 
 
@@ -103,8 +103,8 @@ for _op, _derivative in {
     P.Neg: lambda d, x, y: P.Neg()(d),
     P.Exp: lambda d, x, y: P.Mul()(d, y),
     P.Log: lambda d, x, y: P.RealDiv()(d, x),
-    P.Sqrt: lambda d, x, y: P.RealDiv()(d, _double(y)),
-    P.Square: lambda d, x, y: P.Mul()(d, _double(x)),
+    P.Sqrt: lambda d, x, y: P.RealDiv()(d, _add_to_itself(y)),
+    P.Square: lambda d, x, y: P.Mul()(d, _add_to_itself(x)),
     P.Sin: lambda d, x, y: P.Mul()(d, P.Cos()(x)),
     P.Cos: lambda d, x, y: P.Neg()(P.Mul()(d, P.Sin()(x))),
     P.Abs: lambda d, x, y: P.Mul()(d, P.Sign()(x)),

@@ -48,7 +48,7 @@ def _read_loop(r, node):
         and int(np.asarray(limit).flat[0]) <= _MAX_ROUNDS
         and (condition is None or condition.value is not None)
     ):
-        results = _unroll_loop(r, body, int(np.asarray(limit).flat[0]), condition, state, scans)
+        results = _unroll_loop_if_constant(r, body, int(np.asarray(limit).flat[0]), condition, state, scans)
         if results is not None:
             return results
     if scans:
@@ -65,7 +65,7 @@ def _constant_or_sample(r, x):
     return None
 
 
-def _unroll_loop(r, body, rounds, condition, state, scans):
+def _unroll_loop_if_constant(r, body, rounds, condition, state, scans):
     """Unroll a loop. Return None if its condition is not constant."""
     node_count = len(r.nodes)
     goes_on = condition is None or bool(np.all(condition.value))

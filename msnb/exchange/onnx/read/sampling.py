@@ -38,7 +38,7 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
             "Mul", r("Add", coordinate, r.like(1, coordinate)), r.like((n - 1 if align else n) / 2, coordinate)
         )
         coordinate = coordinate if align else r("Sub", coordinate, r.like(0.5, coordinate))
-        taps.append(_axis_taps(r, coordinate, n, mode, padding, align))
+        taps.append(_interpolation_taps(r, coordinate, n, mode, padding, align))
     total = None
     for corner in itertools.product(*taps):
         index, corner_weight = None, None
@@ -58,12 +58,12 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
     return r.reshape(total, (*x.shape[:2], *grid_shape))
 
 
-def _axis_taps(r, coordinate, n, mode, padding, align):
+def _interpolation_taps(r, coordinate, n, mode, padding, align):
     """Return [(integer position along an axis, its weight)] of the pixels that are interpolated. A weight of None is
     1.
     """
     if mode != "cubic":
-        coordinate = _apply_padding(r, coordinate, n, padding, align)
+        coordinate = _move_into_image(r, coordinate, n, padding, align)
     if mode == "nearest":
         return [(r("Rint", coordinate), None)]
     first = r("Floor", coordinate)
@@ -72,7 +72,7 @@ def _axis_taps(r, coordinate, n, mode, padding, align):
         return [(first, r("Sub", r.like(1, t), t)), (r("Add", first, r.like(1, first)), t)]
     taps = []
     for offset in (-1, 0, 1, 2):
-        position = _apply_padding(r, r("Add", first, r.like(offset, first)), n, padding, align)
+        position = _move_into_image(r, r("Add", first, r.like(offset, first)), n, padding, align)
         taps.append((position, _cubic_weight(r, r("Abs", r("Sub", t, r.like(offset, t))), abs(offset - 0.5) < 1)))
     return taps
 
@@ -87,7 +87,7 @@ def _cubic_weight(r, d, near):
     return polynomial
 
 
-def _apply_padding(r, coordinate, n, padding, align):
+def _move_into_image(r, coordinate, n, padding, align):
     """Move positions outside the image to its border, or reflect them."""
     if padding == "zeros":
         return coordinate

@@ -19,15 +19,15 @@ def _count_preceding(b: Builder, ordered: Value, values: Value, is_right: bool) 
 
 
 @lowerings.register(ops.LowerBound)
-def _lower_bound(b, sorted_x, values, *, out_type):
+def _lower_lower_bound(b, sorted_x, values, *, out_type):
     return _count_preceding(b, sorted_x, values, is_right=False)
 
 
 @lowerings.register(ops.UpperBound)
-def _upper_bound(b, sorted_x, values, *, out_type):
+def _lower_upper_bound(b, sorted_x, values, *, out_type):
     return _count_preceding(b, sorted_x, values, is_right=True)
 
 
 @lowerings.register(ops.SearchSorted)
-def _search_sorted(b, sorted_sequence, values, *, right, dtype=None):
+def _lower_search_sorted(b, sorted_sequence, values, *, right, dtype=None):
     return _count_preceding(b, *b.common(sorted_sequence, values), is_right=right)

@@ -14,7 +14,7 @@ _ALL, _NUMBER, _NEW, _ARRAY = ":", "i", "new", "array"  # entries of a plan, see
 
 
 @lowerings.register(_TensorGetRow)
-def _lower_row(b, x, index):
+def _lower_get_row(b, x, index):
     return b.op("Gather", x, _clamp_index(b, index, x.shape[0]), axis=0)
 
 
