@@ -175,7 +175,7 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
 
     Args:
         file_name (str): The file, ending in ".mindir".
-        kwargs (dict): Of encrypted files.
+        kwargs (dict): Options for encrypted files.
 
             - dec_key (bytes): The key.
             - dec_mode (Union[str, Callable]): ``"AES-GCM"``, ``"AES-CBC"``, ``"SM4-CBC"``, or a function of the name of

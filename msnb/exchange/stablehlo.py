@@ -51,7 +51,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
 
     Args:
         net (Cell): The network; it is traced in evaluation.
-        inputs (Sequence[Tensor]): Its inputs; shapes and element types are those of the artefact.
+        inputs (Sequence[Tensor]): Inputs of the network; shapes and element types are those of the artefact.
         file (str): Path of the file.
         platforms (Sequence[str]): Platforms that it can run on. Default: CPU, CUDA and TPU in one file.
 

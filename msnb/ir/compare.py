@@ -125,11 +125,11 @@ def _match_by_scope(first, second, old, new):
             partner[rest_new[block.b + step]] = rest_old[block.a + step]
     states = ([ONLY] * len(old), [ONLY] * len(new))
     for number, mate in links.items():
-        states[0][number] = states[1][mate] = SAME if _is_equal(old[number], new[mate]) else CHANGED
+        states[0][number] = states[1][mate] = SAME if _computes_the_same(old[number], new[mate]) else CHANGED
     return Comparison(sorted(links.items()), *states)
 
 
-def _is_equal(old, new):
+def _computes_the_same(old, new):
     """Return whether two nodes compute the same. An operator with additional residuals for its gradient is the same
     operator, and a primitive in StableHLO is the same primitive, though its attributes are written differently."""
     if _is_lowered(old) != _is_lowered(new):

@@ -116,7 +116,7 @@ def _window_flops(eqn):
 
 
 @FLOPS.register("select_and_scatter_add")
-def _scatter_window(eqn):
+def _flops_of_window_scatter(eqn):
     return _count_elements(eqn.invars[0]) * math.prod(eqn.params.get("window_dimensions", ()))
 
 

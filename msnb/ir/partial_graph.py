@@ -35,7 +35,7 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
     if trace is None:
         return None
     closed, names = number_names(trace.jaxpr)
-    closed, inputs = _drop_unread(closed, trace.inputs)
+    closed, inputs = _drop_unread_inputs(closed, trace.inputs)
     program = SimpleNamespace(
         jaxpr=closed, names=names, inputs=inputs, written=(), static=[None] * len(closed.jaxpr.outvars)
     )
@@ -64,7 +64,7 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
     return graph
 
 
-def _drop_unread(closed, inputs):
+def _drop_unread_inputs(closed, inputs):
     """Return (jaxpr, inputs) without the Parameters and random keys that no traced equation reads."""
     jaxpr = closed.jaxpr
     read = {var for eqn in jaxpr.eqns for var in eqn.invars if not isinstance(var, Literal)}.union(jaxpr.outvars)

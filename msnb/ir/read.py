@@ -198,7 +198,7 @@ class _Reader:
 
     def walk(self, jaxpr, env, nodes, outer, backward):
         """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope that it is inlined into."""
-        indices = _branch_indices(jaxpr)
+        indices = _variables_of_branch_indices(jaxpr)
         for eqn in jaxpr.eqns:
             if eqn.outvars and eqn.outvars[0] in indices:
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
@@ -208,7 +208,7 @@ class _Reader:
                 if self.visit is not None:
                     self.visit(None, eqn, self.path)
                 continue
-            if not self.expand and _derives_keys(eqn):
+            if not self.expand and _only_derives_random_keys(eqn):
                 for var in eqn.outvars:
                     env[var] = self.look_up(eqn.invars[0], env)
                 continue
@@ -290,8 +290,8 @@ class _Reader:
         if titles is None:
             # lax.cond with two branches puts the false one first
             titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
-        feeds, free = _find_feeds(eqn, kind, len(inner))
-        named = _carried_names(scope) if kind == "while" else []
+        feeds, free = _find_subgraph_inputs(eqn, kind, len(inner))
+        named = _loop_variable_names(scope) if kind == "while" else []
         graphs, outer_path = [], self.path
         for index, (title, closed, feed, captured) in enumerate(zip(titles, inner, feeds, free, strict=False)):
             jaxpr = cost.open_jaxpr(closed)
@@ -311,7 +311,7 @@ class _Reader:
         return tuple(graphs)
 
 
-def _derives_keys(eqn):
+def _only_derives_random_keys(eqn):
     """Return whether an equation only makes random keys from another key or from a seed.
 
     Each random operator of msnb splits the key of its program. The user did not write that, and a graph shows the
@@ -335,7 +335,7 @@ def _scope_with_operator(scope, op):
     return scope if scope and scope[-1].partition("-op")[0] == op else (*scope, op)
 
 
-def _find_feeds(eqn, kind, count):
+def _find_subgraph_inputs(eqn, kind, count):
     """Return, for each sub-graph of an equation, the indices of the inputs passed to its parameters, and the number of
     free variables.
     """
@@ -349,7 +349,7 @@ def _find_feeds(eqn, kind, count):
     return (tuple(range(start, total)),) * count, (free,) * count
 
 
-def _branch_indices(jaxpr):
+def _variables_of_branch_indices(jaxpr):
     """Return the variables that only convert a Bool to the index of a branch. A Switch is shown as if it selected by
     the Bool.
     """
@@ -366,7 +366,7 @@ def _branch_indices(jaxpr):
     return indices
 
 
-def _carried_names(scope):
+def _loop_variable_names(scope):
     """Return the names of the loop variables of a user's `while`, from the name of its innermost scope."""
     last = scope[-1] if scope else ""
     return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []

@@ -111,8 +111,8 @@ def _kernel_rows(kernel, cache):
         rows = tuple(
             (
                 eqn.primitive.name,
-                tuple(map(_var_spec, eqn.invars)),
-                tuple(map(_var_spec, eqn.outvars)),
+                tuple(map(_shape_and_dtype, eqn.invars)),
+                tuple(map(_shape_and_dtype, eqn.outvars)),
                 tuple(_kernel_rows(inner, cache) for inner in _inner_jaxprs(eqn)),
             )
             for eqn in jaxpr.eqns
@@ -121,7 +121,7 @@ def _kernel_rows(kernel, cache):
     return entry[0]
 
 
-def _var_spec(var):
+def _shape_and_dtype(var):
     return tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", ""))
 
 

@@ -62,7 +62,7 @@ def _check_group(group):
         raise TypeError(f"The group should be a str, but got {group!r} ({type(group).__name__}).")
 
 
-def _add_accessors(key, getter):
+def _define_get_set_methods(key, getter):
     def get(self):
         return getattr(_SETTINGS.values, key)
 
@@ -78,7 +78,7 @@ def _add_accessors(key, getter):
 
 
 for _key, _getter in _GETTERS.items():
-    _add_accessors(_key, _getter)
+    _define_get_set_methods(_key, _getter)
 
 _the_context = _AutoParallelContext()
 

@@ -85,7 +85,9 @@ def _write_index_by_tensors(writer, node, args):
     if plan[axes[0] : axes[-1] + 1] != [ARRAY] * len(axes) or _has_new_axis_between(args["plan"]):
         raise NotExpressible("index Tensors that stand apart")
     x, shape = _apply_slices(writer, args["x"], shape, plan, kind.dtype)
-    indices = [_wrap_negative(writer, index, shape[axis]) for axis, index in zip(axes, args["tensors"], strict=True)]
+    indices = [
+        _wrap_negative_index(writer, index, shape[axis]) for axis, index in zip(axes, args["tensors"], strict=True)
+    ]
     index_shape = np.broadcast_shapes(*(_index_shape(writer, index) for index in indices))
     first, last = axes[0], axes[-1] + 1
     gathered_shape = (*shape[:first], *index_shape, *shape[last:])
@@ -137,7 +139,7 @@ def _apply_slices(writer, x, shape, plan, dtype):
     return writer.emit_function("StridedSlice", [x, begin, end, step, 0, 0, 0, 0, 0], dtype, sliced_shape), sliced_shape
 
 
-def _wrap_negative(writer, index, length):
+def _wrap_negative_index(writer, index, length):
     """Return an index as int64, with `length` added to negative elements."""
     if not isinstance(index, Name):
         index = np.asarray(index).astype(np.int64)

@@ -81,7 +81,9 @@ class Function:
             raise NotExpressible("a new axis")  # MindSpore's own check counts it as one too many
         if self.op.name == "Reshape":
             args = {**args, "shape": _mark_unknown_length(args["shape"])}
-        values = [fixed if name is None else _to_mindspore(kind, args[name]) for name, kind, fixed in self.arguments]
+        values = [
+            fixed if name is None else _argument_to_mindspore(kind, args[name]) for name, kind, fixed in self.arguments
+        ]
         return writer.call(self.op.name, values, node)
 
     def read_arguments(self, values: list[Any]) -> dict[str, Any]:
@@ -91,7 +93,7 @@ class Function:
         args = {}
         for value, (name, kind, fixed) in zip(values, self.arguments):
             if name is not None:
-                args[name] = _from_mindspore(kind, value)
+                args[name] = _argument_from_mindspore(kind, value)
             elif value != fixed:
                 raise NotExpressible(f"an argument that is {value!r}, where only {fixed!r} is known")
         return args
@@ -103,7 +105,7 @@ def _mark_unknown_length(shape):
     return tuple(-1 if [i] == axes else size for i, size in enumerate(shape))
 
 
-def _to_mindspore(kind, value):
+def _argument_to_mindspore(kind, value):
     """Convert an argument to the value that MindSpore stores for it."""
     if kind.startswith("enum."):
         table = _ENUMS[kind[5:]]
@@ -120,7 +122,7 @@ def _to_mindspore(kind, value):
     return value
 
 
-def _from_mindspore(kind, value):
+def _argument_from_mindspore(kind, value):
     """Convert an argument that MindSpore stored to msnb's value."""
     if kind.startswith("enum.") and isinstance(value, int):
         names = [text for text, number in _ENUMS[kind[5:]].items() if number == value]
@@ -201,9 +203,9 @@ def call_of(name: str, function: bool, values: list[Any], attributes: dict[str, 
 
     Args:
         name (str): MindSpore's name of the operator.
-        function (bool): True if all its arguments are inputs.
-        values (list): Its inputs.
-        attributes (dict): Its attributes.
+        function (bool): True if all arguments of the operator are inputs.
+        values (list): Inputs of the node.
+        attributes (dict): Attributes of the node.
 
     Raises:
         NotExpressible: If msnb has no such operator, or not with these arguments.
@@ -223,5 +225,5 @@ def call_of(name: str, function: bool, values: list[Any], attributes: dict[str, 
     args = {**{k: v for k, v in attributes.items() if k in op.attributes}, **dict(zip(inputs, values))}
     for argument, kind, _ in table[op.name].arguments if op.name in table else ():
         if argument in args:
-            args[argument] = _from_mindspore(kind, args[argument])
+            args[argument] = _argument_from_mindspore(kind, args[argument])
     return op.name, args

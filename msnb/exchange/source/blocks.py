@@ -57,12 +57,12 @@ class Block:
     """A Cell to be written.
 
     Attributes:
-        segment (str): Its segment of the scope, ``"conv1-Conv2d"`` or ``"conv1"``.
-        path (tuple[str]): Attribute names that lead to it in the original network.
+        segment (str): Segment of the scope that is the Cell's, ``"conv1-Conv2d"`` or ``"conv1"``.
+        path (tuple[str]): Attribute names that lead to the Cell in the original network.
         steps (list): Statements of `construct`: `Op`, `Call` and `LayerCall`.
-        inputs (list[Value]), outputs (list[Value]): Its inputs and results.
-        weights (list[ParameterNode]): Its own Parameters.
-        layer (Layer): The layer of `mindspore.nn` that replaces it, or None.
+        inputs (list[Value]), outputs (list[Value]): Inputs and results of the Cell.
+        weights (list[ParameterNode]): Parameters that only this Cell uses.
+        layer (Layer): The layer of `mindspore.nn` that replaces the Cell, or None.
     """
 
     def __init__(self, segment: str, path: tuple[str, ...]) -> None:

@@ -36,7 +36,7 @@ class Arguments:
 
     Args:
         node (CNode): The call.
-        values (Sequence[Expression]): Its Tensor inputs, flattened.
+        values (Sequence[Expression]): Tensor inputs of the call, flattened.
     """
 
     def __init__(self, node: CNode, values: Sequence[Expression]) -> None:

@@ -24,8 +24,8 @@ class Class:
     """A class of the source text.
 
     Attributes:
-        name (str): Its name.
-        blocks (list[Block]): The Cells that are instances of it.
+        name (str): Name of the class.
+        blocks (list[Block]): The Cells that are instances of the class.
         arguments (list[tuple[str, int]]): Arguments of `__init__`: the name, and the index of the literal that it sets.
     """
 

@@ -65,8 +65,8 @@ class Line(NamedTuple):
     """A line of a method.
 
     Attributes:
-        depth (int): Its indentation level within the method.
-        words (Expression): Its text.
+        depth (int): Indentation level of the line within the method.
+        words (Expression): Text of the line.
     """
 
     depth: int

@@ -23,11 +23,11 @@ class Layer(NamedTuple):
     """A layer that replaces operators.
 
     Attributes:
-        kind (str): Its class in `mindspore.nn`.
+        kind (str): Name of the layer's class in `mindspore.nn`.
         settings (Sequence): [(argument, value)] of the constructor. Positional ones come first, with a "*" before the
             name. A third entry is the default, which is not written.
         weights (dict): {attribute of the layer: Parameter}.
-        input (Value), output (Value): Its input and result.
+        input (Value), output (Value): Input and result of the layer.
         nodes (tuple[CNode]): The operators.
     """
 

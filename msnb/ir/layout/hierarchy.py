@@ -107,13 +107,13 @@ class Hierarchy:
         self.calls: Any = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
         self._add_nodes(graph, None, "", {})
         for lane in self.root.children:
-            _merge_only_children(lane, self._counterpart(lane))
+            _merge_only_children(lane, self._opposite_lane(lane))
         self._measure_scopes()
         if fold:
             Folding(self.root, self.signature_of, self.feeders, states).run()
             self._measure_scopes()
             _mark_single_operator_boxes(self.root)
-        self._assign_homes()
+        self._record_scope_of_nodes()
 
     def _add_nodes(self, graph, base, skipped, origin):
         """Put each node into its scope and record its edges.
@@ -147,7 +147,7 @@ class Hierarchy:
             self.edges.append((source.id, node.id))
             self.feeders[node.id].append(source.id)
 
-    def _counterpart(self, lane):
+    def _opposite_lane(self, lane):
         """Return the backward lane for the forward lane and vice versa, else None. Scopes in both must have the same
         names, since they are drawn side by side.
         """
@@ -172,7 +172,7 @@ class Hierarchy:
 
         visit(self.root)
 
-    def _assign_homes(self):
+    def _record_scope_of_nodes(self):
         for index, scope in enumerate(self.root.scopes()):
             scope.index = index
             for child in scope.children:

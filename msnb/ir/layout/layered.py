@@ -37,8 +37,8 @@ def layered(
         layers[rank].append(number)
     above, below, paths = _insert_dummies(down, ranks, layers, widths)
     _order_layers(layers, above, below, count)
-    x = _assign_columns(layers, above, below, widths, count, gap_x)
-    y, height = _assign_rows(layers, sizes, count, gap_y)
+    x = _compute_x_positions(layers, above, below, widths, count, gap_x)
+    y, height = _compute_row_positions(layers, sizes, count, gap_y)
     left = min(x[n] - widths[n] / 2 for n in range(len(x)))
     right = max(x[n] + widths[n] / 2 for n in range(len(x)))
     centre = {n: (x[n] - left, y[rank][0]) for rank, layer in enumerate(layers) for n in layer}
@@ -208,7 +208,7 @@ def _swap_neighbours(layers, above, below, position):
                 position[first], position[second] = index + 1, index
 
 
-def _assign_columns(layers, above, below, widths, count, gap):
+def _compute_x_positions(layers, above, below, widths, count, gap):
     x = {}
     for layer in layers:
         at = 0.0
@@ -228,12 +228,14 @@ def _assign_columns(layers, above, below, widths, count, gap):
             if len(layer) == 1:  # no neighbours to separate
                 x[layer[0]] = targets[0]
                 continue
-            for number, value in zip(layer, _separate(targets, weights, [widths[n] for n in layer], gap), strict=False):
+            for number, value in zip(
+                layer, _positions_keeping_gaps(targets, weights, [widths[n] for n in layer], gap), strict=False
+            ):
                 x[number] = value
     return x
 
 
-def _separate(targets, weights, widths, gap):
+def _positions_keeping_gaps(targets, weights, widths, gap):
     """Return the positions with the least squared distance to `targets` among those that keep the order and the gaps
     (isotonic regression).
     """
@@ -254,7 +256,7 @@ def _separate(targets, weights, widths, gap):
     return [mean + shift for mean, shift in zip(means, offsets, strict=False)]
 
 
-def _assign_rows(layers, sizes, count, gap):
+def _compute_row_positions(layers, sizes, count, gap):
     """Return (centre, height) of each row, and the total height."""
     rows, at = [], 0.0
     for layer in layers:

@@ -64,14 +64,17 @@ class Pictures:
         """
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
         for tree, opened_scopes in zip(self.trees, opened, strict=True):
-            opened_scopes.update(_around_difference(tree))
+            opened_scopes.update(_scopes_around_difference(tree))
         best = self._document(opened)
         waves = [[box for lane in tree.root.children for box in _openable_boxes(lane)] for tree in self.trees]
         while any(waves):
             larger = None
             for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _is_larger_than_rest):
                 chosen = [[scope for scope in wave if choose(scope, wave)] for wave in waves]
-                tried = [opened_scopes | _with_repeats(own) for opened_scopes, own in zip(opened, chosen, strict=True)]
+                tried = [
+                    opened_scopes | _indices_with_shown_repeats(own)
+                    for opened_scopes, own in zip(opened, chosen, strict=True)
+                ]
                 if tried == opened:
                     continue
                 alone = all(len(lane.children) == 1 for tree in self.trees for lane in tree.root.children)
@@ -95,7 +98,9 @@ class Pictures:
         if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
             raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
         share = max(1, boxes // len(self.trees))
-        return self._document([_choose_opened(tree.root, share) | _around_difference(tree) for tree in self.trees]).text
+        return self._document(
+            [_choose_opened(tree.root, share) | _scopes_around_difference(tree) for tree in self.trees]
+        ).text
 
     def _document(self, opened):
         heat = _Overlay(self.trees[0], self.column) if self.column is not None else None
@@ -121,7 +126,7 @@ def _openable_boxes(scope):
     return [child for child in children if child.kind not in (CROWD, LONE)]
 
 
-def _with_repeats(chosen):
+def _indices_with_shown_repeats(chosen):
     """Return the indices of the scopes to open, including the repeat that a fold shows."""
     indices = set()
     for scope in chosen:
@@ -140,7 +145,7 @@ def _is_larger_than_rest(scope, wave):
     return scope.size * 2 > sum(other.size for other in wave if _lane_of(other) is _lane_of(scope))
 
 
-def _around_difference(tree):
+def _scopes_around_difference(tree):
     """Return the indices of the scopes around the first node that differs from the other graph. A scope whose nodes
     all differ is excluded, so that it stays closed.
     """
@@ -462,7 +467,7 @@ class _Document:
             first.legend(20.0, height - 32)
         if headings:
             width, height = max(width, 360.0), height + 30
-            self._legend(first, height - 18, drawings)
+            self._draw_comparison_legend(first, height - 18, drawings)
         name = escape(" and ".join(dict.fromkeys(drawing.tree.graph.name for drawing in drawings)))
         count = " and ".join(str(len(drawing.tree.nodes)) for drawing in drawings)
         summary = f"Graph{'s' * (len(drawings) > 1)} of {name}: {count} nodes"
@@ -484,7 +489,7 @@ class _Document:
         """Return whether the letters are readable if the document is scaled to fit a page."""
         return self.width <= _WIDEST and self.height <= _HIGHEST
 
-    def _legend(self, drawing, y, drawings):
+    def _draw_comparison_legend(self, drawing, y, drawings):
         words = ("same", "g"), ("changed", "m"), ("only here", "n")
         states_of = [drawing.tree.states for drawing in drawings]
         only = sum(state == ONLY for states in states_of for state in states)

@@ -24,9 +24,9 @@ class Value:
     """A result of an equation, or an input of the graph.
 
     Attributes:
-        shape (tuple[int, ...]): Its shape.
-        bytes (int): Its size.
-        aval (jax.core.AbstractValue): Its JAX type.
+        shape (tuple[int, ...]): Shape of the value.
+        bytes (int): Size of the value in bytes.
+        aval (jax.core.AbstractValue): JAX type of the value.
     """
 
     __slots__ = ("aval", "bytes", "shape")
@@ -42,7 +42,7 @@ class Equation(NamedTuple):
 
     Attributes:
         primitive (jax.extend.core.Primitive): The primitive.
-        params (dict): Its parameters.
+        params (dict): Parameters of the primitive.
         inputs (list): `Value`, or a constant of the graph: an array or a number.
         outputs (list[Value]): The results.
         source_info (SourceInfo): Source location and scope, including the inlined calls. Default: None, unknown.
@@ -64,8 +64,8 @@ class InlinedCall(NamedTuple):
     """A call in the traced graph that was replaced by the equations of its body.
 
     Attributes:
-        inputs (list): Its arguments: `Value`, or a constant.
-        outputs (list): Its results.
+        inputs (list): Arguments of the call: `Value`, or a constant.
+        outputs (list): Results of the call.
         first (int): Index of its first equation.
         end (int): Index of the first equation after it.
     """

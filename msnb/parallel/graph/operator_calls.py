@@ -22,7 +22,7 @@ class OperatorCall(NamedTuple):
     """A call of an operator that the user's program contains.
 
     Attributes:
-        name (str): Its name in r1.1, ``Default/network-Net/MatMul-op1``.
+        name (str): Name of the call in r1.1, ``Default/network-Net/MatMul-op1``.
         eqn (JaxprEqn): The call in the graph.
         forward (bool): True if a gradient is taken through it.
     """

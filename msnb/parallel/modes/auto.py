@@ -41,8 +41,8 @@ class Auto(SemiAuto):
     """Select the shardings of a program by a search; see `SemiAuto` for the arguments.
 
     Attributes:
-        problem (Problem): The search problem, after the first call of `places`.
-        choice (list[int]): The index of the selected choice for each of its nodes.
+        problem (Problem): The search problem; it is set by the first call of `places`.
+        choice (list[int]): Index of the selected choice for each node of `problem`.
     """
 
     problem: Problem

@@ -26,12 +26,12 @@ class ShardedCall(NamedTuple):
     """A call in a graph that has a strategy.
 
     Attributes:
-        name (str): Its name in r1.1, ``Default/network-Net/MatMul-op1``.
+        name (str): Name of the call in r1.1, ``Default/network-Net/MatMul-op1``.
         strategy (tuple): For each input a tuple of the number of shards along each axis.
         shardings (OpShardings): The shardings of its inputs and outputs.
-        inputs (list): Its inputs in the graph: variables, or literals.
+        inputs (list): Inputs of the call in the graph: variables, or literals.
         operator (str): Name of the operator.
-        settings (dict): Its attributes and marks.
+        settings (dict): Attributes of the operator, and settings such as those of `add_prim_attr`.
     """
 
     name: str

@@ -75,7 +75,9 @@ class GlobalMeshCall:
     def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
         batch_sizes = set() if self._full_batch else {np.shape(a)[0] for a in rest[self._random :] if np.ndim(a)}
         new, outs = self.call(written, read, *map(self._globalize_argument, range(len(rest)), rest, self._places.rest))
-        return new, tuple([self._local_result(i, out.addressable_data(0), batch_sizes) for i, out in enumerate(outs)])
+        return new, tuple(
+            [self._extract_local_result(i, out.addressable_data(0), batch_sizes) for i, out in enumerate(outs)]
+        )
 
     def _globalize_argument(self, index, value, sharding):
         """Return an argument as one array of all processes."""
@@ -85,7 +87,7 @@ class GlobalMeshCall:
             return _concatenate_batches(value, sharding)
         return shard_full_value(value, sharding)
 
-    def _local_result(self, index, value, batch_sizes):
+    def _extract_local_result(self, index, value, batch_sizes):
         """Return this process's examples of a result whose batch is that of all processes; any other result in full."""
         batch_size = value.shape[0] // world_size() if value.ndim and index < self._results else None
         if batch_size not in batch_sizes or batch_size * world_size() != value.shape[0]:

@@ -129,7 +129,9 @@ class SemiAuto:
         specs, optimizer_states = input_specs(program.jaxpr.jaxpr), _shardable_states(program)
         replicated = NamedSharding(mesh, PartitionSpec())
         by_param, rest, argument_shardings = {}, [], self._dataset_shardings(program, mesh)
-        for var, kind, param in zip(program.jaxpr.jaxpr.invars, program.inputs, _pad_params(program), strict=True):
+        for var, kind, param in zip(
+            program.jaxpr.jaxpr.invars, program.inputs, _parameter_of_each_input(program), strict=True
+        ):
             spec = specs.get(var)
             if param is not None:
                 if self.optimizer and var in optimizer_states:
@@ -213,7 +215,7 @@ def _shard_first_axis_further(mesh, spec, shape):
     return PartitionSpec(*(a or None for a in axes))
 
 
-def _pad_params(program):
+def _parameter_of_each_input(program):
     return [*program.params, *[None] * (len(program.inputs) - len(program.params))]
 
 

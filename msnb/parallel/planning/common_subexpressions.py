@@ -15,17 +15,17 @@ def first_equal_results(equation: Equation) -> list[int]:
     """
     if equation.primitive.name == "scan":
         return _first_equal_in_loop(equation)
-    return _first_indices(_number_results(flatten_body(equation)))
+    return _first_index_of_equal(_number_results(flatten_body(equation)))
 
 
 def _first_equal_in_loop(equation):
     # A carried value differs from round to round, so it is never equal to another result.
     carried = scan_counts(equation)[1]
     numbers = _number_results(flatten_body(equation))
-    return [*range(carried), *(carried + index for index in _first_indices(numbers[carried:]))]
+    return [*range(carried), *(carried + index for index in _first_index_of_equal(numbers[carried:]))]
 
 
-def _first_indices(numbers: list[Any]) -> list[int]:
+def _first_index_of_equal(numbers: list[Any]) -> list[int]:
     return [numbers.index(number) for number in numbers]
 
 

@@ -179,7 +179,7 @@ def plan(
 
     Args:
         root (Union[Cell, Callable]): The program, such as `nn.TrainOneStepCell` to plan a training.
-        batch (Union[Tensor, tuple]): Its arguments for all devices together; only shapes and dtypes matter.
+        batch (Union[Tensor, tuple]): Arguments of the program for all devices together; only shapes and dtypes matter.
         devices (int): Number of devices, at least two. Default: 64.
         mesh (Union[Sequence, Mapping]): Devices along each axis, with names or without, the innermost last.
             Default: None, hosts, and the devices inside each.

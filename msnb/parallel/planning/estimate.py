@@ -14,7 +14,7 @@ class Sent(NamedTuple):
     """A predicted communication operation of a step.
 
     Attributes:
-        kind (str): As in `msnb.parallel.graph.collective_stats.KINDS`.
+        kind (str): Kind of communication, one of `msnb.parallel.graph.collective_stats.KINDS`.
         axes (tuple[str, ...]): Mesh axes of the participating devices.
         bytes (float): Bytes that each device sends.
         node (int): The node that computes the value.
@@ -47,12 +47,12 @@ def communication(problem: Problem, chosen: list[int]) -> list[Sent]:
     cost_model = problem.cost_model
     operations, resharded = [], set()
     for number, choice in enumerate(_selected_choices(problem, chosen)):
-        operations += _all_reduces(cost_model, choice, number)
+        operations += _predict_all_reduces(cost_model, choice, number)
     for edge in problem.edges:
         layouts = _changed_layouts(problem, chosen, edge)
         if layouts is not None and (edge.source, layouts[1]) not in resharded:
             resharded.add((edge.source, layouts[1]))
-            operations += _resharding_steps(problem, edge, layouts)
+            operations += _predict_resharding(problem, edge, layouts)
     return operations
 
 
@@ -60,7 +60,7 @@ def _selected_choices(problem: Problem, chosen: list[int]) -> list[Choice]:
     return [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
 
 
-def _all_reduces(cost_model, choice, number):
+def _predict_all_reduces(cost_model, choice, number):
     operations = []
     for axes, size in choice.sums:
         count = math.prod(cost_model.sizes[a] for a in axes)
@@ -75,7 +75,7 @@ def _changed_layouts(problem: Problem, chosen: list[int], edge: Edge) -> tuple[L
     return None if pair[0] == pair[1] else pair
 
 
-def _resharding_steps(problem, edge, layouts):
+def _predict_resharding(problem, edge, layouts):
     shape = problem.values[edge.source[0]][edge.source[1]].shape
     steps = problem.cost_model.transfer_steps(*layouts, shape)
     return [Sent(kind, axes, share * edge.bytes, edge.source[0]) for kind, axes, share in steps]
@@ -127,7 +127,7 @@ def step_time(
             return ready[edge.source[0]]
         key = edge.source, layouts[1]
         if key not in arrived:
-            arrived[key] = links.send(_resharding_steps(problem, edge, layouts), ready[edge.source[0]])
+            arrived[key] = links.send(_predict_resharding(problem, edge, layouts), ready[edge.source[0]])
         return arrived[key]
 
     clock = computing = loop_sending = 0.0
@@ -142,7 +142,7 @@ def step_time(
             clock = max([clock, *map(arrival_time, incoming[number])]) + seconds + send_seconds
             loop_sending += send_seconds
             computing += seconds
-            ready[number] = links.send(_all_reduces(problem.cost_model, choice, number), clock)
+            ready[number] = links.send(_predict_all_reduces(problem.cost_model, choice, number), clock)
     end = max([clock, *ready, *map(arrival_time, incoming[len(problem.nodes)])])
     return Time(end, computing, links.busy + loop_sending)
 

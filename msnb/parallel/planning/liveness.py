@@ -105,7 +105,9 @@ class _MemoryTimeline:
                 self._add_live_range(size / self._cost_model.count_shards(target_layout), first, reader)
             if target_layout == layout:
                 same_layout_reads.append(end)
-            elif not is_broadcast and not (self._is_finer(layout, target_layout) and self._is_elementwise(reader)):
+            elif not is_broadcast and not (
+                self._shards_no_more_than(layout, target_layout) and self._is_elementwise(reader)
+            ):
                 resharded_reads[target_layout].append((reader, end))
         self._last[source] = max(same_layout_reads)
         for target_layout, ends in resharded_reads.items():
@@ -159,7 +161,7 @@ class _MemoryTimeline:
             memo[name, number] = compute(self._problem.graph.equations[number - self._first])
         return memo[name, number]
 
-    def _is_finer(self, layout, target_layout):
+    def _shards_no_more_than(self, layout, target_layout):
         return all(set(a) <= set(b) for a, b in zip(layout, target_layout, strict=True))
 
     def _is_elementwise(self, number):

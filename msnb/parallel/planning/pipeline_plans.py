@@ -39,7 +39,7 @@ class Pipeline(NamedTuple):
         parts (int): Number of micro-batches.
         program (Program): The step as it would run.
         returned (dict[int, int]): {output: input} of the Parameters that it writes.
-        problem (Problem): The search problem.
+        problem (Problem): The search problem for the graph of the step.
         strategy (Strategy): The selected choices.
         inside (dict[int, list[Sent]]): Communication inside each loop equation, by the index of its node.
         has_pipeline_cell (bool): True if an `nn.PipelineCell` in the step divides the batch.
@@ -67,7 +67,7 @@ class Pipeline(NamedTuple):
             body = problem.graph.equations[node - first].params["jaxpr"]
             weight = problem.cost_model.weights
             sending = sum(one.bytes * max(weight[a] for a in one.axes) / hardware.inside for one in sent)
-            sending += hardware.latency * _count_messages(body)
+            sending += hardware.latency * _count_communication_runs(body)
             times[node] = _compute_seconds(body, hardware, efficiency), sending
         return times
 
@@ -123,7 +123,7 @@ def pipelines(
 
     Args:
         root (Any): The step: a Cell with an `nn.PipelineCell` in it, or one that trains its `network`.
-        arguments (tuple): Its arguments.
+        arguments (tuple): Arguments of the step.
         devices (int): Number of devices.
         weights (Callable): Returns the cost of a byte along each axis of a mesh {axis: devices}.
     """
@@ -291,7 +291,7 @@ def _find_communication(jaxpr: Any, sizes: dict[str, int]) -> list[Sent]:
     return transfers
 
 
-def _count_messages(jaxpr: Any) -> int:
+def _count_communication_runs(jaxpr: Any) -> int:
     return sum(times for eqn, times in _iterate_nested(jaxpr) if eqn.primitive.name.startswith(("psum", "ppermute")))
 
 

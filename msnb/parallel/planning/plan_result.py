@@ -31,7 +31,7 @@ class Plan:
         time (Time): Predicted times of a step.
         compiled (Compiled): Results of compilation by XLA; None if it was not compiled.
         mesh (dict[str, int]): The axes of the mesh; those of a pipeline are "stages" and "rows".
-        tensors (list): As in `Plans`.
+        tensors (list): (name, kind, value) of each input of the program, see `Plans`.
         pipeline (Pipeline): The stages; None without a pipeline.
     """
 
@@ -87,7 +87,7 @@ class Plan:
         """Return the mesh axes that shard each axis of a Parameter or an argument.
 
         Args:
-            name (str): Its name; arguments are called "argument 0", "argument 1" ...
+            name (str): Name of the Parameter; arguments are called "argument 0", "argument 1" ...
 
         Raises:
             ValueError: If there is no such tensor.
@@ -109,7 +109,7 @@ class Plan:
         """Return the cost of each layout of a Parameter or an argument.
 
         Args:
-            name (str): Its name.
+            name (str): Name of the Parameter or argument.
             search (bool): True to search all other layouts again for each layout. Default: False, the other layouts are
                 fixed, and the value is resharded for its readers.
 

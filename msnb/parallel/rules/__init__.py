@@ -21,7 +21,7 @@ class Rule(NamedTuple):
 
     Attributes:
         inputs (list[str]): One letter for each axis of each input; "." for an axis that is not sharded.
-        outputs (list[str]): The same for the outputs; None for one whose sharding XLA selects.
+        outputs (list[str]): One letter for each axis of each output; None if XLA selects the output's sharding.
         unsharded (str): Letters that must not be sharded. Default: none.
         strategy_axes (dict): {input index: (letters, shape)} where MindSpore's strategy describes other axes than those
             of the input. Default: none.

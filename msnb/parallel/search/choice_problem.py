@@ -76,7 +76,7 @@ class Problem:
             Parameters.
 
     Attributes:
-        nodes (list[NodeChoices]): One for each input, then one for each equation; equal ones share their list.
+        nodes (list[NodeChoices]): Choices of each input, then of each equation; nodes with equal choices share a list.
         edges (list[Edge]): Edges between the nodes, without those to dead equations.
         values (list[list[Value]]): The results of each node.
         peak_nodes (frozenset[int]): The nodes whose results are live at peak memory: all inputs, and results that are
@@ -230,7 +230,7 @@ class Problem:
 
     def layouts(self, edge: Edge, before: Choice, after: Choice) -> tuple[Layout, Layout]:
         """Return the layouts of an edge's value at its source and at its target, for the choices of both nodes."""
-        return before.outputs[edge.source[1]], _target_layout(edge, after)
+        return before.outputs[edge.source[1]], _layout_at_target(edge, after)
 
     def transfer_cost(self, edge: Edge) -> np.ndarray:
         """Return the cost of resharding an edge's value, for each pair of choices of the edge's nodes."""
@@ -239,7 +239,7 @@ class Problem:
         key = sources, edge.source[1], targets, edge.target[1], edge.bytes, shape
         if key not in self._tables:
             befores = [choice.outputs[edge.source[1]] for choice in sources]
-            afters = [_target_layout(edge, choice) for choice in targets]
+            afters = [_layout_at_target(edge, choice) for choice in targets]
             moving = functools.cache(lambda a, b: self.cost_model.transfer_cost(a, b, edge.bytes, shape))
             self._tables[key] = np.array([[moving(a, b) for b in afters] for a in befores])
         return self._tables[key]
@@ -252,7 +252,7 @@ _SHAPE_ONLY = "announced"  # an operator without a kernel: it has only result sh
 _PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "conv", "conv_input_grad", "conv_filter_grad"))
 
 
-def _target_layout(edge, choice) -> Layout:
+def _layout_at_target(edge, choice) -> Layout:
     operand = edge.target[1]
     return choice.outputs[0] if operand is None else choice.inputs[operand]
 

@@ -126,10 +126,10 @@ class _Search:
         """Return the index of the choice for each node at a price of a stored byte."""
         costs, pairs = _sum_costs(self._problem, self._classes, self._work, price)
         if self._coarse_classes is None:
-            solution = _solve_classes(costs, pairs, self._remaining_time())
+            solution = _reduce_and_solve(costs, pairs, self._remaining_time())
         else:
             coarse_costs = _sum_costs(self._problem, self._coarse_classes, self._work, price)
-            coarse_solution = _solve_classes(*coarse_costs, _COARSE_TIME_SHARE * self._remaining_time(), _COARSE_GAP)
+            coarse_solution = _reduce_and_solve(*coarse_costs, _COARSE_TIME_SHARE * self._remaining_time(), _COARSE_GAP)
             start = dict(zip(self._classes, (coarse_solution[c] for c in self._coarse_classes), strict=True))
             solution = improve_by_windows(costs, pairs, [start[c] for c in range(len(costs))], self._deadline)
         return _improve_nodes(self._problem, [solution[c] for c in self._classes], self._work, price)
@@ -138,7 +138,7 @@ class _Search:
         return max(1.0, self._deadline - time.monotonic())
 
 
-def _solve_classes(costs, pairs, seconds, gap=1e-4):
+def _reduce_and_solve(costs, pairs, seconds, gap=1e-4):
     reduced = ReducedProblem(costs, pairs)
     solution = solve_ilp(reduced, seconds, gap)
     if solution is None:  # then start from each node's cheapest choice; later steps improve it

@@ -96,7 +96,7 @@ def _make_mesh(devices):
 
 def _format_shortage(number, devices):
     platform = devices[0].platform
-    available = _format_count(len(devices), platform.upper())
+    available = _format_verb_and_count(len(devices), platform.upper())
     shortage = f"The program is spread over {number} devices (device_num), but there {available}."
     if world_size() > 1:
         return f"{shortage} Leave device_num out: it is that of all processes."
@@ -113,7 +113,7 @@ def _format_shortage(number, devices):
     )
 
 
-def _format_count(count, kind):
+def _format_verb_and_count(count, kind):
     return f"is 1 {kind}" if count == 1 else f"are {count} {kind}s"
 
 

@@ -81,9 +81,13 @@ def _axes_of_layouts(call, rule, strategy, devices):
         )
     (_, first), *_ = layouts
     if any((layout.matrix, layout.names) != (first.matrix, first.names) for _, layout in layouts):
-        raise RuntimeError(f"{_describe(call, strategy)} has layouts of several device matrices; it should have one.")
+        raise RuntimeError(
+            f"{_describe(call, strategy)} has layouts of several device matrices; it should have one."
+        )
     if devices % math.prod(first.matrix):
-        raise RuntimeError(f"{_describe(call, strategy)} is of {first.matrix} devices, which do not divide {devices}.")
+        raise RuntimeError(
+            f"{_describe(call, strategy)} is of {first.matrix} devices, which do not divide {devices}."
+        )
     grid = take_axes(named_mesh(devices), first.matrix)
     axes_of_letter, owners = {}, {}
     for number, layout in layouts:
@@ -110,7 +114,7 @@ def sharding_of_array(shape: tuple[int, ...], strategy: tuple[int, ...], devices
     """Return the sharding of an array with the given number of shards along each axis.
 
     Args:
-        shape (tuple[int]): Its shape.
+        shape (tuple[int]): Shape of the array.
         strategy (tuple[int]): The number of shards along each axis.
         devices (int): Number of devices.
         what (str): Description of the array, for errors.

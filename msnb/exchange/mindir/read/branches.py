@@ -69,9 +69,9 @@ class Branches:
             return self.interpreter.call_function(closure.function, closure.values)
         kind = index.node.types[index.slot]
         wrapped_index = Ref(self.builder.add_node("FloorMod", [index, len(closures)], (kind,)), 0)
-        return self._call_first_of(wrapped_index, closures, 0)
+        return self._call_indexed_from(wrapped_index, closures, 0)
 
-    def _call_first_of(self, index, closures, number):
+    def _call_indexed_from(self, index, closures, number):
         closure, *others = closures
         if not others:
             return self.interpreter.call_function(closure.function, closure.values)
@@ -79,7 +79,7 @@ class Branches:
         return self.switch_between(
             is_selected,
             lambda: self.interpreter.call_function(closure.function, closure.values),
-            lambda: self._call_first_of(index, others, number + 1),
+            lambda: self._call_indexed_from(index, others, number + 1),
             ("others", closure.function),
         )
 

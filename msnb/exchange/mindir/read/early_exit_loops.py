@@ -155,11 +155,11 @@ class EarlyExitLoops:
             self.interpreter.follow_node(node, env)
         callee = self.interpreter.lookup_value(last.get("op_type", "").removeprefix("REF::"), env)
         args = tuple(self.interpreter.lookup_value(v, env) for v in last.get("input", []))
-        result = self._end_with_call(callee, args, loop)
+        result = self._follow_call_at_end_of_round(callee, args, loop)
         self.interpreter.depth -= 1
         return result
 
-    def _end_with_call(self, callee, args, loop):
+    def _follow_call_at_end_of_round(self, callee, args, loop):
         if isinstance(callee, Closure):
             return self._end_round(callee.function, (*callee.values, *args), loop)
         if not isinstance(callee, Choice):

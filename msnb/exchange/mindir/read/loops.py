@@ -67,10 +67,10 @@ class Loops:
         for slot, i in enumerate(changing):
             final_values[i] = Ref(node, slot)
         choice = self._loop_choice(name, final_values)
-        exit_closure = choice.no if self._leads_back(choice.yes.function, name) else choice.yes
+        exit_closure = choice.no if self._calls_loop_again(choice.yes.function, name) else choice.yes
         return self.early_exits.call_after_loop(exit_closure.function, exit_closure.values, outer_loop)
 
-    def _leads_back(self, function, name):
+    def _calls_loop_again(self, function, name):
         return name in self.functions.reachable(function, self.interpreter.active) or function == name
 
     def _trace_round(self, name, values, kinds, names, changing):
@@ -86,7 +86,7 @@ class Loops:
             inputs = [Ref(parameters[i], 0) if i in parameters else v for i, v in enumerate(values)]
             with self.builder.subgraph() as nodes:
                 choice = self._loop_choice(name, inputs)
-                leads_back = [self._leads_back(closure.function, name) for closure in (choice.yes, choice.no)]
+                leads_back = [self._calls_loop_again(closure.function, name) for closure in (choice.yes, choice.no)]
                 if leads_back[0] == leads_back[1]:
                     raise EarlyExit(f"{self.interpreter.path!r} has a loop whose condition does not end it.")
                 predicate = choice.predicate

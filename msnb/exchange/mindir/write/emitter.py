@@ -82,7 +82,7 @@ class Emitter:
             op (str): MindSpore's name of the operator.
             values (list): Names and constants; a list is a tuple of Tensors.
             node (CNode): The graph's node, which has the result types.
-            attributes (dict): Of a primitive. Default: None, the operator is a function.
+            attributes (dict): Attributes of a primitive. Default: None, the operator is a function.
         """
         if not self.call_annotations:
             return self.emit_call(op, values, node.types, attributes)

@@ -39,7 +39,7 @@ class Shared:
     """State shared by all graphs of a model.
 
     Attributes:
-        weights (Weights): Its initializers.
+        weights (Weights): Initializers of the model.
         functions (dict): Functions that the model defines, by domain and name.
         samples (dict): Arrays for inputs that shapes depend on.
         used (set): Names of the samples that were read.

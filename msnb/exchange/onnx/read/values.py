@@ -103,11 +103,11 @@ class Node(NamedTuple):
     """A node of an ONNX model.
 
     Attributes:
-        op (str): Its operator.
-        inputs (list): Its inputs, None for an omitted one.
-        attrs (Attributes): Its attributes, see `formats.onnx.attributes`.
-        outputs (list[str]): Names of its results, "" for an unused one.
-        version (int): Version of the operator set.
+        op (str): Name of the ONNX operator.
+        inputs (list): Inputs of the node, None for an omitted one.
+        attrs (Attributes): Attributes of the node, see `formats.onnx.attributes`.
+        outputs (list[str]): Names of the node's results, "" for an unused one.
+        version (int): Version of the ONNX operator set.
     """
 
     op: str

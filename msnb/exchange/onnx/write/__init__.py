@@ -46,7 +46,7 @@ def write(
 
     Args:
         net (Union[Cell, Callable]): The network, which is written in evaluation mode.
-        inputs (Sequence): Its inputs. An axis of a Tensor that is None, as of
+        inputs (Sequence): Inputs of the network. An axis of a Tensor that is None, as of
             ``Tensor(shape=[None, 3], dtype=mindspore.float32)``, is of any length.
         path (str): The file. Weights of more than 2 GB are written to a separate file next to it.
         cipher (Own): The cipher of an encrypted file. Default: None.

@@ -39,7 +39,7 @@ class Value:
     """A value in an ONNX model.
 
     Attributes:
-        name (str): Its name; "" for an input that is left out.
+        name (str): Name of the value; "" for an input that is left out.
         dtype (str): Element type, in numpy's notation.
         shape (tuple): Dimensions, some of which may be an `Extent`; None if unknown.
         constant (Any): The array or the Python number of a constant, else None.
@@ -150,9 +150,9 @@ class Builder:
 
         Args:
             op (str): ONNX's name.
-            inputs (Value): Its inputs; None for an omitted one.
+            inputs (Value): Inputs of the node; None for an omitted one.
             dtype (str): Element type of the result. Default: None, that of the first input.
-            shape (tuple): Its shape, if known.
+            shape (tuple): Shape of the result, if known.
             attrs: Attributes.
         """
         return self.ops(op, *inputs, count=1, dtypes=[dtype] if dtype else None, shapes=[shape], **attrs)[0]
