@@ -81,13 +81,9 @@ def _axes_of_layouts(call, rule, strategy, devices):
         )
     (_, first), *_ = layouts
     if any((layout.matrix, layout.names) != (first.matrix, first.names) for _, layout in layouts):
-        raise RuntimeError(
-            f"{_describe(call, strategy)} has layouts of several device matrices; it should have one."
-        )
+        raise RuntimeError(f"{_describe(call, strategy)} has layouts of several device matrices; it should have one.")
     if devices % math.prod(first.matrix):
-        raise RuntimeError(
-            f"{_describe(call, strategy)} is of {first.matrix} devices, which do not divide {devices}."
-        )
+        raise RuntimeError(f"{_describe(call, strategy)} is of {first.matrix} devices, which do not divide {devices}.")
     grid = take_axes(named_mesh(devices), first.matrix)
     axes_of_letter, owners = {}, {}
     for number, layout in layouts:
