@@ -91,7 +91,7 @@ def _max_ranks():
 
 
 def partition(ranks: tuple[int, ...], number: int) -> tuple[tuple[int, ...], ...]:
-    """Return a partition of `number` ranks into groups, one of which is `ranks`.
+    """Divide the ranks 0 to `number` - 1 into groups, one of which is `ranks`, and return the groups.
 
     The pattern of `ranks` is repeated wherever all of its ranks are free, as for a grid of devices whose script
     creates one group per row. Each remaining rank is a group of its own.

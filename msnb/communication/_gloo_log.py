@@ -15,7 +15,7 @@ def is_gloo_line(line: bytes) -> bool:
 
 
 def filter_descriptor(descriptor: int = 1) -> None:
-    """Drop gloo's lines from a file descriptor of this process. Everything else passes through unchanged.
+    """Remove gloo's lines from the output to a file descriptor of this process. All other output is unchanged.
 
     For processes of a notebook, whose cells would show the lines. Python's own prints there do not use the
     descriptor.

@@ -157,7 +157,7 @@ def cipher_of(
 
 
 def _convert_quantised(net, inputs, options):
-    """Return `net`, or its inference form after quantisation aware training."""
+    """Return `net`, converted for inference if it was trained with quantisation."""
     mode = options.get("quant_mode")
     if mode in (None, "NONQUANT"):
         return net

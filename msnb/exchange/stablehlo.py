@@ -97,7 +97,7 @@ def _calls_python(graph):
 
 
 def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
-    """Return a program as a function of its Tensor arguments. Parameters and the arguments in `numbers` are
+    """Return a program as a function of its Tensor arguments, with Parameters and the arguments in `numbers` as
     constants.
     """
     # Weights are arrays of numpy, which JAX embeds as constants.
@@ -126,7 +126,8 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
 
 # ---------------------------------------------------------------------- reading
 def look(file: str) -> FuncGraph:
-    """Return the graph of a StableHLO artefact: its operations, each in the scope of the operator that it is part of.
+    """Return the graph of a StableHLO artefact for inspection. Each operation is in the scope of the operator that it
+    is part of.
 
     Raises:
         ValueError: If the file is no such artefact.
@@ -213,8 +214,8 @@ def _platform_index(exported):
 
 
 def _read_graph(exported, name):
-    """Return the operations of an artefact for the current platform, or for its first one if it does not support this
-    one.
+    """Return the graph of an artefact for the current platform, or for the artefact's first platform if it does not
+    support the current one.
     """
     return read_stablehlo(opened_module(exported.mlir_module_serialized), name, _platform_index(exported) or 0)
 

@@ -86,8 +86,8 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
 
 
 def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., Any]) -> FuncGraph:
-    """Return the graph of a network including its updates of Parameters. Each new value is the result of a writing
-    operator.
+    """Return the graph of a network including its updates of Parameters: operators that write Parameters return the
+    new values.
 
     Args:
         net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation.

@@ -1,4 +1,4 @@
-"""The error that lists every operator without an equivalent in an export format, with its source location."""
+"""Error that lists every operator without an equivalent in an export format, with its source location."""
 
 from collections.abc import Iterable, Mapping
 

@@ -71,8 +71,9 @@ class AnfNode:
 
 
 class ParameterNode(AnfNode):
-    """An input of a graph: an argument, or a Parameter of the network (`is_weight`). In a graph that each of several
-    devices runs, `global_shape` is the shape before sharding, if it differs from the shape on one device."""
+    """An input of a graph: an argument, or a Parameter of the network if `is_weight` is True. In the graph that one of
+    several devices runs, `global_shape` is the shape before sharding, if it differs from that of the device's shard.
+    """
 
     __slots__ = ("name", "is_weight", "requires_grad", "global_shape")
 

@@ -75,8 +75,8 @@ def name_of(net: Any) -> str:
 
 
 def text(net: "Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
-    """Return the functional IR as text: parameters, then one numbered line per CNode with its operator, inputs,
-    attributes, types, scope and source line. Print it.
+    """Return the functional IR as text to print: parameters, then one numbered line per CNode with its operator,
+    inputs, attributes, types, scope and source line.
 
     Args:
         net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the network.

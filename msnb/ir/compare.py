@@ -130,8 +130,9 @@ def _match_by_scope(first, second, old, new):
 
 
 def _computes_the_same(old, new):
-    """Return whether two nodes compute the same. An operator with additional residuals for its gradient is the same
-    operator, and a primitive in StableHLO is the same primitive, though its attributes are written differently."""
+    """Return whether two nodes compute the same. Additional residuals for the gradient make no difference. A primitive
+    in StableHLO is the same primitive, though its attributes are written differently.
+    """
     if _is_lowered(old) != _is_lowered(new):
         return old.types == new.types
     first, second = signature(old), signature(new)

@@ -9,8 +9,8 @@ def has_gradient(graph: "FuncGraph") -> bool:
 
 
 def forward_of(graph: FuncGraph) -> FuncGraph:
-    """Return the forward program of a graph: its nodes without backward and update nodes and without nodes that only
-    those read.
+    """Return the forward program of a graph, without backward and update nodes, and without nodes that only such nodes
+    read.
 
     JAX differentiates while it traces, so this program never existed separately; it is the same computation without the
     residuals of operators. Its results are those of the graph that need no gradient; nodes that nothing reads in the

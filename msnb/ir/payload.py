@@ -140,7 +140,9 @@ def stage(
 
 
 def _scopes_of(tree, nodes):
-    """Return the scopes that contain a node, parents first, and always the root and its lanes."""
+    """Return the scopes that contain at least one of the nodes, parents first; the root and its lanes are always
+    included.
+    """
     scope_ids = set()
     for node in nodes:
         scope = tree.home[node.id]

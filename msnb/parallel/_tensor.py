@@ -18,7 +18,7 @@ def _get_tensor_strategy(dev_mat, tensor_map):
 
 
 def _get_tensor_slice_index(device_arrangement, tensor_strategy, tensor_map, rank_index):
-    """Return the row-major number of the slice on the device `rank_index`."""
+    """Return the index, in row-major order, of the slice on the device `rank_index`."""
     coordinates = np.unravel_index(rank_index, device_arrangement)
     slice_coordinates = [0 if axis == -1 else int(coordinates[-axis - 1]) for axis in tensor_map]
     return int(np.ravel_multi_index(slice_coordinates, tensor_strategy)) if slice_coordinates else 0
@@ -44,7 +44,7 @@ def _chunk_tensor_by_strategy(np_tensor, strategy):
 
 
 def _get_slice_index(dev_mat, tensor_map):
-    """Return the number of this process's slice."""
+    """Return the index, in row-major order, of the slice that this process has."""
     return _get_tensor_slice_index(dev_mat, _get_tensor_strategy(dev_mat, tensor_map), tensor_map, get_rank())
 
 

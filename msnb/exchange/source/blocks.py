@@ -61,7 +61,7 @@ class Block:
         path (tuple[str]): Attribute names that lead to the Cell in the original network.
         steps (list): Statements of `construct`: `Op`, `Call` and `LayerCall`.
         inputs (list[Value]), outputs (list[Value]): Inputs and results of the Cell.
-        weights (list[ParameterNode]): Parameters that only this Cell uses.
+        weights (list[ParameterNode]): Parameters that the Cell itself defines, without those of its child Cells.
         layer (Layer): The layer of `mindspore.nn` that replaces the Cell, or None.
     """
 
@@ -140,9 +140,8 @@ class Blocks:
         return value
 
     def users(self, value: Value) -> set[CNode | None]:
-        """Return the nodes that use a value. None represents the outputs of the graph; a use inside a subgraph counts
-        for its
-        branch or loop node as well.
+        """Return the nodes that use a value; None in the result represents the outputs of the graph. A use inside a
+        subgraph also counts for the branch or loop node.
         """
         return self._users.get(value, set())
 
@@ -173,8 +172,8 @@ class Blocks:
         return live_nodes
 
     def _direct_inputs(self, node: CNode) -> list[Value]:
-        """Return the inputs of the node itself, without those of its subgraphs, and record the aliases of subgraph
-        parameters.
+        """Return the inputs of a node without the inputs of its subgraphs. Record which values the parameters of the
+        subgraphs stand for.
         """
         uses = list(node.uses)
         if node.op == "Switch":
@@ -195,7 +194,7 @@ class Blocks:
         return uses
 
     def _wrapper_depth(self, nodes: Sequence[CNode]) -> Any:
-        """Return the number of scopes that contain all nodes, such as those of a training Cell around the network."""
+        """Return the number of outer scopes that wrap the whole network, such as that of a training Cell."""
         names = [p.name for p in self.graph.parameters if p.is_weight]
         for depth in itertools.count():
             segments = {self._segments[node][depth] if len(self._segments[node]) > depth else "" for node in nodes}

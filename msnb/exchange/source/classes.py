@@ -148,7 +148,7 @@ class Text:
 
     # ------------------------------------------------------------------ names of Parameters
     def _name_parameters(self, block: Block, prefix: str) -> None:
-        """Map the Parameter names of the text to those of the graph."""
+        """Record, for each Parameter name in the source text, its name in the graph."""
         sequence = sequential_cells(block) if block is not self.blocks.root else None
         if block.layer is not None:
             parameters, cells = list(block.layer.weights.items()), []

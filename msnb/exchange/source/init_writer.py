@@ -173,7 +173,7 @@ class InitWriter:
 
 # ---------------------------------------------------------------------- expressions in __init__
 def layer_expression(layer: Any) -> Expression:
-    """Return the construction of a layer, such as ``nn.Dense(3, 4)``."""
+    """Return the expression that constructs a layer, such as ``nn.Dense(3, 4)``."""
     items = []
     for name, *value in layer.settings:
         placeholder = Placeholder(name.lstrip("*"), *value)
@@ -182,7 +182,7 @@ def layer_expression(layer: Any) -> Expression:
 
 
 def block_expression(block: Block) -> Expression:
-    """Return the construction of a Block: a layer, a SequentialCell, or an instance of its class."""
+    """Return the expression that constructs a Block: a layer, a SequentialCell, or an instance of a class of the text."""
     if block.layer is not None:
         return layer_expression(block.layer)
     sequence = sequential_cells(block)
@@ -201,7 +201,7 @@ def _is_uniform(value):
 
 
 def _array_expression(value, kind):
-    """Return a Tensor with its values written out."""
+    """Return an expression for a Tensor that lists all values."""
     dtype = f"mindspore.{dtype_of(kind)}"
     if value.size > 1 and _is_uniform(value):
         return call("ops.full", [[literal(value.shape)], [literal(value.flat[0])], [f"dtype={dtype}"]])

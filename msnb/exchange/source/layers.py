@@ -77,7 +77,7 @@ class LayerMatcher:
         return node if kind.dtype == "Float32" and len(kind.shape) == dims else None
 
     def sole_consumer(self, value: Value, op: str) -> CNode | None:
-        """Return the operator `op` of this Cell that is the only user of a value and takes it as its first input."""
+        """Return the only user of a value, if it is a call of `op` in this Cell with the value as its first input."""
         users = self.blocks.users(value)
         user = next(iter(users)) if len(users) == 1 else None
         if user is None or user not in self.ops or user.op != op or self.blocks.uses(user)[0] != value:
@@ -115,8 +115,8 @@ def is_plain(block: Block) -> bool:
 
 
 def sequential_cells(block: Block) -> list[Block] | None:
-    """Return the Cells of a Block that is a SequentialCell: numbered Cells called one after the other. Otherwise
-    None.
+    """Return the Cells of a SequentialCell: numbered Cells that are called one after the other. Return None for any
+    other Block.
     """
     steps = block.steps
     if len(steps) < 2 or not all(isinstance(s, Call) and s.block.attribute.isdigit() for s in steps):

@@ -159,9 +159,10 @@ class Folding:
         scope.children = pages
 
     def _group_by_rank(self, members, scope):
-        """Return lists of `members` that do not depend on each other through nodes of this scope. The rank of a call
-        is the number of members on the longest path to it. For example, gradients are cast twice if their norm is
-        clipped."""
+        """Divide `members` into lists whose nodes do not depend on each other within this scope. The rank of a call is
+        the number of members on the longest path to it. For example, gradients are cast twice if their norm is
+        clipped.
+        """
         scope_ids = {node.id for node in scope.leaves()}
         calls = {node.id: node for node in members}
         rank_of, groups = {}, {}  # after: how many of the members lead to a node

@@ -242,7 +242,7 @@ def shared(chain: Sequence[Any], other: Sequence[Any]) -> int:
 
 
 def _mark_single_operator_boxes(scope):
-    """Mark boxes around a single operator: they are drawn as that operator."""
+    """Mark the boxes that contain a single operator: each is drawn as the operator."""
     for child in scope.children:
         if isinstance(child, Scope):
             if child.kind == SCOPE and len(child.children) == 1 and isinstance(child.children[0], CNode):
@@ -252,7 +252,7 @@ def _mark_single_operator_boxes(scope):
 
 
 def _merge_only_children(scope, twin):
-    """Merge a scope that contains only one other scope with it: Default/network-LeNet5 is one box."""
+    """Merge each scope that contains only one other scope with that scope: Default/network-LeNet5 is one box."""
     for child in list(scope.children):
         if not isinstance(child, Scope):
             continue

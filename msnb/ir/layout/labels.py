@@ -62,7 +62,7 @@ def step(scope: Scope, paths: list[str]) -> str:
 
 
 def title(scope: Scope, paths: list[str]) -> str:
-    """Return the title of a box: its path relative to the Cell around it, which is on that Cell's box."""
+    """Return the title of a box: its path relative to the Cell around it."""
     relative = step(scope, paths).removeprefix(".")
     # a loop or a branch has the name of its operator; the number in its scope name only makes it unique
     return relative or (scope.name.partition("-op")[0] if scope.kind == CONTROL else scope.name)

@@ -7,7 +7,7 @@ LANES = ("forward", "backward", "update")
 
 
 class Scope:
-    """A box that contains others. `children` are Scopes and CNodes in the order of execution.
+    """A box of the drawing that contains other boxes. `children` are Scopes and CNodes in the order of execution.
 
     `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats
     of one block), UNIT (one repeat, if a block has several siblings), CROWD (many independent calls of one operator),

@@ -44,7 +44,7 @@ class MeshCostModel:
         return 2 * self._ring_cost(axes, size)
 
     def _ring_cost(self, axes, size):
-        """Return the cost of an all-gather with a result of `size` bytes, or an all-to-all that exchanges them."""
+        """Return the cost of an all-gather whose result has `size` bytes, or of an all-to-all of `size` bytes."""
         return max((self.weights[a] for a in axes), default=0.0) * self._fraction_sent(axes) * size
 
     def transfer_cost(self, before: Layout, after: Layout, size: float, shape: tuple[int, ...]) -> float:

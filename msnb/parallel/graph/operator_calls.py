@@ -147,7 +147,7 @@ def is_identity(meaning: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _iterate_back_from_results(eqns, results):
-    """Iterate over the indices of equations in the order in which a walk back from the results meets them."""
+    """Iterate over the indices of equations, depth first from the results back to the inputs."""
     producers = {var: index for index, eqn in enumerate(eqns) for var in eqn.outvars}
     visited, pending = set(), list(results)[::-1]
     while pending:

@@ -1,4 +1,5 @@
-"""DATA_PARALLEL and HYBRID_PARALLEL: each device runs the full program on its examples, as a MindSpore process does.
+"""DATA_PARALLEL and HYBRID_PARALLEL modes: each device runs the full program on its part of the examples, as a
+MindSpore process does.
 
 The program is traced with the batch of one device, so losses and BatchNorm statistics are those of that batch. Devices
 communicate only through communication operators, which `nn.DistributedGradReducer` applies to the gradients. Each
@@ -21,7 +22,7 @@ RANK = "rank"  # the axis of the mesh
 
 
 class Replicas:
-    """A program that each of several devices runs on its own data, with its own Parameters.
+    """Run a copy of a program on each device, with its own data and Parameters.
 
     Args:
         devices (int): Number of devices.

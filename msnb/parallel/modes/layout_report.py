@@ -139,7 +139,7 @@ def layout_of_shards(shard_counts: list[int], shape: tuple[int, ...], devices: i
 
 
 def _add_replica_group(layout, devices):
-    """Return `layout` with the group of devices that have one slice, if the slice's first axis can be split among
+    """Add to `layout` the group of devices that have the same slice, if the first axis of the slice can be split among
     them.
     """
     _, tensor_map, slice_shape = layout[:3]

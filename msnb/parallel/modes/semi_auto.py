@@ -190,7 +190,9 @@ class SemiAuto:
         return [NamedSharding(mesh, sharding.spec) for sharding in shardings]
 
     def _argument_spec(self, mesh, shape, spec):
-        """Return the spec of an argument: the one of its first reader, otherwise its batch axis is sharded."""
+        """Return the spec of an argument: the spec that its first reader requires, otherwise one that shards the batch
+        axis.
+        """
         if spec is not None:
             return spec
         return PartitionSpec(mesh.axis_names) if shape and shape[0] % self.devices == 0 else PartitionSpec()
@@ -224,7 +226,7 @@ def _constrain_array(array, sharding):
 
 
 def input_specs(jaxpr: Any) -> dict[Var, PartitionSpec]:
-    """Return the specs of a graph's inputs, as their first reader with a strategy constrains them.
+    """Return the spec of each input of a graph, as required by the first operator with a strategy that reads it.
 
     An optimizer state has the spec of its Parameter. Inputs without a spec are left out.
 

@@ -40,7 +40,7 @@ class Plans(Sequence[Plan]):
         notes (list[str]): Notes about all plans, such as a batch that the devices do not divide.
         rows (int), items (int), unit (str): Examples of a batch, and the number of its items: "tokens" if the first
             argument is a matrix of integers, else "samples", which are the examples; 0 without a batch.
-        ideal (float): Seconds that the matrix products of a step take on one device at its peak.
+        ideal (float): Seconds of a step's matrix products and convolutions on one device at its peak.
     """
 
     def __init__(self, program: Any, mesh: dict[str, int], hardware: Hardware, memory: float, settings: dict[str, Any]):

@@ -69,7 +69,7 @@ def _predict_all_reduces(cost_model, choice, number):
 
 
 def _changed_layouts(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, Layout] | None:
-    """Return (layout at the source, layout at the target) of an edge, or None if they are equal."""
+    """Return (layout at the source, layout at the target) of an edge whose value is resharded, otherwise None."""
     source, target = edge.source[0], edge.target[0]
     pair = problem.layouts(edge, problem.nodes[source][chosen[source]], problem.nodes[target][chosen[target]])
     return None if pair[0] == pair[1] else pair
@@ -87,7 +87,7 @@ def operations(problem: Problem, chosen: list[int]) -> float:
 
 
 def least_time(problem: Problem, hardware: Hardware) -> float:
-    """Return the time in seconds that a program's matrix products take on one device at its peak."""
+    """Return the time in seconds that a program's matrix products and convolutions take on one device at its peak."""
     first, seconds = len(problem.graph.inputs), 0.0
     for node, equation in zip(problem.nodes[first:], problem.graph.equations, strict=False):
         if is_product(equation) or holds_graph(equation):
@@ -103,7 +103,8 @@ def step_time(
     efficiency: float,
     loop_times: Mapping[int, tuple[float, float]] | None = None,
 ) -> Time:
-    """Return the duration of a step. A device computes the equations in order while its links send available values.
+    """Return the predicted time of a step. A device computes the equations in order, while its links send values that
+    are available.
 
     An equation waits only for its operands, so that gradients are summed while others are still computed. A value that
     becomes available while the links are busy is sent without additional latency, like fused all-reduces.

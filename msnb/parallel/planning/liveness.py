@@ -150,7 +150,7 @@ class _MemoryTimeline:
         return self._memoize("same", number, first_equal_results)
 
     def _round_bytes(self, number: int) -> float:
-        """Return the live bytes in a round of a loop, without its operands and results."""
+        """Return the peak of live bytes inside one round of a loop, without the loop's operands and results."""
         all_operations = max(choice.operations for choice in self._problem.nodes[number])
         share = self._choices[number].operations / all_operations if all_operations else 1.0
         return share * self._memoize("inside", number, _compute_body_peak)

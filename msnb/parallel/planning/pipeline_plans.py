@@ -152,7 +152,9 @@ def pipelines(
 
 
 def _find_divided_network(root):
-    """Return (network to divide, number of micro-batches or None for any), or None if there is no such network."""
+    """Find the network to divide into stages. Return (network, number of micro-batches or None for any), or None if
+    there is no such network.
+    """
     if not isinstance(root, nn.Cell):
         return None
     for _, cell in root.cells_and_names():

@@ -76,7 +76,7 @@ class Plan:
         return 1000 * math.prod(self.mesh.values()) * self.time.step / 3600
 
     def by_kind(self) -> dict[tuple[str, tuple[str, ...]], tuple[int, float]]:
-        """Return {(kind of communication, mesh axes): (count, bytes of each device)}."""
+        """Return {(kind of communication, mesh axes): (number of operations, bytes that each device sends)}."""
         totals: dict[Any, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
         for transfer in self.collectives:
             count, size = totals[transfer.kind, transfer.axes]
@@ -140,7 +140,7 @@ class Plan:
         return sorted(rows, key=lambda row: (row["more"], not row["chosen"]))
 
     def apply(self) -> None:
-        """Use this plan for programs of the same graph.
+        """Shard programs with the same graph by this plan from now on.
 
         Sets ``device_num`` and AUTO_PARALLEL, which uses the plan instead of a search until the mode changes. For a
         pipeline, sets ``pipeline_stages`` and SEMI_AUTO_PARALLEL, which supports stages.

@@ -1,4 +1,4 @@
-"""Sharding rules: the axes of each operator that a strategy may shard, and the resulting sharding of its outputs.
+"""Sharding rules: the axes of each operator that a strategy may shard, and the sharding of the outputs that follows.
 
 A rule assigns a letter to each axis of each input and output. Axes with the same letter are sharded alike. A letter of
 the inputs that no output has is summed over, by an all-reduce of the devices.

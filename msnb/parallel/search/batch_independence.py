@@ -41,7 +41,9 @@ def is_batch_independent(fn: Callable[..., Any], shared: Any, batch: Any, shards
 
 
 def _keeps_batch_axis(closed):
-    """Return True if the first axis of the last input is the first axis of the result, and is not summed over."""
+    """Return True if the first axis of the last input becomes the first axis of the result, and no sum is over this
+    axis.
+    """
     inputs, out = [Value(v.aval) for v in closed.jaxpr.invars], Value(closed.jaxpr.outvars[0].aval)
     # the rule of recomputed Cells applies to any nested graph
     factors = factors_of(Equation("checkpoint", {"jaxpr": closed}, inputs, [out]))

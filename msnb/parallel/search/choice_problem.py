@@ -115,7 +115,7 @@ class Problem:
         self.peak_nodes = frozenset([*range(len(graph.inputs)), *self._nodes_at_peak()])
 
     def _nodes_at_peak(self):
-        """Return the equations whose results are live at peak memory. A light equation counts as a view of its
+        """Return the equations whose results are live at peak memory. Results of cheap equations count as views of the
         operand.
         """
         first, last = len(self.graph.inputs), {}
@@ -229,7 +229,7 @@ class Problem:
         ]
 
     def layouts(self, edge: Edge, before: Choice, after: Choice) -> tuple[Layout, Layout]:
-        """Return the layouts of an edge's value at its source and at its target, for the choices of both nodes."""
+        """Return (layout at the source, layout at the target) of an edge's value, for these choices of both nodes."""
         return before.outputs[edge.source[1]], _layout_at_target(edge, after)
 
     def transfer_cost(self, edge: Edge) -> np.ndarray:
@@ -268,7 +268,7 @@ def _layout_of_labels(labels, by_axis) -> Layout:
 
 
 def is_product(equation: Equation) -> bool:
-    """Return True if an equation's arithmetic takes longer than its memory traffic."""
+    """Return True for matrix products and convolutions, whose arithmetic takes longer than their memory traffic."""
     return equation.primitive.name in _PRODUCTS
 
 

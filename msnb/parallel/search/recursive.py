@@ -1,4 +1,5 @@
-"""The search that MindSpore calls recursive: one mesh axis after the other, and one equation after the other.
+"""Search for strategies that MindSpore calls recursive programming: one mesh axis after the other, and one equation
+after the other.
 
 Along each mesh axis the equations with the most operations choose first. Each takes the cheapest choice given those
 that have chosen already. Choices along one axis stay fixed while the next axis shards further. The time is linear in

@@ -168,7 +168,8 @@ def _sum_costs(problem: Problem, class_of: list[int], work: tuple[float, float, 
 
 
 def node_costs(problem: Problem, number: int, work: tuple[float, float, float], price: float) -> Array:
-    """Return the cost of each choice of a node without its edges: bytes sent, and operations and memory in sent bytes.
+    """Return the cost of each choice of a node, without resharding: bytes sent, and operations and memory traffic
+    converted to sent bytes.
 
     Args:
         problem (Problem): The search problem.

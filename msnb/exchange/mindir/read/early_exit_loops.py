@@ -119,7 +119,7 @@ class EarlyExitLoops:
         )
 
     def _collect_exit_values(self, values, body_nodes, exit_values):
-        """Replace values computed inside the loop by an `ExitValue` and append them to `exit_values`."""
+        """Replace values that are computed in the loop by an `ExitValue`, and append the values to `exit_values`."""
 
         def leaf(value):
             if not isinstance(value, Ref) or value.node not in body_nodes:

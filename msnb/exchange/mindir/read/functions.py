@@ -85,7 +85,7 @@ class Functions:
         return self._reachable[key]
 
     def loop_exit(self, name: str, active: tuple[str, ...]) -> str | None:
-        """Return the function that the loop's own condition calls when it is false."""
+        """Return the function that a loop calls when its condition is false."""
         choice = self.find_producer(name, (self.result_node(name) or {}).get("op_type", "").removeprefix("REF::"))
         closures = [self.find_producer(name, closure) for closure in (choice or {}).get("input", [])[1:3]]
         functions = [closure["input"][0].removeprefix("REF::") for closure in closures if closure]

@@ -41,7 +41,7 @@ class GraphBuilder:
 
     @contextlib.contextmanager
     def subgraph(self) -> Iterator[list[CNode]]:
-        """Return a context in which nodes go into a new graph; it yields the list of them."""
+        """Return a context manager in which new nodes are added to a new graph; it yields the list of these nodes."""
         outer, self.nodes = self.nodes, []
         try:
             yield self.nodes

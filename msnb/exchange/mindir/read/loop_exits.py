@@ -42,7 +42,7 @@ class Loop:
 
 
 class ExitValue(NamedTuple):
-    """A value computed in a loop and used after it."""
+    """Stands for a value that is computed in a loop and used after the loop."""
 
     position: int
 
@@ -53,7 +53,7 @@ def zeros_of(kind: TensorType) -> np.ndarray:
 
 
 def zeros_outside_branch(branch_nodes: set[AnfNode]) -> Callable[[Any], Any]:
-    """Return a function that replaces the values of a branch's nodes by zeros, for the other branch."""
+    """Return a function that replaces values computed by `branch_nodes` by zeros, for use in the other branch."""
 
     def leaf(value):
         return (

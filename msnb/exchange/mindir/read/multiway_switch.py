@@ -20,7 +20,9 @@ def split_switches(graph: FuncGraph) -> None:
 
 
 def _split_switch(node, first):
-    """Make a Switch choose between its first graph and a graph with the others. Return the node of the condition."""
+    """Make a Switch choose between its first graph and a new graph that contains all others. Return the node of the
+    condition.
+    """
     index, slot = node.inputs[0], node.slots[0]
     number = ValueNode(np.array(first, np.int32), (_INT32,))
     is_first = CNode("Equal", (index, number), (slot, 0), (_BOOL,), scope=node.scope, source=node.source)

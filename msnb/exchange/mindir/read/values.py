@@ -62,7 +62,7 @@ class EffectToken:
         return "U"
 
     def load(self, value: Any) -> Any:
-        """Return the value of a Parameter at this token, and any other value unchanged."""
+        """Return the value of a Parameter after the writes before this token, and any other value unchanged."""
         return self.written.get(value.node, value) if isinstance(value, Ref) else value
 
     def join(self, values: Any) -> "EffectToken":
@@ -126,7 +126,7 @@ def slot_of(value):
 
 # ---------------------------------------------------------------------- names and types
 def local_name(name):
-    """Return a name without the function that contains it."""
+    """Return a name without the prefix that names its function."""
     return name.partition(":")[2] or name
 
 

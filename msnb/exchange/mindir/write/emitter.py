@@ -1,4 +1,4 @@
-"""Emit the nodes of a MINDIR file: calls, constants, the operators that they refer to, and types of their results."""
+"""Write the nodes of a MINDIR file: calls, constants, operators, and the types of results."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,9 @@ class Emitter:
 
     @contextlib.contextmanager
     def function(self, name: str, is_subfunction: bool) -> Iterator[list[dict[str, Any]]]:
-        """Return a context in which nodes go into the function `name`; it yields the list of them."""
+        """Return a context manager in which new nodes are added to the function `name`; it yields the list of these
+        nodes.
+        """
         outer = self.nodes, self.name, self.scope, self.is_subfunction
         self.nodes, self.name, self.is_subfunction = [], name, is_subfunction
         try:
@@ -91,7 +93,7 @@ class Emitter:
         )
 
     def emit_function(self, op: str, values: Sequence[Any], dtype: str, shape: tuple[int, ...]) -> Name:
-        """Write an intermediate node: a function with one Tensor as its result."""
+        """Write an intermediate node: a call of a function of MindSpore that returns one Tensor."""
         return self.emit_call(op, values, (TensorType(dtype, shape, dtype_of(dtype).itemsize),))
 
     def emit_multiple(
@@ -168,7 +170,7 @@ class Emitter:
         return self.name_types[name]
 
     def emit_constant(self, value: Any) -> Name:
-        """Add a constant. A length that is known only at run time becomes the node that computes it."""
+        """Write a constant. For a length that is known only at run time, write the node that computes the length."""
         if isinstance(value, tuple) and any(map(is_length, value)) and all(hasattr(v, "__index__") for v in value):
             return self.lengths.emit_tuple(value)
         if not isinstance(value, (tuple, list, str, bytes, np.ndarray)) and hasattr(value, "axes"):

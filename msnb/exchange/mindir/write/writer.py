@@ -202,7 +202,7 @@ class Writer:
 
     # ------------------------------------------------------------------ operators
     def _write_operator(self, node, env):
-        """Write an operator and return the name of its result, or None if it has no form."""
+        """Write an operator and return the name of its result, or None if a MINDIR file cannot express the operator."""
         op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
         form = None if op is None else forms.get(op)
         is_in_place = op is not None and bool(op.written)

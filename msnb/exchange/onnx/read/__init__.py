@@ -115,7 +115,7 @@ def _has_open_axes(model, shapes):
 
 
 def input_types(model: dict[str, Any], shapes: Mapping[str, Any], length: int) -> dict[str, TensorType]:
-    """Return {name: type} of the inputs of a Model message. Open axes get this length."""
+    """Return {name: type} of the inputs of a Model message. Axes of any length get the length `length`."""
     graph = model["graph"]
     weights = {tensor.get("name", "") for tensor in graph.get("initializer", [])}
     types = {}

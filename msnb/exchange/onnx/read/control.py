@@ -133,7 +133,7 @@ def _build_body(r, reader, outputs):
 
 @handles("Scan")
 def _read_scan(r, node):
-    """Unroll a scan. The number of its rounds follows from the shapes."""
+    """Unroll a Scan. The number of rounds follows from the input shapes."""
     body, scan_count = node.attr("body"), node.attr("num_scan_inputs")
     if node.version < 9:
         raise UnsupportedOperator("it is that of opset 8")

@@ -44,7 +44,7 @@ class Reader:
 
     # ------------------------------------------------------------------ values
     def find(self, name: str) -> Ref:
-        """Return the value of a name, from this graph or an enclosing one."""
+        """Look up the value of a name in this graph and in enclosing graphs."""
         value = self.names.get(name)
         if value is not None:
             return value
@@ -56,7 +56,7 @@ class Reader:
         return self.capture(outer, name)
 
     def capture(self, outer: Ref, name: str = "free") -> Ref:
-        """Return a value of an enclosing graph as a parameter of this graph."""
+        """Return a parameter of this graph that stands for a value of an enclosing graph."""
         for captured_value, parameter in self.captured:
             if captured_value == outer:
                 return Ref(parameter)
@@ -185,7 +185,7 @@ class Reader:
         return self.const(out.asnumpy())
 
     def control(self, op: str, inputs: Sequence[Ref], types: Sequence[TensorType], graphs: Sequence[FuncGraph]) -> Any:
-        """Add a branch or a loop and return its results."""
+        """Add a node for a branch or a loop and return its results."""
         node = CNode(
             op,
             tuple(x.node for x in inputs),
@@ -309,7 +309,7 @@ class Reader:
         return reader, [reader.find(output.get("name", "")) for output in message.get("output", [])]
 
     def inline(self, message: dict[str, Any], inputs: Sequence[Ref]) -> list[Ref]:
-        """Read a subgraph in place of its node."""
+        """Read a subgraph into this graph, in place of the node that contains it."""
         self.model.begin_round()
         outer_names = dict(self.names)
         for info, value in zip(message.get("input", []), inputs, strict=False):

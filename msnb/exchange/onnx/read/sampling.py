@@ -88,7 +88,7 @@ def _cubic_weight(r, d, near):
 
 
 def _move_into_image(r, coordinate, n, padding, align):
-    """Move positions outside the image to its border, or reflect them."""
+    """Clamp positions outside the image to its border, or reflect them."""
     if padding == "zeros":
         return coordinate
     if padding == "reflection":

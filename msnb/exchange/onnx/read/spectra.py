@@ -20,7 +20,8 @@ def _dft_matrices(r: Reader, count: int, length: int, sign: int) -> tuple[np.nda
 
 
 def _fourier_transform(r: Reader, x: Ref, length: int, count: int, inverse: bool, is_real: bool = False) -> Ref:
-    """Return the Fourier transform along the second last axis. The last axis has the real, or real and imaginary, part.
+    """Return the Fourier transform along the second last axis. The last axis has length 1 (real part), or 2 (real and
+    imaginary part).
 
     Args:
         r (Reader): The reader.

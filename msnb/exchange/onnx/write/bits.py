@@ -32,7 +32,9 @@ def _lower_copy_sign(b, x, y):
 
 @lowerings.register(ops.PopulationCount)
 def _lower_population_count(b, x):
-    """Count the bits by division. Adding 2 ** width makes a negative number positive without a change of its bits."""
+    """Count the set bits by repeated division. First 2 ** width is added to negative numbers, which makes them
+    positive with the same bits.
+    """
     width = np.dtype(x.dtype).itemsize * 8
     if width == 64:  # there is no wider type
         return NotImplemented

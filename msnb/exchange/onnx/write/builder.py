@@ -98,7 +98,9 @@ class File:
         return name
 
     def constant(self, value: np.ndarray) -> str:
-        """Add a constant and return its descriptive name. Equal constants of up to 64 elements share one."""
+        """Add a constant and return its name, which describes the value. Equal constants of up to 64 elements are
+        stored once.
+        """
         key = (value.dtype.name, value.shape, value.tobytes()) if value.size <= 64 else None
         name = self._by_bytes.get(key) if key else None
         if name is None:
@@ -202,7 +204,7 @@ class Builder:
         return self.const(number, value.dtype)
 
     def ints(self, values: Iterable[Any]) -> Value:
-        """Return a list of integers as a value. Some of them may be an `Extent`."""
+        """Return a list of integers, some of which may be an `Extent`, as a value."""
         values = list(values)
         if not any(isinstance(v, Extent) for v in values):
             return self.const(np.array(values, np.int64).reshape(-1))

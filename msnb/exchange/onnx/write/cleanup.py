@@ -119,7 +119,9 @@ def _merge_bias(product, vector, output):
 
 
 def _match_bias(product, name, by_result, values):
-    """Return the name of the added vector if the node accepts it as a bias per channel or column, else None."""
+    """Return the name of the vector that a node adds, if the product accepts it as a bias per channel or column, else
+    None.
+    """
     shapes = [_shape_or_none(values, n) for n in (*product["input"], name)]
     if None in shapes or "float" not in values[name].dtype:
         return None
@@ -180,7 +182,7 @@ def rename_nodes(nodes: list[Message], fixed_names: set[str], calls: Mapping[str
 
 
 def _walk_nodes(nodes):
-    """Yield the nodes and those of all their subgraphs."""
+    """Yield all nodes, including the nodes of subgraphs at any depth."""
     for node in nodes:
         yield node
         yield from _walk_subgraphs(node)

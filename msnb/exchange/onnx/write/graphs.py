@@ -41,7 +41,9 @@ class Missing:
 
 
 def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer: CNode | None = None) -> list[Value]:
-    """Write the nodes of a graph and return its outputs. `env` has the parameters and gets the results."""
+    """Write the nodes of a graph and return its outputs. `env` maps nodes to values: it contains the parameters, and
+    results are added.
+    """
     for node in live_nodes(graph):
         inputs = [value_of(b, source, slot, env) for source, slot in node.uses]
         prefix, types = b.prefix, b.types
@@ -126,7 +128,9 @@ def _write_call(b, node, inputs, env, missing, outer):
 
 
 def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a lowering: the Tensors as declared by the operator, and its attributes by name."""
+    """Return the arguments with which a lowering is called: Tensors in the order of the operator's declaration, and
+    attributes by name.
+    """
     op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS[node.op]
     if not isinstance(op, Operator):  # a class derived by a user
         return list(inputs), dict(node.attrs)
