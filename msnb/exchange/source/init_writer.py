@@ -182,7 +182,7 @@ def layer_expression(layer: Any) -> Expression:
 
 
 def block_expression(block: Block) -> Expression:
-    """Return the expression that constructs a Block: a layer, a SequentialCell, or an instance of a class of the text."""
+    """Return the expression that constructs a Block: a layer, a SequentialCell, or a class of the text."""
     if block.layer is not None:
         return layer_expression(block.layer)
     sequence = sequential_cells(block)

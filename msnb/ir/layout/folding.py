@@ -165,7 +165,7 @@ class Folding:
         """
         scope_ids = {node.id for node in scope.leaves()}
         calls = {node.id: node for node in members}
-        rank_of, groups = {}, {}  # after: how many of the members lead to a node
+        rank_of, groups = {}, {}  # rank_of: number of members on the longest path to a node
         for number in sorted(scope_ids):
             rank = max((rank_of[source] for source in self.feeders[number] if source in rank_of), default=0)
             if number in calls:

@@ -55,7 +55,7 @@ class Ports:
         for source, target in tree.edges:
             home = tree.home[source]
             if home is tree.home[target] and home.kind not in (FOLD, LONE):
-                continue  # no rim between the two
+                continue  # no border between the two
             for number in (source, target):
                 if number not in paths:
                     paths[number] = tree.way(tree.nodes[number])

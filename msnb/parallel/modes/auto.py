@@ -240,7 +240,7 @@ def _match_choices(searched, choices, graph):
                 operand_numbers = [value_numbers[id(v)] for v in equation.inputs[1:] if id(v) in value_numbers]
                 value_numbers.update({id(v): max(operand_numbers) for v in equation.outputs if operand_numbers})
             continue
-        # the last candidate stays for equations that the form repeats
+        # the last candidate stays for equations that the variant repeats
         number = candidates.popleft() if len(candidates) > 1 else candidates[0]
         matched.append(choices[number])
         value_numbers.update({id(v): i for v, i in zip(equation.outputs, output_numbers[number], strict=True)})

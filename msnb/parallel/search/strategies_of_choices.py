@@ -58,10 +58,10 @@ def strategies_of_choices(
 
 
 def _find_layout(side: str, value: Any, inlined: InlinedCall, graph: FlatGraph, chosen: Sequence[Choice]) -> Layout:
-    """Return the layout of a value in the first equation of a call that has the value among its `side`, "inputs" or
-    "outputs".
+    """Return the layout of a value in the first equation of a call that reads it (`side` is "inputs") or computes it
+    ("outputs").
 
-    It is () if no equation has it, because the call does not read it or returns it unchanged.
+    The layout is () if no equation has it, because the call does not read it or returns it unchanged.
     """
     for number in range(inlined.first, inlined.end):
         equation, choice = graph.equations[number], chosen[len(graph.inputs) + number]
