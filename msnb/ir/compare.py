@@ -86,7 +86,7 @@ def _swap_sides(comparison):
     return Comparison([(b, a) for a, b in comparison.links], comparison.second, comparison.first)
 
 
-def _stable_keys(graph, classes):
+def _keys_by_scope_and_operator(graph, classes):
     """Return a key for each node, by node id, that does not depend on other parts of the graph. `classes` selects
     scopes with or without the classes of Cells.
     """
@@ -103,7 +103,9 @@ def _stable_keys(graph, classes):
 def _match_by_scope(first, second, old, new):
     # a file of another framework has the attribute names of Cells, but not their classes
     classes = [any("-" in node.scope for node in nodes) for nodes in (old, new)]
-    old_keys, new_keys = (_stable_keys(graph, all(classes) or not any(classes)) for graph in (first, second))
+    old_keys, new_keys = (
+        _keys_by_scope_and_operator(graph, all(classes) or not any(classes)) for graph in (first, second)
+    )
     new_index = {key: number for number, key in enumerate(new_keys)}
     links, partner = {}, {}
     for number, key in enumerate(old_keys):

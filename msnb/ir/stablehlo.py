@@ -164,7 +164,11 @@ class _Builder:
         scope = segments if operator is None or segments[-1:] == (operator,) else (*segments, operator)
         source = source or _line_of(operation.location)
         types = tuple(self.type_of(result) for result in operation.results)
-        attrs = {key: _shorten(value) for key, value in _iterate_attributes(operation) if not key.startswith(_NOISE)}
+        attrs = {
+            key: _shorten_attribute_text(value)
+            for key, value in _iterate_attributes(operation)
+            if not key.startswith(_NOISE)
+        }
         graphs = ()
         if kind in _TITLES:
             graphs = tuple(
@@ -247,7 +251,7 @@ def _line_of(location):
 _WRAPPED = re.compile(r"^(?:array<\w+(?:: )?(.*)>|#stablehlo(?:\.\w+)?[< ]*(.*?)>?|dense<(.*)> : .*|(.*) : \w+)$")
 
 
-def _shorten(attribute):
+def _shorten_attribute_text(attribute):
     text = re.sub(r"\s+", " ", str(attribute))
     match = _WRAPPED.match(text)
     text = (next((part for part in match.groups() if part is not None), "") if match else text).strip('"')

@@ -88,10 +88,10 @@ def call_expression(node: CNode, values: Sequence[Expression]) -> Expression:
     args = Arguments(node, values)
     entry = call_syntax.get(args.operator)
     expression = entry(args) if entry is not None else None
-    return _call_by_class(args) if expression is None else expression
+    return _write_call_by_class(args) if expression is None else expression
 
 
-def _call_by_class(args):
+def _write_call_by_class(args):
     op = args.operator
     settings = [
         [f"{name}=", *args.placeholder(name)]
@@ -121,7 +121,7 @@ def _numpy_names():
     return names_by_class
 
 
-def _call_by_function(args):
+def _write_call_by_function(args):
     """Call an operator by its function, for classes that MindSpore does not export."""
     settings = [
         [f"{name}=", *args.placeholder(name)]
@@ -136,7 +136,7 @@ for _name in (
     "Hardtanh Im2ColExt L1LossExt LeakyReLUExt Log10 Log2 LogSigmoid LogSumExp MSELossExt Norm Outer PixelShuffle "
     "SequenceMask SiLU SoftplusExt Threshold"
 ).split():
-    call_syntax.register(getattr(P, _name))(_call_by_function)
+    call_syntax.register(getattr(P, _name))(_write_call_by_function)
 
 
 # ---------------------------------------------------------------------- Python operators

@@ -95,7 +95,7 @@ class InitWriter:
     def _declare_cells(self, steps: Iterable[Any]) -> None:
         """Write the construction of the Cells that the steps call, in call order."""
         steps = list(steps)
-        cell_lists = _cell_lists(_blocks_in(steps))
+        cell_lists = _group_in_cell_lists(_blocks_in(steps))
         for step in _flatten_steps(steps):
             if isinstance(step, LayerCall):
                 base = self._layer_name(step.layer)
@@ -224,7 +224,7 @@ def _blocks_in(steps):
     return list(dict.fromkeys(step.block for step in _flatten_steps(steps) if isinstance(step, Call)))
 
 
-def _cell_lists(blocks):
+def _group_in_cell_lists(blocks):
     """Return {Block: (attribute of the CellList, all its members)}."""
     owners: dict[str, dict[int, Block]] = {}
     for block in blocks:

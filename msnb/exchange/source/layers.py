@@ -137,7 +137,7 @@ def _match_layer(matcher, node):
     return entry(matcher, node) if entry is not None else None
 
 
-def _collapse_equal(value):
+def _one_number_if_equal(value):
     """Return one number if all numbers of a tuple are equal, otherwise the tuple."""
     value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     return value[0] if len(set(value)) == 1 else value
@@ -180,16 +180,16 @@ def _match_convolution(matcher, node, kind):
     added, bias = _match_bias(matcher, node)
     group, mode = a.get("group", 1), a.get("pad_mode", "valid")
     stride, dilation, padding = (
-        _collapse_equal(a.get("stride", 1)),
-        _collapse_equal(a.get("dilation", 1)),
-        _collapse_equal(a.get("pad", 0)),
+        _one_number_if_equal(a.get("stride", 1)),
+        _one_number_if_equal(a.get("dilation", 1)),
+        _one_number_if_equal(a.get("pad", 0)),
     )
     channels = weight.shape[1] * group, weight.shape[0]
     ins, outs = channels if kind == "Conv2d" else channels[::-1]
     settings = [
         ("*in_channels", ins),
         ("*out_channels", outs),
-        ("*kernel_size", _collapse_equal(weight.shape[2:])),
+        ("*kernel_size", _one_number_if_equal(weight.shape[2:])),
         ("stride", stride, 1),
         ("pad_mode", mode, "same"),
         ("padding", padding if mode == "pad" else 0, 0),
@@ -291,15 +291,15 @@ def _match_embedding(matcher: LayerMatcher, node: CNode) -> Layer | None:
 
 
 # ---------------------------------------------------------------------- without Parameters
-def _pooling_pattern(kind):
+def _make_pooling_pattern(kind):
     def pattern(matcher, node):
         a = node.attrs
         if not matcher.is_single or a.get("data_format", "NCHW") != "NCHW":
             return None
         mode = str(a.get("pad_mode", "valid")).lower()
         settings = [
-            ("*kernel_size", _collapse_equal(a["kernel_size"])),
-            ("stride", _collapse_equal(a["strides"])),
+            ("*kernel_size", _one_number_if_equal(a["kernel_size"])),
+            ("stride", _one_number_if_equal(a["strides"])),
             ("pad_mode", mode, "valid"),
         ]
         return Layer(kind, settings, {}, matcher.blocks.uses(node)[0], (node, 0), (node,))
@@ -311,10 +311,10 @@ def _pooling_pattern(kind):
 def _match_padded_max_pool(matcher: LayerMatcher, node: CNode) -> Layer | None:
     """Match a MaxPool2d with padding: equal at all edges, or as computed for "same"."""
     a, (x,) = node.attrs, matcher.blocks.uses(node)
-    if not matcher.is_single or a.get("ceil_mode") or _collapse_equal(a.get("dilation", 1)) != 1:
+    if not matcher.is_single or a.get("ceil_mode") or _one_number_if_equal(a.get("dilation", 1)) != 1:
         return None
     kernel, strides, pads = tuple(a["kernel_size"]), tuple(a.get("strides") or a["kernel_size"]), tuple(a["pads"])
-    settings = [("*kernel_size", _collapse_equal(kernel)), ("stride", _collapse_equal(strides))]
+    settings = [("*kernel_size", _one_number_if_equal(kernel)), ("stride", _one_number_if_equal(strides))]
     if len({*pads}) == 1:
         settings += [("pad_mode", "pad"), ("padding", pads[0])]
     elif pads == tuple(
@@ -329,8 +329,8 @@ def _match_padded_max_pool(matcher: LayerMatcher, node: CNode) -> Layer | None:
     return Layer("MaxPool2d", settings, {}, x, (node, 0), (node,))
 
 
-patterns.register(P.MaxPool)(_pooling_pattern("MaxPool2d"))
-patterns.register(P.AvgPool)(_pooling_pattern("AvgPool2d"))
+patterns.register(P.MaxPool)(_make_pooling_pattern("MaxPool2d"))
+patterns.register(P.AvgPool)(_make_pooling_pattern("AvgPool2d"))
 
 
 @patterns.register(P.Reshape)
@@ -344,7 +344,7 @@ def _match_flatten(matcher: LayerMatcher, node: CNode) -> Layer | None:
     return Layer("Flatten", [], {}, x, (node, 0), (node,))
 
 
-def _activation_pattern(kind, **names):
+def _make_activation_pattern(kind, **names):
     """Return a function that matches a layer with one operator. `names` maps the operator's attributes to the layer's
     arguments.
     """
@@ -366,6 +366,6 @@ def _activation_pattern(kind, **names):
 for _name in activation.__all__:
     _class = getattr(activation, _name)
     if isinstance(_class, type) and issubclass(_class, PlainOperator) and _class.construct is OneOperator.construct:
-        patterns.register(_class._operator)(_activation_pattern(_name))
-patterns.register(P.Softmax)(_activation_pattern("Softmax", axis="axis"))
-patterns.register(P.LogSoftmax)(_activation_pattern("LogSoftmax", axis="axis"))
+        patterns.register(_class._operator)(_make_activation_pattern(_name))
+patterns.register(P.Softmax)(_make_activation_pattern("Softmax", axis="axis"))
+patterns.register(P.LogSoftmax)(_make_activation_pattern("LogSoftmax", axis="axis"))

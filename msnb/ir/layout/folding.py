@@ -52,7 +52,7 @@ class Folding:
         self._fold_repeats(scope)
         self._split_into_pages(scope)
 
-    def _content_token(self, child):
+    def _token_of_content(self, child):
         """Return a token that is equal for two children of a scope if their contents are equal."""
         if not isinstance(child, Scope):
             return self.signature_of[child.id]
@@ -74,7 +74,7 @@ class Folding:
         tokens = self._content_tokens(children)
         result, at = [], 0
         while at < len(children):
-            period, repeats = _best_pattern(tokens, children, at)
+            period, repeats = _find_longest_repetition(tokens, children, at)
             nodes = sum(child.size if isinstance(child, Scope) else 1 for child in children[at : at + period * repeats])
             if (
                 not repeats
@@ -126,7 +126,7 @@ class Folding:
             if isinstance(child, Scope):
                 sizes[child.size] = sizes.get(child.size, 0) + 1
         return [
-            self._content_token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
+            self._token_of_content(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
             for child in children
         ]
 
@@ -185,7 +185,7 @@ def _replace_by_crowd(scope, op, members):
     scope.children = [child for child in scope.children if isinstance(child, Scope) or child not in members_set]
 
 
-def _best_pattern(tokens, children, at):
+def _find_longest_repetition(tokens, children, at):
     """Find the repetition that covers most children from index `at` on. Return (children in one repeat, number of
     repeats); (0, 0) if none is worth folding.
     """

@@ -35,7 +35,7 @@ def layered(
     layers = [[] for _ in range(max(ranks) + 1)]
     for number, rank in enumerate(ranks):
         layers[rank].append(number)
-    above, below, paths = _insert_dummies(down, ranks, layers, widths)
+    above, below, paths = _split_long_edges(down, ranks, layers, widths)
     _order_layers(layers, above, below, count)
     x = _compute_x_positions(layers, above, below, widths, count, gap_x)
     y, height = _compute_row_positions(layers, sizes, count, gap_y)
@@ -92,7 +92,7 @@ def _assign_ranks(count, edges, above, below):
     return ranks[: count - below] + [last] * below
 
 
-def _insert_dummies(edges, ranks, layers, widths):
+def _split_long_edges(edges, ranks, layers, widths):
     """Split each edge that spans several ranks by a dummy box in each rank between. Return (neighbours above,
     neighbours below, {edge: chain of boxes}).
     """

@@ -47,9 +47,9 @@ class ScopeLayout:
         upwards (bool): whether data flows up, as gradients do next to the forward lane.
 
     Attributes:
-        centres (list[tuple[float, float]]): of the boxes.
-        lines (list): ``[points, has an arrowhead, rim]``; `rim` is 0 if the first point is a port on the scope's rim,
-            -1 if the last one is, and None otherwise. The height of the rim is not known here.
+        centres (list[tuple[float, float]]): centre (x, y) of each box.
+        lines (list): ``[points, has an arrowhead, rim]``; `rim` is 0 if the first point is a port on the border of the
+            scope, -1 if the last point is, and None otherwise. The height of the border is not known here.
         width, height (float): total size.
     """
 
@@ -64,7 +64,7 @@ class ScopeLayout:
         into, out = ports
         first, last = len(into), len(into) + len(boxes)
         number = {id(box.item): first + index for index, box in enumerate(boxes)}
-        # The key of each end's port: the neighbouring box, or the key that the port here passes on; 0 on the rim.
+        # The key of each end's port: the neighbouring box, or the key that the port here passes on; 0 on the border.
         keys = {(number[a], number[b]): (b, a) for a, b in edges if a in number and b in number}
         for index, port in enumerate(into):
             for child, key in port.children.items():

@@ -98,7 +98,7 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
                 call, call.shardings.input_letters[index], np.shape(call.inputs[index].aval), devices
             )
             layouts.setdefault(kind[1], _add_replica_group(layout, devices) if kind[1] in written else layout)
-    for number, layout in _sensitivity_layouts(program, devices):
+    for number, layout in _layouts_of_constrained_inputs(program, devices):
         layouts.setdefault(program.inputs[number][1], layout)
     for kind in program.inputs:
         owner = next((name for name in layouts if kind[1].endswith(f".{name}")), None)
@@ -151,7 +151,7 @@ def _add_replica_group(layout, devices):
     )
 
 
-def _sensitivity_layouts(program, devices):
+def _layouts_of_constrained_inputs(program, devices):
     """Iterate over (input index, layout) for the inputs that must be sharded like a call's output."""
     jaxpr = program.jaxpr.jaxpr
     numbers = {v: i for i, v in enumerate(jaxpr.invars) if program.inputs[i][0] not in ("param", "random")}

@@ -12,7 +12,7 @@ from msnb.core.operator.rule_table import MissingRule, RuleTable
 rules: RuleTable = RuleTable("a sharding rule", "Leave its strategy out: it is then spread as its neighbours are.")
 
 
-def _accept_all(shard_counts, devices):
+def _accept_any_sharding(shard_counts, devices):
     return ""
 
 
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
     strategy_axes: dict[int, tuple[str, tuple[int, ...]]] = {}
     num_inputs: int | None = None
     min_inputs: int | None = None
-    find_error: Callable[[dict[str, int], int], str] = _accept_all
+    find_error: Callable[[dict[str, int], int], str] = _accept_any_sharding
 
 
 class Call(NamedTuple):

@@ -233,7 +233,11 @@ def _gather_factors(equation):
     ]
     return Factors(
         [table_labels, [*index_labels, None]],
-        [_merge_labels(window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape))],
+        [
+            _labels_of_windows_and_indices(
+                window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape)
+            )
+        ],
     )
 
 
@@ -251,7 +255,7 @@ def _scatter_add_factors(equation):
         (batched, numbers.scatter_indices_batching_dims),
         full_axes,
     )
-    update_labels = _merge_labels(
+    update_labels = _labels_of_windows_and_indices(
         [table_labels[k] for k in windows], index_labels, numbers.update_window_dims, len(updates)
     )
     return Factors([table_labels, [*index_labels, None], update_labels], [table_labels])
@@ -269,7 +273,7 @@ def _table_and_index_factors(table, indices, mapped, dropped, batched, full_axes
     return table_labels, index_labels
 
 
-def _merge_labels(window_labels, index_labels, offsets, rank) -> Labels:
+def _labels_of_windows_and_indices(window_labels, index_labels, offsets, rank) -> Labels:
     """Return the labels of an array with window labels at the axes `offsets` and index labels at the others."""
     windows, others = iter(window_labels), iter(index_labels)
     return [next(windows) if k in offsets else next(others) for k in range(rank)]

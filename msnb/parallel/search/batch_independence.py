@@ -35,7 +35,7 @@ def is_batch_independent(fn: Callable[..., Any], shared: Any, batch: Any, shards
         shard_trace = jax.make_jaxpr(fn)(shared, shard)
     except (TypeError, ValueError):  # the function holds an array of the full batch size
         return False
-    return _keeps_batch_axis(full_trace) and _differ_in_sizes_only(
+    return _keeps_batch_axis(full_trace) and _graphs_differ_in_sizes_only(
         flatten_jaxpr(full_trace), flatten_jaxpr(shard_trace)
     )
 
@@ -57,7 +57,7 @@ def _keeps_batch_axis(closed):
     )
 
 
-def _differ_in_sizes_only(full_graph: FlatGraph, shard_graph: FlatGraph) -> bool:
+def _graphs_differ_in_sizes_only(full_graph: FlatGraph, shard_graph: FlatGraph) -> bool:
     """Return True if two graphs differ only in the sizes of axes, and no constant or index depends on these."""
     if len(full_graph.equations) != len(shard_graph.equations):
         return False
@@ -71,7 +71,7 @@ def _differ_in_sizes_only(full_graph: FlatGraph, shard_graph: FlatGraph) -> bool
                 np.shape(a) != np.shape(b) or not np.array_equal(_to_numpy(a), _to_numpy(b))
             ):
                 return False
-        if one.primitive.name in _NESTED and not _differ_in_sizes_only(flatten_body(one), flatten_body(other)):
+        if one.primitive.name in _NESTED and not _graphs_differ_in_sizes_only(flatten_body(one), flatten_body(other)):
             return False
     return True
 

@@ -89,7 +89,7 @@ def _add_to_itself(x):
     return P.Add()(x, x)
 
 
-def _unary_rule(derivative):
+def _make_unary_rule(derivative):
     """Return the rule of a unary operator from a function of (cotangent, input, output)."""
     return lambda call: [derivative(call.cotangents[0], call.inputs[0], call.outputs[0])]
 
@@ -117,7 +117,7 @@ for _op, _derivative in {
     P.Squeeze: lambda d, x, y: P.Reshape()(d, x.shape),
     P.BroadcastTo: lambda d, x, y: _sum_to_shape(d, x),
 }.items():
-    gradients.register(_op)(_unary_rule(_derivative))
+    gradients.register(_op)(_make_unary_rule(_derivative))
 
 
 @gradients.register(P.Add)
