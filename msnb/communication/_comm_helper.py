@@ -14,7 +14,7 @@ WORLD_GROUP_OF = {"hccl": HCCL_WORLD_COMM_GROUP, "nccl": NCCL_WORLD_COMM_GROUP, 
 
 
 class Backend(str):
-    """Name of a communication library, in lower case: ``Backend("HCCL") == "hccl"``.
+    """Name of a communication library, converted to lower case: ``Backend("HCCL") == "hccl"``.
 
     Raises:
         TypeError: If `name` is not a str.
@@ -47,12 +47,12 @@ _groups = {}
 
 
 def _is_initialized() -> bool:
-    """Return True if ``init`` was called. MindSpore 2 has this name."""
+    """Return True if ``init`` was called. MindSpore 2 has this function."""
     return GlobalComm.INITED
 
 
 def world_size():
-    """Return the number of processes."""
+    """Return the number of processes that run this program."""
     return _processes.world().size
 
 
@@ -91,7 +91,7 @@ def _max_ranks():
 
 
 def partition(ranks: tuple[int, ...], number: int) -> tuple[tuple[int, ...], ...]:
-    """Return a partition of `number` ranks into groups, one of which is `ranks`.
+    """Divide the ranks 0 to `number` - 1 into groups, one of which is `ranks`, and return the groups.
 
     The pattern of `ranks` is repeated wherever all of its ranks are free, as for a grid of devices whose script
     creates one group per row. Each remaining rank is a group of its own.

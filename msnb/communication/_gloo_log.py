@@ -15,7 +15,7 @@ def is_gloo_line(line: bytes) -> bool:
 
 
 def filter_descriptor(descriptor: int = 1) -> None:
-    """Drop gloo's lines from a file descriptor of this process. Everything else passes through unchanged.
+    """Remove gloo's lines from the output to a file descriptor of this process. All other output is unchanged.
 
     For processes of a notebook, whose cells would show the lines. Python's own prints there do not use the
     descriptor.
@@ -27,10 +27,10 @@ def filter_descriptor(descriptor: int = 1) -> None:
     read_end, write_end = os.pipe()
     os.dup2(write_end, descriptor)
     os.close(write_end)
-    threading.Thread(target=_copy_other_lines, args=(read_end, original), daemon=True).start()
+    threading.Thread(target=_copy_lines_except_gloo, args=(read_end, original), daemon=True).start()
 
 
-def _copy_other_lines(read_end, original):
+def _copy_lines_except_gloo(read_end, original):
     """Copy complete lines that are not gloo's, and at once any partial line that cannot become one."""
     pending = b""
     while data := os.read(read_end, 1 << 16):

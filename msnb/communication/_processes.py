@@ -1,4 +1,4 @@
-"""The processes that run one program together, and how this process joins them.
+"""Connect the processes that run one program together.
 
 `python -m msnb launch` starts them on one machine, or on each of several. SLURM's `srun` and Open MPI's `mpirun`
 can start them as well. This module reads the environment that each launcher sets; JAX's own service connects the
@@ -20,7 +20,7 @@ HEARTBEAT = 30  # seconds of silence after which a process counts as lost
 
 
 class World(NamedTuple):
-    """All processes of a program, and the position of this one.
+    """Number of processes that run the program together, and ranks of this process.
 
     Attributes:
         size (int): Number of processes.
@@ -48,12 +48,12 @@ _joined = ALONE
 
 
 def world() -> World:
-    """Return the processes that this one has joined, or itself alone before :func:`join`."""
+    """Return the World that this process has joined; before :func:`join`, a World of this process alone."""
     return _joined
 
 
 def world_of_environment() -> World:
-    """Return the processes that the environment describes, or this one alone if it describes none."""
+    """Return the World that environment variables describe; without any, a World of this process alone."""
     for names in _LAUNCHER_VARIABLES:
         size, rank, local_size, local_rank = (os.environ.get(name, "").partition("(")[0] for name in names)
         if size.isdigit() and rank.isdigit() and int(size) > 1:
@@ -71,7 +71,8 @@ def free_port() -> int:
 
 
 def variables_of(rank: int, number: int, local: Sequence[int], coordinator: str) -> dict[str, str]:
-    """Return the environment variables of a process. MindSpore's launchers set those named after a RANK.
+    """Return the environment variables to set for a process. MindSpore's launchers set those that are named after a
+    RANK.
 
     Args:
         rank (int): Rank of the process.
@@ -97,7 +98,7 @@ def variables_of(rank: int, number: int, local: Sequence[int], coordinator: str)
 
 
 def join() -> World:
-    """Connect this process to those that the environment describes, and return them.
+    """Connect this process to the others that environment variables describe, and return the World.
 
     Each process computes on one device: on a CPU its own, otherwise the one with its local rank.
 
@@ -139,12 +140,14 @@ def _make_exception_hook(hook):
 
 
 def _local_device_ids(requested):
-    """Return the accelerator of this process if several processes share the machine, otherwise None."""
+    """Return the ids of the accelerators that this process uses if several processes share the machine, otherwise
+    None.
+    """
     return [requested.local_rank] if requested.local_size > 1 else None
 
 
 def leave() -> None:
-    """End the communication that :func:`join` started."""
+    """Disconnect this process from the others, which :func:`join` connected."""
     global _joined
     if _joined.size > 1:
         jax.distributed.shutdown()

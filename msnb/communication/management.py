@@ -86,10 +86,10 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
         TypeError: If `group` is not a str.
         ValueError: If there is no such group, or this process is not in it.
     """
-    return _rank_among(ranks_of(group), group)
+    return _own_rank_among(ranks_of(group), group)
 
 
-def _rank_among(ranks, group):
+def _own_rank_among(ranks, group):
     if world_rank() not in ranks:
         raise ValueError(f"This process is {world_rank()}, which is not in the group {group!r} of {list(ranks)}.")
     return ranks.index(world_rank())
@@ -104,7 +104,7 @@ def _local_ranks(group):
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Return the rank of this process among a group's members on the same machine; see :func:`get_rank`."""
-    return _processes.world().local_rank if is_world(group) else _rank_among(_local_ranks(group), group)
+    return _processes.world().local_rank if is_world(group) else _own_rank_among(_local_ranks(group), group)
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
@@ -129,7 +129,7 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
         TypeError: If `group` is not a str or `group_rank_id` not an int.
         ValueError: If there is no such group or member, or `group` is that of all processes.
     """
-    ranks = _get_subgroup_ranks(group, "group_rank_id", group_rank_id)
+    ranks = _check_and_get_subgroup_ranks(group, "group_rank_id", group_rank_id)
     if not 0 <= group_rank_id < len(ranks):
         raise ValueError(
             f"'group_rank_id' should be in [0, {len(ranks) - 1}] for the group {group!r}, but got {group_rank_id}."
@@ -144,13 +144,13 @@ def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
         TypeError: If `group` is not a str or `world_rank_id` not an int.
         ValueError: If there is no such group or member, or `group` is that of all processes.
     """
-    ranks = _get_subgroup_ranks(group, "world_rank_id", world_rank_id)
+    ranks = _check_and_get_subgroup_ranks(group, "world_rank_id", world_rank_id)
     if world_rank_id not in ranks:
         raise ValueError(f"'world_rank_id' should be one of the members {ranks} of {group!r}, but got {world_rank_id}.")
     return ranks.index(world_rank_id)
 
 
-def _get_subgroup_ranks(group, name, rank):
+def _check_and_get_subgroup_ranks(group, name, rank):
     if not isinstance(rank, int):
         raise TypeError(f"'{name}' should be an int, but got {rank!r} ({type(rank).__name__}).")
     if is_world(group):

@@ -1,4 +1,4 @@
-"""`export` and `load`: networks to and from files, with MindSpore's signatures."""
+"""`export` and `load`: write networks to files and read them, with MindSpore's signatures."""
 
 import os
 from collections.abc import Callable
@@ -138,7 +138,7 @@ def cipher_of(
 
     Args:
         function (str): Name of the calling function, for messages.
-        key (bytes): The key. None: there is no encryption.
+        key (bytes): The key. None: the file is not encrypted.
         mode (str): Name of the mode. None: AES-GCM.
         encrypt (Callable), decrypt (Callable): A user's own functions instead of a mode. Default: None.
 
@@ -157,7 +157,7 @@ def cipher_of(
 
 
 def _convert_quantised(net, inputs, options):
-    """Return `net`, or its inference form after quantisation aware training."""
+    """Return `net`, converted for inference if it was trained with quantisation."""
     mode = options.get("quant_mode")
     if mode in (None, "NONQUANT"):
         return net
@@ -175,7 +175,7 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
 
     Args:
         file_name (str): The file, ending in ".mindir".
-        kwargs (dict): Of encrypted files.
+        kwargs (dict): Options for encrypted files.
 
             - dec_key (bytes): The key.
             - dec_mode (Union[str, Callable]): ``"AES-GCM"``, ``"AES-CBC"``, ``"SM4-CBC"``, or a function of the name of

@@ -1,4 +1,6 @@
-"""Graphs of networks whose inputs have axes of any length (None). Two traces with different lengths are compared."""
+"""Build graphs of networks whose inputs have axes of any length (None). Two traces with different lengths are
+compared.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,13 +17,14 @@ Lengths = Mapping[tuple[int, int], Sequence[int]]  # (index of the Tensor among 
 
 
 def open_axes(inputs: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return (index of the Tensor among the inputs, axis) of each axis that is None."""
+    """Return (index of the Tensor among the inputs, axis) for each axis whose length is None."""
     tensors = (x for x in flatten(tuple(inputs))[0] if isinstance(x, Tensor))
     return [(i, axis) for i, x in enumerate(tensors) for axis, n in enumerate(x.shape) if n is None]
 
 
 def graph_of(net: Callable[..., Any], inputs: Sequence[Any], merge: Callable[[Sizes], Merge] = Merge) -> FuncGraph:
-    """Return the graph of a network in evaluation. `merge` defines how dimensions that differ are represented.
+    """Return the graph of a network in evaluation. `merge` defines how dimensions that depend on the open axes are
+    represented.
 
     If the network does not accept independent lengths, equal axis numbers get equal lengths: axis 0 of all inputs is
     the
@@ -60,7 +63,9 @@ def _trace_twice(net, inputs, lengths, merge):
 
 
 def _fill_open_axes(inputs: Sequence[Any], lengths: Lengths, turn: int) -> Any:
-    """Replace each Tensor that has open axes by zeros of the lengths of this `turn`."""
+    """Replace each Tensor that has axes of any length by zeros. `turn` selects the first or the second length of each
+    axis.
+    """
     leaves, rebuild = flatten(tuple(inputs))
     filled, number = [], 0
     for x in leaves:

@@ -1,4 +1,4 @@
-"""Open a file for inspection: its graph, or the values that it stores by name. The ending of the name selects the
+"""Open a file for inspection: its graph, or the values that it stores by name. The file name's ending selects the
 reader.
 """
 

@@ -1,4 +1,4 @@
-"""StableHLO files: `jax.export` runs them without msnb, and msnb can load them or show them without running.
+"""Write and load StableHLO files. `jax.export` runs them without msnb.
 
 export(net, x, file_name="net", file_format="STABLEHLO")
 jax.export.deserialize(bytearray(open("net.stablehlo", "rb").read())).call(x)     # anywhere, without msnb
@@ -51,7 +51,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
 
     Args:
         net (Cell): The network; it is traced in evaluation.
-        inputs (Sequence[Tensor]): Its inputs; shapes and element types are those of the artefact.
+        inputs (Sequence[Tensor]): Inputs of the network; shapes and element types are those of the artefact.
         file (str): Path of the file.
         platforms (Sequence[str]): Platforms that it can run on. Default: CPU, CUDA and TPU in one file.
 
@@ -62,7 +62,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     """
     with evaluating(net):
         program = program_of(net, *inputs)
-    _check_pure(program)
+    _check_no_side_effects(program)
     _check_callbacks(program, net)
     leaves = flatten(tuple(inputs))[0]
     flat_args = program.select_inputs(leaves, leaves)
@@ -74,7 +74,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
         target.write(data)
 
 
-def _check_pure(program):
+def _check_no_side_effects(program):
     """Raise an error if a program writes Parameters or draws random numbers."""
     if program.written:
         names = ", ".join(p.name for p in program.written[:5])
@@ -97,7 +97,7 @@ def _calls_python(graph):
 
 
 def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
-    """Return a program as a function of its Tensor arguments. Parameters and the arguments in `numbers` are
+    """Return a program as a function of its Tensor arguments, with Parameters and the arguments in `numbers` as
     constants.
     """
     # Weights are arrays of numpy, which JAX embeds as constants.
@@ -126,7 +126,8 @@ def _bind_weights(program: "Program", numbers: dict[int, float]) -> Any:
 
 # ---------------------------------------------------------------------- reading
 def look(file: str) -> FuncGraph:
-    """Return the graph of a StableHLO artefact: its operations, each in the scope of the operator that it is part of.
+    """Return the graph of a StableHLO artefact for inspection. Each operation is in the scope of the operator that it
+    is part of.
 
     Raises:
         ValueError: If the file is no such artefact.
@@ -135,7 +136,7 @@ def look(file: str) -> FuncGraph:
 
 
 class StableHLOCell(Cell):
-    """A Cell without Parameters that runs the computation of a StableHLO file. `load_stablehlo` returns it.
+    """A Cell without Parameters that computes the function in a StableHLO file. `load_stablehlo` returns it.
 
     Attributes:
         graph (FuncGraph): The operations of the file.
@@ -156,7 +157,7 @@ class StableHLOCell(Cell):
 
 
 class _ArtefactCall(PrimitiveWithInfer):
-    """A primitive that calls an artefact."""
+    """A JAX primitive that calls a StableHLO artefact."""
 
     def __init__(self, exported, name):
         super().__init__(name)
@@ -213,8 +214,8 @@ def _platform_index(exported):
 
 
 def _read_graph(exported, name):
-    """Return the operations of an artefact for the current platform, or for its first one if it does not support this
-    one.
+    """Return the graph of an artefact for the current platform, or for the artefact's first platform if it does not
+    support the current one.
     """
     return read_stablehlo(opened_module(exported.mlir_module_serialized), name, _platform_index(exported) or 0)
 

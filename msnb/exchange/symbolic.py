@@ -1,5 +1,5 @@
-"""Axes of unknown length in an exported model. The network is traced with two lengths of each, and the traces are
-compared.
+"""Represent axes of unknown length in an exported model. The network is traced with two lengths of each, and the
+traces are compared.
 """
 
 import math
@@ -19,7 +19,7 @@ _Axis = TypeVar("_Axis")
 
 
 class Refused(NotImplementedError):
-    """The format cannot express this operator or these attributes."""
+    """Raised if the format cannot express an operator or its attributes."""
 
 
 class Extent:
@@ -55,7 +55,7 @@ class Extent:
 
 
 class Unknown:
-    """A dimension that is not a product of input axes."""
+    """A dimension that is known only at run time and is not a product of input axes."""
 
     def __index__(self) -> int:
         raise Refused("it needs a length that is only known when the network runs")
@@ -67,7 +67,7 @@ class Unknown:
 
 
 def sizes_of(open_axes: Iterable[_Axis]) -> dict[_Axis, tuple[int, int]]:
-    """Return two lengths for each axis. No product of lengths equals another one.
+    """Return two lengths for each axis, with which the network is traced. No product of lengths equals another one.
 
     Raises:
         ValueError: If there are more than five.
@@ -157,7 +157,7 @@ class Merge:
         )
 
     def value(self, a: Any, b: Any, key: str) -> Any:
-        """Merge an attribute. Integers that differ are lengths."""
+        """Return an attribute of the merged graph from its values in both traces. Integers that differ are lengths."""
         if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
             items = [self.value(x, y, key) for x, y in zip(a, b, strict=True)]
             return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
@@ -168,7 +168,7 @@ class Merge:
         return a
 
     def number(self, a: int, b: int) -> Any:
-        """Merge an integer: return it, or an `Extent` if the traces differ."""
+        """Return an integer of the merged graph, or an `Extent` if the two traces differ."""
         if a == b:
             return a
         for count in (1, 2, 3):

@@ -23,7 +23,7 @@ SCOPE = "Gradients"  # scope of the operators that compute a gradient, as in Min
 
 
 class Values(Mapping[str, Any]):
-    """Values of Parameters by name. An array is copied from the device when it is accessed."""
+    """{name: value} of Parameters. An array is copied from the device when it is accessed."""
 
     def __init__(self, parameters: dict[str, Parameter]) -> None:
         self._parameters = parameters
@@ -78,7 +78,7 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
         graph = of_program(program, name_of(net))
     _check_random(program, graph)
     _inline_numbers(graph, program, args)
-    graph.weights = Values(_index_by_name(program.params))
+    graph.weights = Values(_parameters_by_name(program.params))
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
         graph.written = 0
@@ -86,8 +86,8 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
 
 
 def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[..., Any]) -> FuncGraph:
-    """Return the graph of a network including its updates of Parameters. Each new value is the result of a writing
-    operator.
+    """Return the graph of a network including its updates of Parameters: operators that write Parameters return the
+    new values.
 
     Args:
         net (Union[Cell, Callable]): The network, such as a train step; it is traced in evaluation.
@@ -111,7 +111,7 @@ def trace_step(net: Cell | Callable[..., Any], *inputs: Any, rules: Callable[...
                 if last == SCOPE:  # operators that a gradient rule calls are not marked as gradients themselves
                     node.scope, node.direction = f"{last}/{outer_scope}", "update"
     _inline_numbers(graph, program, args)
-    graph.weights = Values(_index_by_name(program.params))
+    graph.weights = Values(_parameters_by_name(program.params))
     _forward_written_values(graph)
     first = len(graph.outputs) - graph.written
     values, graph.outputs[first:], graph.written = graph.outputs[first:], [], 0
@@ -159,7 +159,7 @@ def _inline_numbers(graph, program, inputs):
 
 
 def _forward_written_values(graph):
-    """Make an operator that writes a Parameter again refer to the Parameter and not to its previous new value."""
+    """Replace, as the operand of an operator that writes a Parameter again, the previous new value by the Parameter."""
     values = {}
     for node in graph.nodes:
         inputs = list(node.inputs)
@@ -171,7 +171,7 @@ def _forward_written_values(graph):
             node.inputs = tuple(inputs)
 
 
-def _index_by_name(parameters):
+def _parameters_by_name(parameters):
     by_name = {}
     for p in parameters:
         if by_name.setdefault(p.name, p) is not p:

@@ -1,4 +1,4 @@
-"""The error that lists every operator without an equivalent in an export format, with its source location."""
+"""Error that lists every operator without an equivalent in an export format, with its source location."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,7 +11,7 @@ _MAX_LISTED = 20
 def unsupported_error(
     graph: FuncGraph, nodes: Iterable[CNode], format_name: str, reasons: Mapping[CNode, str] | None = None
 ) -> NotImplementedError:
-    """Return the error of an export whose graph has operators without a lowering.
+    """Return the error to raise if a graph has operators that the export format cannot express.
 
     Args:
         graph (FuncGraph): The exported graph.

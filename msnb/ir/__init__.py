@@ -1,4 +1,4 @@
-"""The graph of a program as MindSpore shows it, read from the jaxpr that JAX compiles.
+"""Graph of a program as MindSpore shows it, read from the jaxpr that JAX compiles.
 
 ``text``, ``dot``, ``svg`` and ``graph`` take a Cell or a function and its inputs; ``read`` takes a jaxpr.
 """

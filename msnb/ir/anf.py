@@ -46,7 +46,7 @@ class TensorType:
         return str(self)
 
     def short(self) -> str:
-        """Return the form drawn in a box: ``Float32[32, 6]``."""
+        """Return the type as short text, as boxes of a drawing show it: ``Float32[32, 6]``."""
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
@@ -71,8 +71,9 @@ class AnfNode:
 
 
 class ParameterNode(AnfNode):
-    """An input of a graph: an argument, or a Parameter of the network (`is_weight`). In a graph that each of several
-    devices runs, `global_shape` is the shape before sharding, if it differs from the shape on one device."""
+    """An input of a graph: an argument, or a Parameter of the network if `is_weight` is True. In the graph that one of
+    several devices runs, `global_shape` is the shape before sharding, if it differs from that of the device's shard.
+    """
 
     __slots__ = ("name", "is_weight", "requires_grad", "global_shape")
 
@@ -115,13 +116,13 @@ class CNode(AnfNode):
         source (tuple | None): (file, line, function) of the user's code.
         graphs (tuple[FuncGraph]): branches or loop bodies of control flow.
         id (int): position in the order of execution, unique in the outermost graph.
-        flops (int), nbytes (int): arithmetic and memory traffic, counted from the shapes.
+        flops (int), nbytes (int): number of operations and bytes read and written, counted from the shapes.
         kernel (ClosedJaxpr | None): the operator's computation in JAX's primitives.
         instruction (str | None): for a kernel of a compiled program, the name of its HLO instruction.
         origins (tuple): for such a kernel, (scope, operator, backward, (file, line)) of every operator fused into it.
         problem (str | None): the message of the error with which tracing ended at this node; such a node has no
             results.
-        layout (tuple | None): for an operator of msnb, the argument of each declared input, see
+        layout (tuple | None): for an operator of msnb, the kind of each declared input, see
             `msnb.core.jaxpr.op_names.GraphName`.
     """
 
@@ -209,7 +210,7 @@ class CNode(AnfNode):
 
 
 class FuncGraph:
-    """A function as a graph.
+    """A function as a graph of operators.
 
     Attributes:
         name (str): class of the Cell or name of the function.
@@ -277,7 +278,7 @@ class FuncGraph:
 
 
 class OpenGraph(FuncGraph):
-    """A graph whose inputs have axes of any length, which are -1 in their shapes, or -2 for any number of axes.
+    """A graph whose inputs have axes of any length. In shapes, -1 is such an axis, and -2 any number of axes.
 
     Values that depend on such lengths are shown as they are in the file that the graph was read from; the graph that
     runs is built for the shapes of the inputs. A pickle stores the shown graph.
@@ -293,7 +294,7 @@ class OpenGraph(FuncGraph):
         self.build: Callable[[list[tuple[int, ...]]], FuncGraph] | None = None
 
     def built_by(self, build: Callable[[list[tuple[int, ...]]], FuncGraph]) -> "OpenGraph":
-        """Set the function that builds graphs for shapes of inputs, and return the graph itself."""
+        """Set `build`, which builds the graph for shapes of inputs, and return the graph itself."""
         self.build = build
         return self
 
@@ -313,7 +314,7 @@ def show_constant(node: "ValueNode") -> str:
 
 
 def _from_rows(rows):
-    """Return the FuncGraph of rows from `serialization.of_graph`. Pickles refer to this function by name."""
+    """Build the FuncGraph from its rows, see `serialization.of_graph`. Pickles refer to this function by name."""
     return _build_graph(rows, [])
 
 

@@ -1,4 +1,4 @@
-"""Entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
+"""Entry functions of `msnb.ir`: from a Cell or a function and its inputs to a graph, a text or a picture."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -50,8 +50,9 @@ def graph(net: "Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", *inputs
 
 
 def of_program(program: "Program", name: str | None = None, expand: bool = False) -> FuncGraph:
-    """Return the graph of a traced program of `msnb.core.program.program_cache`; `expand` replaces operators by
-    their primitives, see `read`."""
+    """Return the graph of a traced program of `msnb.core.program.program_cache`. `expand` replaces operators by their
+    primitives, see `read`.
+    """
 
     def operator_of(text):
         meaning = program.names.get(text)
@@ -74,8 +75,8 @@ def name_of(net: Any) -> str:
 
 
 def text(net: "Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
-    """Return the functional IR as text: parameters, then one numbered line per CNode with its operator, inputs,
-    attributes, types, scope and source line. Print it.
+    """Return the functional IR as text to print: parameters, then one numbered line per CNode with its operator,
+    inputs, attributes, types, scope and source line.
 
     Args:
         net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the network.

@@ -1,4 +1,4 @@
-"""Distinguishes the calls of a Cell that is called more than once."""
+"""Distinguish the calls of a Cell that is called more than once."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from msnb.ir.layout.scopes import LANES
 
 
 class _Call:
-    """One call of a Cell: consecutive nodes in its scope."""
+    """A call of a Cell: consecutive nodes in its scope."""
 
     __slots__ = ("part", "parent", "number", "children", "title")
 
@@ -17,7 +17,8 @@ class _Call:
 
 
 def calls(nodes: Sequence[Any]) -> Any:
-    """Return {node id: scope names}. Each call of a Cell that is called several times has a different name.
+    """Return {node id: names of the scopes around it}. Each call of a Cell that is called several times gets a name of
+    its own.
 
     Otherwise ``self.relu`` called after every layer would be one box connected to all the others.
     """
@@ -41,7 +42,9 @@ def calls(nodes: Sequence[Any]) -> Any:
 
 
 def _name_calls(call, forward_call):
-    """Name the calls in `call`. Gradients come in the opposite order and get the names of the forward calls."""
+    """Set the titles of the calls in `call`. Calls in the backward pass come in the opposite order and get the names
+    of the forward calls.
+    """
     for part, runs in call.children.items():
         mates = forward_call.children.get(part) if forward_call is not None else None
         total = len(mates) if mates is not None else len(runs)

@@ -1,4 +1,4 @@
-"""Communication of a compiled program: kind, number of devices, and bytes.
+"""Communication operations of a compiled program: kind, number of devices, and bytes.
 
 On a ring of n devices an all-reduce of b bytes sends 2 b (n-1)/n; an all-gather with a result of b bytes, a
 reduce-scatter of b and an all-to-all of b each send b (n-1)/n; a permutation sends b.

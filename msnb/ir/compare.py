@@ -1,4 +1,4 @@
-"""Matching of two graphs: two stages of a program, two networks, or two versions of a Cell."""
+"""Match the nodes of two graphs: two stages of a program, two networks, or two versions of a Cell."""
 
 import difflib
 import re
@@ -32,7 +32,7 @@ class Comparison:
         self.second: Any = second
 
     def counts(self) -> dict[str, int]:
-        """Return {"same": n, "changed": n, "fused": n, "removed": n, "added": n}."""
+        """Return the number of nodes in each state: {"same": n, "changed": n, "fused": n, "removed": n, "added": n}."""
         count = self.first.count
         return {
             SAME: count(SAME),
@@ -70,7 +70,7 @@ def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
 
 
 def _is_lowered(node):
-    """Return whether a node is an operation of StableHLO, which records the primitive of its origin."""
+    """Return whether a node is an operation of StableHLO, which records the primitive that it was lowered from."""
     return bool(node.origins) and not node.instruction
 
 
@@ -86,9 +86,10 @@ def _swap_sides(comparison):
     return Comparison([(b, a) for a, b in comparison.links], comparison.second, comparison.first)
 
 
-def _stable_keys(graph, classes):
-    """Return, per node id, a key that does not change when another part of the graph does; scopes with or without
-    the classes of Cells."""
+def _keys_by_scope_and_operator(graph, classes):
+    """Return a key for each node, by node id, that does not depend on other parts of the graph. `classes` selects
+    scopes with or without the classes of Cells.
+    """
     tree, counts, keys = Hierarchy(graph, fold=False), {}, []
     for node in tree.nodes:
         names = [scope.name for scope in tree.home[node.id].ancestors()[1:]]
@@ -102,7 +103,9 @@ def _stable_keys(graph, classes):
 def _match_by_scope(first, second, old, new):
     # a file of another framework has the attribute names of Cells, but not their classes
     classes = [any("-" in node.scope for node in nodes) for nodes in (old, new)]
-    old_keys, new_keys = (_stable_keys(graph, all(classes) or not any(classes)) for graph in (first, second))
+    old_keys, new_keys = (
+        _keys_by_scope_and_operator(graph, all(classes) or not any(classes)) for graph in (first, second)
+    )
     new_index = {key: number for number, key in enumerate(new_keys)}
     links, partner = {}, {}
     for number, key in enumerate(old_keys):
@@ -124,13 +127,14 @@ def _match_by_scope(first, second, old, new):
             partner[rest_new[block.b + step]] = rest_old[block.a + step]
     states = ([ONLY] * len(old), [ONLY] * len(new))
     for number, mate in links.items():
-        states[0][number] = states[1][mate] = SAME if _is_equal(old[number], new[mate]) else CHANGED
+        states[0][number] = states[1][mate] = SAME if _computes_the_same(old[number], new[mate]) else CHANGED
     return Comparison(sorted(links.items()), *states)
 
 
-def _is_equal(old, new):
-    """Return whether two nodes compute the same. An operator with additional residuals for its gradient is the same
-    operator, and a primitive in StableHLO is the same primitive, though its attributes are written differently."""
+def _computes_the_same(old, new):
+    """Return whether two nodes compute the same. Additional residuals for the gradient make no difference. A primitive
+    in StableHLO is the same primitive, though its attributes are written differently.
+    """
     if _is_lowered(old) != _is_lowered(new):
         return old.types == new.types
     first, second = signature(old), signature(new)

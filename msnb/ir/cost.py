@@ -1,4 +1,4 @@
-"""FLOPs and memory traffic of an equation, counted from its shapes (not from a compiler's cost model).
+"""Count FLOPs and memory traffic of an equation from its shapes (not by a compiler's cost model).
 
 An operator is counted by its JAX primitives, so that every operator has a count, a user's own included. `FLOPS` is
 therefore a rule table of primitives, keyed by their names: an equation has the name, JAX does not export every
@@ -20,7 +20,7 @@ def _count_elements(var):
 
 
 def nbytes(eqn: JaxprEqn) -> int:
-    """Return the bytes read and written if every operand is transferred once."""
+    """Return the number of bytes read and written if every operand is transferred once."""
     total = 0
     for var in (*eqn.invars, *eqn.outvars):
         dtype = getattr(var.aval, "dtype", None)
@@ -29,7 +29,7 @@ def nbytes(eqn: JaxprEqn) -> int:
 
 
 def inner_jaxprs(eqn: JaxprEqn) -> list[ClosedJaxpr]:
-    """Return the jaxprs among the parameters of an equation, closed or open."""
+    """Return the jaxprs, closed or open, in the parameters of an equation."""
     jaxprs = []
     for value in eqn.params.values():
         for item in value if isinstance(value, (tuple, list)) else (value,):
@@ -51,7 +51,9 @@ FLOPS = RuleTable(
 
 
 def flops(eqn: JaxprEqn, memo: dict[int, Any]) -> int:
-    """Return the floating-point (or integer) operations of one equation; `memo` is a dict shared by one reading."""
+    """Return the number of floating-point or integer operations of one equation. `memo` caches the counts of nested
+    jaxprs.
+    """
     name = eqn.primitive.name
     rule = FLOPS.get(name)
     if rule is not None:
@@ -91,7 +93,9 @@ def _conv_flops(eqn):
 
 
 def _msnb_conv_rule(operand):
-    """Return the rule of msnb's convolution or one of its gradients: all do the work of the forward pass."""
+    """Return a rule that counts the operations of msnb's convolution or its gradients: all of them do as many as the
+    forward pass.
+    """
 
     def rule(eqn):
         var = eqn.outvars[0] if operand is None else eqn.invars[operand]
@@ -112,7 +116,7 @@ def _window_flops(eqn):
 
 
 @FLOPS.register("select_and_scatter_add")
-def _scatter_window(eqn):
+def _flops_of_window_scatter(eqn):
     return _count_elements(eqn.invars[0]) * math.prod(eqn.params.get("window_dimensions", ()))
 
 
@@ -160,6 +164,6 @@ def _scatter_flops(eqn):
     "mesh_cast",
     "layout_constraint",
 )
-def _no_flops(eqn):
+def _zero_flops(eqn):
     """Return 0 for a primitive that only moves values."""
     return 0

@@ -1,4 +1,4 @@
-"""The forward part of a graph that contains a gradient: the program before differentiation."""
+"""Extract the forward part of a graph that contains a gradient: the program before differentiation."""
 
 from .anf import CNode, FuncGraph, ParameterNode
 
@@ -9,8 +9,8 @@ def has_gradient(graph: "FuncGraph") -> bool:
 
 
 def forward_of(graph: FuncGraph) -> FuncGraph:
-    """Return the forward program of a graph: its nodes without backward and update nodes and without nodes that only
-    those read.
+    """Return the forward program of a graph, without backward and update nodes, and without nodes that only such nodes
+    read.
 
     JAX differentiates while it traces, so this program never existed separately; it is the same computation without the
     residuals of operators. Its results are those of the graph that need no gradient; nodes that nothing reads in the
@@ -48,7 +48,7 @@ def forward_of(graph: FuncGraph) -> FuncGraph:
 
 
 def _iterate_uses(node):
-    """Yield (producer, slot) that a node and its branches or bodies read."""
+    """Yield (producer, slot) for each value that a node and its branches or loop bodies read."""
     yield from node.uses
     for inner in node.graphs:
         for below in inner.nodes:
@@ -61,7 +61,7 @@ def _iterate_sources(node):
 
 
 class _GraphCopy:
-    """Copies nodes with new numbers, and only those of their results that are read."""
+    """Copies nodes with new numbers. Results that nothing reads are omitted."""
 
     def __init__(self, read):
         self.read = read

@@ -1,4 +1,4 @@
-"""The graph in the dot language, with one cluster per scope."""
+"""Write a graph in the dot language, with one cluster per scope."""
 
 from typing import TYPE_CHECKING
 
@@ -20,13 +20,13 @@ def to_dot(graph: "FuncGraph") -> str:
         '  edge [color="#7a8794", arrowsize=0.6];',
     ]
     edges, scopes = [], {}
-    _collect_lines(graph, "", {}, scopes, edges, lines)
-    lines += _format_clusters(scopes, 1)
+    _collect_dot_lines(graph, "", {}, scopes, edges, lines)
+    lines += _format_dot_clusters(scopes, 1)
     lines += edges + ["}"]
     return "\n".join(lines) + "\n"
 
 
-def _collect_lines(graph, prefix, names, scopes, edges, lines, feeding=None):
+def _collect_dot_lines(graph, prefix, names, scopes, edges, lines, feeding=None):
     for index, node in enumerate(graph.parameters):
         if feeding is not None and index < len(feeding):
             names[node] = feeding[index]
@@ -54,7 +54,7 @@ def _collect_lines(graph, prefix, names, scopes, edges, lines, feeding=None):
                 edges.append(f"  {start} -> n{node.id};")
         for inner in node.graphs:
             inner_feeds = [names.get(node.inputs[feed]) if feed < len(node.inputs) else None for feed in inner.feeds]
-            _collect_lines(
+            _collect_dot_lines(
                 inner,
                 f"{prefix}{node.scope}/{node.op}-op{node.id}/{inner.name}/",
                 names,
@@ -80,7 +80,7 @@ def _add_to_scope(scopes, path, text):
     scopes.setdefault("", []).append(text)
 
 
-def _format_clusters(scopes, depth, counter=None):
+def _format_dot_clusters(scopes, depth, counter=None):
     counter = counter if counter is not None else [0]
     indent, lines = "  " * depth, []
     for name, inner in scopes.items():
@@ -91,7 +91,7 @@ def _format_clusters(scopes, depth, counter=None):
         lines += [
             f"{indent}subgraph cluster_{counter[0]} {{",
             f'{indent}  label={_quote(name)}; color="#b8c2cf";',
-            *_format_clusters(inner, depth + 1, counter),
+            *_format_dot_clusters(inner, depth + 1, counter),
             f"{indent}}}",
         ]
     return lines

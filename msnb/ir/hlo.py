@@ -1,4 +1,4 @@
-"""Reads the HLO text of a compiled program into a FuncGraph.
+"""Read the HLO text of a compiled program as a FuncGraph.
 
 Each instruction carries the name stack of its origin, so a fused kernel can be traced to its Cells. A fusion is one
 CNode; ``attrs["fused"]`` names the operations in it, and `origins` lists the operators of the traced graph that they
@@ -106,7 +106,7 @@ class _Instruction:
 
 
 class _Module:
-    """Computations of an HLO module by name, and its tables of source frames."""
+    """Computations of an HLO module by name, and its tables of source locations."""
 
     def __init__(self, text):
         self.computations = {}
@@ -136,7 +136,7 @@ class _Module:
                         self.entry = match.group(2)
 
     def source(self, frame):
-        """Return (file, line, function) of the innermost stack frame outside msnb."""
+        """Return (file, line, function) of the innermost stack frame that is not in msnb."""
         best = None
         while frame:
             fields = dict(re.findall(r"(\w+)=(\d+)", self.tables["StackFrames"].get(frame, "")))
@@ -240,7 +240,7 @@ def read_hlo(text: str, name: str = "main") -> FuncGraph:
 
 
 def count_work(text: str) -> dict[Any, Any]:
-    """Count the elements that each kernel computes, by the operator that was fused into it.
+    """Count the elements that each kernel computes for each of the operators fused into it.
 
     Args:
         text (str): HLO text, see `read_hlo`.
@@ -273,7 +273,9 @@ class _Builder:
         self.lines = {}
 
     def graph(self, computation, name, top=True, outer_values=()):
-        """Return the graph of a computation; `given` are the values of the single parameter of a loop or a branch."""
+        """Return the graph of a computation. `outer_values` are the values passed to the single parameter of a loop or
+        a branch.
+        """
         parameters, nodes, env, outputs = [], [], {}, []
         by_name = {}
         for item in self.module.computations[computation]:
@@ -375,8 +377,7 @@ class _Builder:
         )
 
     def line(self, frame):
-        """Return (file, line) of the user's call, which distinguishes the calls of a Cell that is called several
-        times."""
+        """Return (file, line) of the user's code that made the call, to distinguish the calls of one Cell."""
         if frame not in self.lines:
             source = self.module.source(frame) if frame else None
             self.lines[frame] = source[:2] if source else None
@@ -395,7 +396,7 @@ _HEAVY = ("convolution", "dot", "custom-call", "reduce-window", "select-and-scat
 
 
 def _main_instruction(item, inner_items):
-    """Return the instruction that names a kernel: its heaviest one with a known origin."""
+    """Return the instruction that gives a kernel its name: the one with a known origin that does the most work."""
     if item.segments or item.operator:
         return item
     with_origin = [inner for inner in inner_items if inner.segments or inner.operator]
@@ -407,7 +408,7 @@ def _main_instruction(item, inner_items):
 
 
 def _kernel_title(item, origins, words):
-    """Return the name of a kernel: the operators fused into it, if they are known."""
+    """Return the name of a kernel, from the operators fused into it if they are known."""
     if item.opcode == "custom-call":
         target = re.search(r'custom_call_target="([^"]*)"', item.rest)
         return target.group(1) if target else "custom-call"
@@ -436,7 +437,7 @@ def _count_flops(item, module):
 
 
 def _contracted_length(item, module):
-    """Return the length of the sum behind each element of a dot or convolution."""
+    """Return the number of products that are summed for each element of a dot or convolution."""
     shapes = {}
     for body in module.computations.values():
         for other in body:
@@ -461,7 +462,7 @@ def _contracted_length(item, module):
 
 
 def _infer_scopes(nodes):
-    """Assign to nodes without metadata from XLA the scope of a neighbour."""
+    """Set the scope of nodes without metadata from XLA to that of a neighbouring node."""
     for node in nodes:
         if not node.scope and not node.origins:
             near = next((source for source in node.inputs if isinstance(source, CNode) and source.scope), None)

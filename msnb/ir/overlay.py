@@ -1,4 +1,4 @@
-"""Values shown on a graph: one per node, summed over scopes, coloured, and written with their units.
+"""Show values on a graph: one per node, summed over scopes, coloured, and written with their units.
 
 The picture's code is here, the widget's in `notebook/graph/src/colour.js`; both use the same colour ramps.
 """
@@ -34,7 +34,7 @@ def check_column(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]
     """Return a column with its defaults filled in, and its numbers as floats.
 
     Args:
-        key (str): its key.
+        key (str): the key of the column.
         column (dict): ``values``, one per node of ``graph.all_nodes()``, None for a node without one; and optionally
             ``label``, ``unit``, ``note`` (text per node, or None), ``fold`` (the value of a closed scope: ``"sum"`` or
             ``"max"`` of its nodes) and ``scale`` (``"linear"`` or ``"log"``).
@@ -101,7 +101,9 @@ def pack_column(column: Any, order: Any = None) -> Any:
 
 
 def transfer_column(old: "FuncGraph", new: "FuncGraph", column: dict[str, Any]) -> dict[str, Any]:
-    """Return the column of one graph for another: nodes that compute the same keep their values, others have none."""
+    """Convert the column of an old graph to one of a new graph: nodes that compute the same keep their values, others
+    have none.
+    """
     if old is new:
         return column
     comparison, count = compare(old, new), len(new)
@@ -117,7 +119,7 @@ def transfer_column(old: "FuncGraph", new: "FuncGraph", column: dict[str, Any]) 
 
 
 def fold_over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, float]:
-    """Return {scope index: sum or largest of the values in it}; a scope without values is missing."""
+    """Return {scope index: sum or maximum of the values in the scope}; a scope without values is missing."""
     total, totals = column["fold"] == "sum", {}
     for node in tree.nodes:
         value = column["values"][node.id]
@@ -138,7 +140,7 @@ def _larger_or_nan(a, b):
 
 
 class Scale:
-    """Positions of values between 0 and 1, and their colours.
+    """Colour scale: positions of values between 0 and 1, and their colours.
 
     Args:
         values (Iterable[float]): the values drawn.
@@ -161,7 +163,7 @@ class Scale:
             self.low, self.high = min(self.low, 0.0), max(self.high, 0.0)
 
     def level(self, value: float) -> int | None:
-        """Return the number of the colour, 0 to ``LEVELS - 1``; None for a value that is not finite."""
+        """Return the index of the colour of a value, 0 to ``LEVELS - 1``; None for a value that is not finite."""
         if not math.isfinite(value):
             return None
         if self.log:

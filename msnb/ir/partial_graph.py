@@ -1,4 +1,4 @@
-"""The graph of a network that fails to trace: the operators before the failure, and a last node for the failure."""
+"""Build the graph of a network that fails to trace: the operators before the failure, then a node for the failure."""
 
 import re
 from types import SimpleNamespace
@@ -25,17 +25,17 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
     Args:
         error (BaseException): the error of tracing.
         name (str): name of the graph. Default: None, the program's.
-        said (str): message for the reader. Default: None, class and first line of the error.
+        message (str): message for the reader. Default: None, class and first line of the error.
 
     Returns:
-        FuncGraph, whose last node represents the failure: its `problem` is `said`, and it has no results. None for an
-            error that tracing did not raise.
+        FuncGraph, whose last node represents the failure: its `problem` is `message`, and it has no results. None for
+            an error that tracing did not raise.
     """
     trace = partial_trace.partial_trace_of(error)
     if trace is None:
         return None
     closed, names = number_names(trace.jaxpr)
-    closed, inputs = _drop_unread(closed, trace.inputs)
+    closed, inputs = _drop_unread_inputs(closed, trace.inputs)
     program = SimpleNamespace(
         jaxpr=closed, names=names, inputs=inputs, written=(), static=[None] * len(closed.jaxpr.outvars)
     )
@@ -64,8 +64,8 @@ def graph_before(error: BaseException, name: str | None = None, message: str | N
     return graph
 
 
-def _drop_unread(closed, inputs):
-    """Return (jaxpr, inputs) without Parameters and random keys that the trace has not read."""
+def _drop_unread_inputs(closed, inputs):
+    """Return (jaxpr, inputs) without the Parameters and random keys that no traced equation reads."""
     jaxpr = closed.jaxpr
     read = {var for eqn in jaxpr.eqns for var in eqn.invars if not isinstance(var, Literal)}.union(jaxpr.outvars)
     read_inputs = [(v, entry) for v, entry in zip(jaxpr.invars, inputs, strict=True) if v in read or entry[0] == "arg"]

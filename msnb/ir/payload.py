@@ -1,4 +1,4 @@
-"""A graph as compact columns, from which the graph view draws.
+"""Encode a graph as compact columns, from which the graph view draws.
 
 A node is a few small integers: its scope, its signature (operator, types, attributes, costs: shared by all similar
     calls), its source line and its producers, each as the difference to the previous node. That compresses to a few
@@ -38,7 +38,7 @@ def stage(
     columns: dict[Any, Any] | None = None,
     folded: bool = False,
 ) -> dict[Any, Any]:
-    """Return the columns of one graph as data for JSON.
+    """Encode one graph as columns of data for JSON.
 
     Args:
         graph (FuncGraph): the graph.
@@ -140,7 +140,9 @@ def stage(
 
 
 def _scopes_of(tree, nodes):
-    """Return the scopes that contain a node, parents first, and always the root and its lanes."""
+    """Return the scopes that contain at least one of the nodes, parents first; the root and its lanes are always
+    included.
+    """
     scope_ids = set()
     for node in nodes:
         scope = tree.home[node.id]
@@ -151,7 +153,7 @@ def _scopes_of(tree, nodes):
 
 
 def _differences(values):
-    """Return each value as the difference to the previous one."""
+    """Return each value minus the previous one."""
     result, last = [], 0
     for value in values:
         result.append(value - last)
@@ -160,7 +162,7 @@ def _differences(values):
 
 
 def difference(first: Any, second: Any, comparison: "Comparison") -> dict[str, Any]:
-    """Return the columns of a Comparison of stages number `first` and `second`."""
+    """Encode the Comparison of the stages number `first` and `second` as columns."""
     letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
     columns = [_differences(link[side] for link in comparison.links) for side in (0, 1)]
     return {
@@ -173,7 +175,7 @@ def difference(first: Any, second: Any, comparison: "Comparison") -> dict[str, A
 
 
 def listings(graphs: Sequence[Any], most: int = 400) -> Any:
-    """Return {file name: [number of its first line, [lines]]} of the source of the nodes of these graphs."""
+    """Return the source lines of the nodes of these graphs: {file name: [number of the first line, [lines]]}."""
     lines_of = {}
     for graph in graphs:
         for node in graph.all_nodes():
@@ -189,32 +191,34 @@ def listings(graphs: Sequence[Any], most: int = 400) -> Any:
 
 
 def pack(stages: Any, **more: Any) -> bytes:
-    """Return stages as gzipped JSON; the same stages give the same bytes."""
+    """Encode stages as gzipped JSON; the same stages give the same bytes."""
     return gzipped({"v": VERSION, **more, "stages": stages})
 
 
 def gzipped(value: Any) -> bytes:
-    """Return JSON as gzipped bytes; the same value gives the same bytes."""
+    """Encode a value as gzipped JSON; the same value gives the same bytes."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return gzip.compress(text.encode(), 9, mtime=0)
 
 
 def _parameter_row(node):
-    """Return [name, type, is it a Parameter, has it a gradient], and the shape before sharding if it differs."""
+    """Return [name, type, True for a Parameter, True if it has a gradient], and the shape before sharding if it
+    differs.
+    """
     type_ = node.types[0].short() if node.types else ""
     global_shape = [] if node.global_shape is None else [list(node.global_shape)]
     return [node.name, type_, int(node.is_weight), int(node.requires_grad), *global_shape]
 
 
 def _output_row(node, slot, parameters, number):
-    """Return [node or -1 - parameter, index of its result], or the text of a constant."""
+    """Return [node, or -1 - parameter, index of its result] of an output, or the text of a constant."""
     if isinstance(node, CNode):
         return [number(node.id), slot] if len(node.types) > 1 else [number(node.id)]
     return [-1 - parameters[node]] if node in parameters else [0, show_constant(node)]
 
 
 class _Table:
-    """Rows numbered in the order of their first appearance."""
+    """Numbers rows in the order of their first appearance; equal rows get the same number."""
 
     def __init__(self):
         self.rows = []
@@ -239,7 +243,7 @@ def _source_row(source):
 
 
 def _sub_graph_origins(graph, origins=None):
-    """Map the parameters of sub-graphs, at any depth, to their source nodes."""
+    """Return {parameter of a sub-graph: node that computes its value}, for sub-graphs at any depth."""
     origins = {} if origins is None else origins
     for node in graph.nodes:
         for inner in node.graphs:

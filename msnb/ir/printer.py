@@ -1,4 +1,4 @@
-"""The text form of a graph: parameters first, then one numbered line per CNode."""
+"""Write a graph as text: parameters first, then one numbered line per CNode."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -55,8 +55,9 @@ def _format_body(graph, names, indent):
 
 
 def _format_statements(nodes, names, indent, depth):
-    """Return the lines of nodes in order; nodes of one call of a user's function form a block. `depth` is the number
-    of scope segments already written."""
+    """Return the lines of nodes in order. Nodes of one call of a user's function form a block. `depth` is the number
+    of leading scope segments that enclosing blocks have written.
+    """
     lines, at = [], 0
     while at < len(nodes):
         function = _find_function(nodes[at], depth)
@@ -76,7 +77,7 @@ def _format_statements(nodes, names, indent, depth):
 
 
 def _find_function(node, depth):
-    """Return the scope of `node` up to its first function below `depth`, or None."""
+    """Return the scope segments of `node` up to the first user function after index `depth`, or None."""
     path = node.scope.split("/")
     for end in range(depth, len(path)):
         if path[end].partition(" ")[0].endswith("()"):
@@ -163,7 +164,7 @@ def show_value(value: Any) -> str:
 
 
 def node_inputs(node: Any) -> Any:
-    """Return (text, AnfNode) of each input, for a table."""
+    """Return (text, AnfNode) for each input of a node, for a table."""
     return [
         (
             source.name

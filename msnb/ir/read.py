@@ -1,4 +1,4 @@
-"""Reads a jaxpr into a FuncGraph.
+"""Read a jaxpr as a FuncGraph.
 
 An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode. Other nested jits, rematerialised
 blocks and functions with a custom gradient are inlined; branches and loops become CNodes with sub-graphs.
@@ -80,7 +80,7 @@ def dtype_name(dtype: Any) -> str:
 
 
 def default_operator_of(name: str) -> Any:
-    """Return (operator, attributes) for the name of a jit; None if the jit is not an operator."""
+    """Return (operator, attributes) for the name of a jitted function; None if the function is not an operator."""
     op_info = getattr(name, "meaning", None)  # names of msnb's operators carry their OpInfo
     if op_info is not None:
         return op_info.operator, op_info.settings
@@ -198,7 +198,7 @@ class _Reader:
 
     def walk(self, jaxpr, env, nodes, outer, backward):
         """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope that it is inlined into."""
-        indices = _branch_indices(jaxpr)
+        indices = _variables_of_branch_indices(jaxpr)
         for eqn in jaxpr.eqns:
             if eqn.outvars and eqn.outvars[0] in indices:
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
@@ -208,7 +208,7 @@ class _Reader:
                 if self.visit is not None:
                     self.visit(None, eqn, self.path)
                 continue
-            if not self.expand and _derives_keys(eqn):
+            if not self.expand and _only_derives_random_keys(eqn):
                 for var in eqn.outvars:
                     env[var] = self.look_up(eqn.invars[0], env)
                 continue
@@ -221,7 +221,7 @@ class _Reader:
             inner = eqn.params.get(_CALLS.get(kind))
             operator = self.operator(eqn.params.get("name")) if inner is not None and kind in ("jit", "pjit") else None
             if inner is not None and operator is not None and self.expand:
-                self.inline(eqn, inner, env, nodes, _append_operator(scope, operator[0]), in_backward)
+                self.inline(eqn, inner, env, nodes, _scope_with_operator(scope, operator[0]), in_backward)
             elif inner is not None and operator is None:
                 self.inline(eqn, inner, env, nodes, scope, in_backward)
             elif not all(type(var).__name__ == "DropVar" for var in eqn.outvars) or eqn.effects or not eqn.outvars:
@@ -290,8 +290,8 @@ class _Reader:
         if titles is None:
             # lax.cond with two branches puts the false one first
             titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
-        feeds, free = _find_feeds(eqn, kind, len(inner))
-        named = _carried_names(scope) if kind == "while" else []
+        feeds, free = _find_subgraph_inputs(eqn, kind, len(inner))
+        named = _loop_variable_names(scope) if kind == "while" else []
         graphs, outer_path = [], self.path
         for index, (title, closed, feed, captured) in enumerate(zip(titles, inner, feeds, free, strict=False)):
             jaxpr = cost.open_jaxpr(closed)
@@ -311,8 +311,8 @@ class _Reader:
         return tuple(graphs)
 
 
-def _derives_keys(eqn):
-    """Return whether an equation only makes random keys of another key or of a seed.
+def _only_derives_random_keys(eqn):
+    """Return whether an equation only makes random keys from another key or from a seed.
 
     Each random operator of msnb splits the key of its program. The user did not write that, and a graph shows the
     operators that read the key.
@@ -324,20 +324,21 @@ def _derives_keys(eqn):
 
 
 def _to_python_number(value):
-    """Convert a number to Python's type, as JAX keeps literals with a type; an array is unchanged."""
+    """Convert a number to a plain Python number, since JAX keeps literals with a type. An array is unchanged."""
     for kind in (bool, int, float, complex):
         if isinstance(value, kind):
             return kind(value)
     return value
 
 
-def _append_operator(scope, op):
+def _scope_with_operator(scope, op):
     return scope if scope and scope[-1].partition("-op")[0] == op else (*scope, op)
 
 
-def _find_feeds(eqn, kind, count):
-    """Return for each sub-graph of an equation the indices of the equation's inputs for its parameters, and the
-    number of free variables."""
+def _find_subgraph_inputs(eqn, kind, count):
+    """Return, for each sub-graph of an equation, the indices of the inputs passed to its parameters, and the number of
+    free variables.
+    """
     total = len(eqn.invars)
     if kind == "while":
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
@@ -348,9 +349,10 @@ def _find_feeds(eqn, kind, count):
     return (tuple(range(start, total)),) * count, (free,) * count
 
 
-def _branch_indices(jaxpr):
-    """Return the variables that only convert a Bool to the index of a branch: a Switch is read as choosing by the
-    Bool."""
+def _variables_of_branch_indices(jaxpr):
+    """Return the variables that only convert a Bool to the index of a branch. A Switch is shown as if it selected by
+    the Bool.
+    """
     indices = {
         eqn.outvars[0]
         for eqn in jaxpr.eqns
@@ -364,15 +366,16 @@ def _branch_indices(jaxpr):
     return indices
 
 
-def _carried_names(scope):
-    """Return the names of the variables that a user's `while` carries, from the name of its innermost scope."""
+def _loop_variable_names(scope):
+    """Return the names of the loop variables of a user's `while`, from the name of its innermost scope."""
     last = scope[-1] if scope else ""
     return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []
 
 
 def mark_updates(nodes: Sequence[Any]) -> None:
-    """Mark as "update" the nodes that depend on gradients and are never differentiated: clipping, scaling, the
-    optimizer."""
+    """Set the direction "update" for nodes that depend on gradients and are never differentiated: clipping, scaling,
+    the optimizer.
+    """
     mirrored = {(node.scope, node.op) for node in nodes if node.direction == "backward"}
     if not mirrored:
         return
@@ -405,7 +408,7 @@ def _mark_update(node):
 
 
 def _unwrap_jit(closed, reader):
-    """Return the inner program if the jaxpr is only a call of one jitted function."""
+    """Return the body if the jaxpr is only a call of one jitted function."""
     jaxpr, consts = closed.jaxpr, closed.consts
     while len(jaxpr.eqns) == 1 and jaxpr.eqns[0].primitive.name in ("jit", "pjit"):
         eqn = jaxpr.eqns[0]
@@ -421,7 +424,7 @@ def _unwrap_jit(closed, reader):
 
 
 def _shown_attributes(eqn):
-    """Return the parameters of an operation of XLA, without those that only affect its compilation."""
+    """Return the parameters of an XLA operation without those that only affect compilation."""
     attrs = {}
     if eqn.primitive.name == "sharding_constraint":
         global_shape = eqn.outvars[0].aval.shape
@@ -433,9 +436,9 @@ def _shown_attributes(eqn):
             attrs[key] = value
         elif isinstance(value, np.dtype) or key.endswith("dtype"):
             attrs[key] = dtype_name(value)
-        elif isinstance(value, tuple) and _is_plain(value):
+        elif isinstance(value, tuple) and _is_plain_value(value):
             attrs[key] = value
-        elif hasattr(value, "_asdict") and _is_plain(tuple(value)):
+        elif hasattr(value, "_asdict") and _is_plain_value(tuple(value)):
             attrs[key] = tuple(value)
     return attrs
 
@@ -448,7 +451,7 @@ def sharding_attributes(global_shape: tuple[int, ...], part: tuple[int, ...]) ->
     }
 
 
-def _is_plain(value):
+def _is_plain_value(value):
     if isinstance(value, tuple):
-        return all(_is_plain(item) for item in value)
+        return all(_is_plain_value(item) for item in value)
     return isinstance(value, (bool, int, float, str)) or value is None

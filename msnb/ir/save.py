@@ -20,7 +20,7 @@ _numbers = itertools.count()
 
 
 def install() -> None:
-    """Write graphs from now on while ``save_graphs`` is on. Further calls do nothing."""
+    """Write the graphs of each compiled program from now on, if ``save_graphs`` is on. Further calls do nothing."""
     if not install.done:
         install.done = True
         events.listen(compiled=_write_graphs, name="save_graphs")
@@ -30,7 +30,7 @@ install.done = False
 
 
 def _write_graphs(program):
-    """Write the files of a compiled program. A graph that cannot be written never stops the training."""
+    """Write the graphs of a compiled program to files. An error while writing does not stop the training."""
     if not context.get_context("save_graphs"):
         return
     folder = context.get_context("save_graphs_path")

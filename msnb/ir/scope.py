@@ -1,4 +1,4 @@
-"""The grammar of a JAX name stack: the scope of a node, and the transformations that produced it.
+"""Parse a JAX name stack: the scope of a node, and the transformations that produced it.
 
     stack     = [ part { "/" part } ]
     part      = transform "(" stack ")" | name
@@ -72,7 +72,9 @@ def _parse_stack(text, at, depth):
 
 
 def _parse_name(text, at, depth):
-    """Return the name up to the next "/" or the parenthesis that closes the surrounding transformation, and its end."""
+    """Return (name, its end): the text up to the next "/" or the parenthesis that closes the surrounding
+    transformation.
+    """
     start, nested = at, 0
     while at < len(text):
         char = text[at]

@@ -1,4 +1,4 @@
-"""A FuncGraph as plain rows, for pickling and for comparing two graphs.
+"""Convert a FuncGraph to plain rows, for pickling and for comparing two graphs.
 
 Nodes are numbered in the order of execution, so a deep graph needs no deep recursion. Of an operator's computation
 (`CNode.kernel`, a jaxpr) the rows have the primitives and their shapes, which reports need.
@@ -16,7 +16,7 @@ _NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction",
 
 
 class Graph(Protocol):
-    """The attributes of `ir.anf.FuncGraph` that its rows store. `anf` imports this module."""
+    """Protocol of `ir.anf.FuncGraph`: the attributes that its rows store. `anf` imports this module."""
 
     name: str
     parameters: Sequence[Any]
@@ -78,7 +78,7 @@ def _graph_rows(graph, numbers, kernels):
 
 
 def _readable_constant(value):
-    """Return a constant that needs no device; None if its value cannot be read."""
+    """Return the value of a constant on the host; None if it cannot be read."""
     if type(value) in _PLAIN or type(value) is np.ndarray or isinstance(value, np.generic):
         return value
     try:
@@ -100,8 +100,9 @@ def _picklable(value):
 
 # ---------------------------------------------------------------------- inside of operators
 def _kernel_rows(kernel, cache):
-    """Return rows (primitive, inputs, outputs, inner rows) of a jaxpr or of the result of `open_kernel`; None for
-    None."""
+    """Return rows (primitive, inputs, outputs, inner rows) of a kernel, which is a jaxpr or a result of `open_kernel`;
+    None for None.
+    """
     if kernel is None:
         return None
     jaxpr = getattr(kernel, "jaxpr", kernel)
@@ -110,8 +111,8 @@ def _kernel_rows(kernel, cache):
         rows = tuple(
             (
                 eqn.primitive.name,
-                tuple(map(_var_spec, eqn.invars)),
-                tuple(map(_var_spec, eqn.outvars)),
+                tuple(map(_shape_and_dtype, eqn.invars)),
+                tuple(map(_shape_and_dtype, eqn.outvars)),
                 tuple(_kernel_rows(inner, cache) for inner in _inner_jaxprs(eqn)),
             )
             for eqn in jaxpr.eqns
@@ -120,7 +121,7 @@ def _kernel_rows(kernel, cache):
     return entry[0]
 
 
-def _var_spec(var):
+def _shape_and_dtype(var):
     return tuple(getattr(var.aval, "shape", ())), str(getattr(var.aval, "dtype", ""))
 
 
@@ -132,8 +133,9 @@ def _inner_jaxprs(eqn):
 
 
 def open_kernel(rows: Any) -> Any:
-    """Return the stand-in for `CNode.kernel` in a graph that was read: `eqns` with primitives, shapes and inner
-    jaxprs."""
+    """Return an object like a jaxpr for `CNode.kernel` in a graph that was read: `eqns` with primitives, shapes and
+    inner jaxprs.
+    """
     if rows is None:
         return None
     eqns = [
@@ -154,8 +156,9 @@ def _make_var(shape, dtype):
 
 # ---------------------------------------------------------------------- comparing
 def is_equal(first: Any, second: Any) -> bool:
-    """Return whether two rows, or parts of them, are equal; NaN equals NaN, and arrays are compared by their
-    elements."""
+    """Return whether two rows, or parts of rows, are equal. NaN equals NaN, and arrays are compared element by
+    element.
+    """
     if first is second:
         return True
     if type(first) is not type(second):

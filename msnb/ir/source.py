@@ -1,4 +1,4 @@
-"""The text of a node's source line; `msnb.core.errors.source_location` names the files."""
+"""Format a node's source line as text; `msnb.core.errors.source_location` names the files."""
 
 from typing import Any
 
@@ -8,5 +8,5 @@ from msnb.core.errors.source_location import register_namer as register_namer
 
 
 def show(source: tuple[Any, ...] | None) -> str:
-    """Return ``net.py:31`` or ``In [3] line 2`` for a (file, line, function) triple, "" for None."""
+    """Return (file, line, function) as text, ``net.py:31`` or ``In [3] line 2``; "" for None."""
     return format_location(*source[:2]) if source else ""

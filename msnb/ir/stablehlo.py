@@ -1,4 +1,4 @@
-"""Reads the StableHLO module of a lowered program, the input of XLA, into a FuncGraph.
+"""Read the StableHLO module of a lowered program, the input of XLA, as a FuncGraph.
 
 The module is read through MLIR's Python bindings. Each operator of msnb is a function in it; its calls are inlined, and
 become the scope of the operations.
@@ -117,8 +117,9 @@ class _Builder:
         return cached
 
     def walk(self, block, env, nodes, outer, source):
-        """Append the operations of a block; `outer` is the name stack of the call that it belongs to, `source` the
-        line of that call."""
+        """Append the nodes of a block to `nodes`. `outer` is the name stack of the call that contains the block,
+        `source` the line of that call.
+        """
         for operation in block.operations:
             operation = operation.operation
             kind = operation.name.partition(".")[2]
@@ -152,7 +153,7 @@ class _Builder:
         return []
 
     def read_branch(self, operation, index, env, nodes, stack, source):
-        """Read the one branch that runs, for a selection between platforms whose index is known."""
+        """Read only the branch that runs, for a selection between platforms whose index is known."""
         last = len(operation.regions) - 1
         (block,) = operation.regions[index if 0 <= index <= last else last].blocks
         return self.walk(block, env, nodes, stack, source)
@@ -163,7 +164,11 @@ class _Builder:
         scope = segments if operator is None or segments[-1:] == (operator,) else (*segments, operator)
         source = source or _line_of(operation.location)
         types = tuple(self.type_of(result) for result in operation.results)
-        attrs = {key: _shorten(value) for key, value in _iterate_attributes(operation) if not key.startswith(_NOISE)}
+        attrs = {
+            key: _shorten_attribute_text(value)
+            for key, value in _iterate_attributes(operation)
+            if not key.startswith(_NOISE)
+        }
         graphs = ()
         if kind in _TITLES:
             graphs = tuple(
@@ -221,13 +226,13 @@ def _attributes_of_argument(function, number):
 
 
 def _iterate_attributes(operation):
-    """Yield (name, value) of each; older bindings iterate over named attributes, newer ones over the names."""
+    """Yield (name, value) of each attribute. Older bindings iterate over named attributes, newer ones over names."""
     for entry in operation.attributes:
         yield (entry, operation.attributes[entry]) if isinstance(entry, str) else (entry.name, entry.attr)
 
 
 def _name_of(location):
-    """Return the name stack in a location: the names from JAX, without the frames of Python."""
+    """Return the name stack in a location: the names that JAX gave, without Python's stack frames."""
     name = getattr(location, "name_str", None)
     if name is None:
         match = re.match(r'loc\("([^"]*)"[()]', str(location))
@@ -236,7 +241,7 @@ def _name_of(location):
 
 
 def _line_of(location):
-    """Return (file, line, function) of the innermost frame outside msnb, or None."""
+    """Return (file, line, function) of the innermost stack frame that is not in msnb, or None."""
     for function, file, line in _SOURCE_LINE.findall(str(location)):
         if not is_library(file):
             return file, int(line), function
@@ -246,7 +251,7 @@ def _line_of(location):
 _WRAPPED = re.compile(r"^(?:array<\w+(?:: )?(.*)>|#stablehlo(?:\.\w+)?[< ]*(.*?)>?|dense<(.*)> : .*|(.*) : \w+)$")
 
 
-def _shorten(attribute):
+def _shorten_attribute_text(attribute):
     text = re.sub(r"\s+", " ", str(attribute))
     match = _WRAPPED.match(text)
     text = (next((part for part in match.groups() if part is not None), "") if match else text).strip('"')
@@ -265,7 +270,7 @@ def _parse_literal(text):
 
 
 def _count_flops(kind, operation, types, operands):
-    """Return the number of operations, counted from the shapes."""
+    """Return the number of arithmetic operations, counted from the shapes."""
     size = sum(result_type.size for result_type in types)
     if kind in _FREE or not operands:
         return 0

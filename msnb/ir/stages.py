@@ -1,4 +1,4 @@
-"""The graphs of one compilation, stage by stage."""
+"""Build the graphs of one compilation, stage by stage."""
 
 import functools
 import math
@@ -46,22 +46,21 @@ class Stages:
 
     @functools.cached_property
     def full_graph(self):
-        """Return the program as JAX has traced it."""
+        """Graph of the complete program as JAX has traced it."""
         return of_program(self.program, self.name)
 
     @functools.cached_property
     def main(self):
-        """Return the stage that is the complete program in MindSpore's operators."""
+        """Name of the stage that is the complete program in MindSpore's operators."""
         return "differentiated" if has_gradient(self.full_graph) else "traced"
 
     @property
     def offered(self) -> Any:
-        """Return the stages that this program has."""
+        """Names of the stages that this program has."""
         return tuple(stage for stage in STAGES if stage in ("traced", self.main) or stage != "differentiated")
 
     def wait(self, stage: str) -> float | None:
-        """Return the estimated seconds of compilation before a stage is available; None if nothing has to be
-        compiled."""
+        """Return the estimated time in seconds until a stage is compiled; None if nothing has to be compiled."""
         if stage != "optimised" or stage in self._graphs or self.program.seconds.keys() & {"compile", "observed"}:
             return None
         compiled = [(p.seconds.get("compile", 0), len(p.jaxpr.jaxpr.eqns)) for p in all_programs()]
@@ -123,7 +122,7 @@ def stages_of(program: "Program", name: str, which: tuple[str, ...] | None = Non
 
 
 def _name_parameters(compiled, program):
-    """Restore the names of a program's inputs, which XLA names by their index in its argument lists."""
+    """Restore the names of a program's inputs. XLA names them by their index in its argument lists."""
     arguments = [entry[1] for entry in program.inputs if entry[0] != "param"]
     lists = {"written": program.written, "read": program.read}
     shapes = [np.shape(a) for a in program.example_arguments()[2:]]
@@ -153,8 +152,9 @@ def _all_parameters(graph):
 
 
 def _copy_scopes(compiled, traced, devices):
-    """Give each kernel the scope of the call that it came from, so that both stages are drawn in the same boxes. On
-    several devices also record the shards of the call's result, if only one call matches."""
+    """Give each kernel the scope of the operator call that it computes, so that both stages are drawn in the same
+    boxes. On several devices also record the shards of the call's result, if only one call matches.
+    """
     tree, links = Hierarchy(traced, fold=False), {}
     for number, kernel in compare(traced, compiled).links:
         links.setdefault(kernel, []).append(number)

@@ -1,4 +1,4 @@
-"""A graph as a table: one row per node, or one per Cell."""
+"""Convert a graph to a table: one row per node, or one per Cell."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ def attributes_of(scope: str) -> str:
 
 
 def class_of(scope: str) -> str:
-    """Return the class of the Cell of a scope, "" for one without."""
+    """Return the class of the innermost Cell of a scope, "" if there is none."""
     match = _ENDING.search(scope)
     return match[0][1:] if match else ""
 
@@ -133,7 +133,7 @@ class _Cells:
         return node.types[self.main[node.id]] if node.types else None
 
     def output(self, nodes):
-        """Return the type of a Cell's output: of the last result that is read outside."""
+        """Return the type of a Cell's output: the last result that is read outside the Cell."""
         inside = {node.id for node in nodes}
         for node in reversed(nodes):
             if node.types and (node.id in self.output_ids or not inside.issuperset(self.readers[node.id])):

@@ -1,4 +1,6 @@
-"""The object through which r1.1 code reads and writes parallel settings, which ``msnb.context`` stores."""
+"""Get and set parallel settings as r1.1 code does, through one object with a pair of methods per setting.
+`msnb.context` stores the settings.
+"""
 
 from msnb import context, log
 from msnb.common.kinds import Bool, Each, NonNegInt, check
@@ -8,7 +10,9 @@ _GETTERS = {key: f"get_{key}" for key in _SETTINGS.rows} | {"auto_parallel_searc
 
 
 class _AutoParallelContext:
-    """``get_<setting>()``, ``set_<setting>(value)`` and ``get_<setting>_is_set()`` for every parallel setting."""
+    """Object with the methods ``get_<setting>()``, ``set_<setting>(value)`` and ``get_<setting>_is_set()`` for every
+    parallel setting.
+    """
 
     def __init__(self):
         self._sizes, self._fused = {}, False
@@ -58,7 +62,7 @@ def _check_group(group):
         raise TypeError(f"The group should be a str, but got {group!r} ({type(group).__name__}).")
 
 
-def _add_accessors(key, getter):
+def _define_get_set_methods(key, getter):
     def get(self):
         return getattr(_SETTINGS.values, key)
 
@@ -74,7 +78,7 @@ def _add_accessors(key, getter):
 
 
 for _key, _getter in _GETTERS.items():
-    _add_accessors(_key, _getter)
+    _define_get_set_methods(_key, _getter)
 
 _the_context = _AutoParallelContext()
 

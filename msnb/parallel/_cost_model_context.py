@@ -1,4 +1,4 @@
-"""Costs of transfers and computations that the search for sharding strategies assumes."""
+"""Settings of the search for sharding strategies: memory of a device, and costs of transfers and computations."""
 
 from msnb import context, log
 from msnb._config.settings_table import Settings
@@ -30,8 +30,8 @@ _costs = Settings(
 
 
 def set_cost_model_context(**kwargs):
-    """Change costs. ``device_memory_capacity``, in bytes, limits the memory that "auto_parallel" uses on a device. The
-    others have no effect, and a message says so once.
+    """Change settings of the cost model. ``device_memory_capacity``, in bytes, limits the memory that "auto_parallel"
+    uses on a device. All other settings have no effect, and a message says so once.
 
     Raises:
         ValueError: If a key is unknown.

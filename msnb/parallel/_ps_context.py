@@ -1,4 +1,4 @@
-"""Parameter servers, as r1.1 code queries them. msnb has none, so this process has no such role."""
+"""Queries of r1.1 about parameter servers. msnb has no parameter servers, so this process has no role in one."""
 
 from msnb._util.placeholders import not_yet
 

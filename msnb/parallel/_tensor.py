@@ -1,4 +1,4 @@
-"""Slices of a Tensor and the devices that they belong to.
+"""Slices of a Tensor and the devices that have each slice.
 
 A layout is a device matrix (the grid of devices) and a tensor map (for each axis of the Tensor the axis of the
 device matrix, counted from the last one, that splits it; -1 splits nothing).
@@ -18,7 +18,7 @@ def _get_tensor_strategy(dev_mat, tensor_map):
 
 
 def _get_tensor_slice_index(device_arrangement, tensor_strategy, tensor_map, rank_index):
-    """Return the row-major number of the slice on the device `rank_index`."""
+    """Return the index, in row-major order, of the slice on the device `rank_index`."""
     coordinates = np.unravel_index(rank_index, device_arrangement)
     slice_coordinates = [0 if axis == -1 else int(coordinates[-axis - 1]) for axis in tensor_map]
     return int(np.ravel_multi_index(slice_coordinates, tensor_strategy)) if slice_coordinates else 0
@@ -44,7 +44,7 @@ def _chunk_tensor_by_strategy(np_tensor, strategy):
 
 
 def _get_slice_index(dev_mat, tensor_map):
-    """Return the number of this process's slice."""
+    """Return the index, in row-major order, of the slice that this process has."""
     return _get_tensor_slice_index(dev_mat, _get_tensor_strategy(dev_mat, tensor_map), tensor_map, get_rank())
 
 
@@ -55,7 +55,8 @@ def _load_tensor(tensor, dev_mat, tensor_map):
 
 
 def _load_tensor_by_layout(tensor, layout):
-    """Return this process's slice of `tensor`; `layout` is (device matrix, tensor map, ., ., evenly split, group).
+    """Return this process's slice of `tensor`. `layout` is (device matrix, tensor map, unused, unused, evenly split,
+    group).
 
     Raises:
         TypeError: If `layout` is not a tuple.
@@ -83,7 +84,8 @@ def _reshape_param_data(param_data, dev_mat, tensor_map):
 def join_slices(
     slices: Sequence[np.ndarray], dev_mat: Sequence[int], tensor_map: Sequence[int]
 ) -> tuple[np.ndarray, list[int]]:
-    """Return (full array, rows of each slice in row-major order) from the slices of all devices, in device order.
+    """Join the slices of all devices, given in device order. Return (full array, number of rows of each slice in
+    row-major order).
 
     Raises:
         ValueError: If the slices do not fit together.

@@ -40,7 +40,7 @@ def _check_full_batch():
 
 
 def _need_to_full():
-    """Return True if each device receives part of the batch while the graph is written for all of it."""
+    """Return True if each device receives only its part of a batch, but the graph takes the full batch."""
     return _get_parallel_mode() in _AUTO_MODES and not _get_full_batch()
 
 
@@ -50,7 +50,8 @@ def _to_full_shapes(shapes, device_num):
 
 
 def _to_full_tensor(elem, device_num, global_rank, scaling_sens=None):
-    """Return Tensors of the full batch size, with this device's values `elem` at its rows and zeros elsewhere.
+    """Return Tensors of the full batch size: the rows of this device have the values of `elem`, all other rows are
+    zero.
 
     Raises:
         ValueError: If `global_rank` is not below `device_num`, or an element is neither Tensor nor numpy array.
@@ -92,7 +93,7 @@ def _get_device_num():
 
 
 def _get_global_rank():
-    """Return the number of this device: 0 in stand-alone mode, otherwise the context's value or the process's rank."""
+    """Return the rank of this device: 0 in stand-alone mode, otherwise the context's value or the process's rank."""
     if _get_parallel_mode() == ParallelMode.STAND_ALONE:
         return 0
     return _SETTINGS.values.global_rank if "global_rank" in _SETTINGS.assigned else get_rank()
@@ -122,7 +123,9 @@ def _parameter_broadcast_check(parallel_mode, parameter_broadcast):
 
 
 def _is_sharding_propagation():
-    """Return True if the strategies of a few operators determine the others."""
+    """Return True if the search mode is sharding propagation: strategies of some operators determine those of all
+    others.
+    """
     return _SETTINGS.values.auto_parallel_search_mode == "sharding_propagation"
 
 
@@ -144,4 +147,4 @@ def _parallel_predict_check():
 
 
 def _reset_op_id():
-    """Do nothing: the operators of each program are numbered from 0, see `parallel.calls`."""
+    """Do nothing: the operators of each program are numbered from 0, see `parallel.graph.operator_calls`."""

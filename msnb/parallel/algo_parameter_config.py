@@ -24,10 +24,10 @@ def set_algo_parameters(**kwargs: Any) -> None:
 
     Args:
         fully_use_devices (bool): If True, only strategies that use every device are considered. Default: True.
-        elementwise_op_strategy_follow (bool): If True, an elementwise operator is sharded as its reader. Default:
+        elementwise_op_strategy_follow (bool): If True, an elementwise operator is sharded like its reader. Default:
             False.
         tensor_slice_align_enable (bool): If True, slices of MatMul are checked for alignment. Default: False.
-        tensor_slice_align_size (int): The smallest such slice, in [1, 1024]. Default: 16.
+        tensor_slice_align_size (int): Smallest aligned slice of a MatMul, in [1, 1024]. Default: 16.
         enable_algo_approxi (bool): If True, the search may approximate. Default: False.
         algo_approxi_epsilon (float): Tolerance of the approximation. Default: 0.1.
 

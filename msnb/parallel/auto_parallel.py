@@ -35,7 +35,7 @@ _active: list[Any] = []  # networks whose settings are active, the innermost las
 
 
 class AutoParallel(Cell):
-    """A network, or a function that trains one, that is sharded over devices by its own settings.
+    """Wrap a network, or a function that trains one, so that it is sharded over devices by settings of its own.
 
     It takes effect when it is called itself or passed to `Model`. Inside a graph it acts as the network alone. The
     devices are those of ``set_auto_parallel_context(device_num=...)``, or of all processes. With one device nothing
@@ -201,7 +201,9 @@ class AutoParallel(Cell):
 
     # ------------------------------------------------------------------ gradients and communication
     def enable_gradients_mean(self) -> None:
-        """Average gradients over devices instead of adding them, where each device has its own loss."""
+        """Average the gradients of devices instead of adding them, in modes in which each device has a loss of its
+        own.
+        """
         self._settings["gradients_mean"] = True
 
     def disable_gradient_fp32_sync(self) -> None:
@@ -226,7 +228,7 @@ class AutoParallel(Cell):
         log.unused("AutoParallel", _GROUPED, comm_fusion=True)
 
     def transformer_opt(self, file_path: str | None) -> None:
-        """Without effect: it tunes the schedule of Ascend chips.
+        """Without effect: MindSpore tunes the schedule of Ascend chips by this file.
 
         Args:
             file_path (str): A file of settings.
@@ -258,7 +260,8 @@ class AutoParallel(Cell):
 
 @contextlib.contextmanager
 def settings_of(network: Any) -> Iterator[None]:
-    """Context manager that applies the settings of an `AutoParallel`. Any other network uses those of the context.
+    """Context manager in which the settings of an `AutoParallel` apply. For any other network the context's settings
+    apply.
 
     Args:
         network (Any): The network or function that is called.

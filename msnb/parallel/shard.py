@@ -30,8 +30,9 @@ def shard(
         fn (Union[Cell, Callable]): Takes and returns Tensors.
         in_strategy (tuple): For each input a tuple with the number of shards along each of its axes, or the result of a
             `mindspore.parallel.Layout`.
-        out_strategy (tuple): The same for each output. Default: None, unconstrained.
-        parameter_plan (dict): Such a tuple for Parameters of a Cell, by name. Default: None, decided by readers.
+        out_strategy (tuple): Number of shards along each axis of each output. Default: None, unconstrained.
+        parameter_plan (dict): {name: number of shards along each axis} for Parameters of a Cell. Default: None,
+            decided by readers.
         device (str): Without effect: the context selects the device. Default: "Ascend".
         level (int): Without effect: there is one search. Default: 0.
 

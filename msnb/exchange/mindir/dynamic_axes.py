@@ -1,4 +1,4 @@
-"""Graphs of networks whose inputs have axes of any length (None), for MINDIR.
+"""Build graphs of networks whose inputs have axes of any length (None), for MINDIR.
 
 A dimension that is a product of such axes is computed where an operator needs it. Another one, such as the output size
 of a convolution with a stride, is `Unknown`, which is sufficient for the shapes in a MINDIR file.
@@ -21,5 +21,7 @@ class _Merge(Merge):
 
 
 def graph_of(net: Callable[..., Any], inputs: Sequence[Any]) -> FuncGraph:
-    """Return the graph of a network. Dimensions that differ are an `Extent` or `Unknown`, see `any_length`."""
+    """Return the graph of a network. A dimension that depends on an axis of any length is an `Extent` or `Unknown`,
+    see `msnb.exchange.symbolic`.
+    """
     return dynamic_axes.graph_of(net, inputs, _Merge)

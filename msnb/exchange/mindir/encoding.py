@@ -1,4 +1,4 @@
-"""Names, element types and constants in the notation of a MINDIR file."""
+"""Encode names, element types and constants as a MINDIR file does."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +7,7 @@ from msnb.formats import mindir
 
 
 class Name(str):
-    """The name of a value in a file. A plain str is a constant."""
+    """Name of a value in a MINDIR file. A plain str is a constant."""
 
 
 TYPE_ID = {
@@ -18,20 +18,18 @@ _DTYPE_NAMES = {"Bool": "bool", "UInt8": "uint8", "UInt16": "uint16", "UInt32": 
 
 
 def dtype_of(name):
-    """Return the dtype of an element type name of MindSpore."""
+    """Return the dtype that has this name in MindSpore, such as ``"Float32"``."""
     return jnp.dtype(_DTYPE_NAMES.get(name, name.lower()))
 
 
 def element_type_name(dtype):
-    """Return MindSpore's element type name of a dtype."""
+    """Return MindSpore's name of a dtype, such as ``"Float32"``."""
     name = jnp.dtype(dtype).name
     return {v: k for k, v in _DTYPE_NAMES.items()}.get(name, {"bfloat16": "BFloat16"}.get(name, name.capitalize()))
 
 
 def common_type(values, types, node):
-    """Return the element type that the operands of an operator are promoted to: that of the result, unless it is
-    Bool.
-    """
+    """Return the element type that an operator's inputs are converted to: that of the result, unless it is Bool."""
     if node.types[0].dtype != "Bool":
         return node.types[0].dtype
     tensors = [
@@ -49,7 +47,7 @@ def common_type(values, types, node):
 
 
 def plain(value):
-    """Convert numbers of numpy to Python numbers, in tuples too."""
+    """Convert numpy's numbers to Python's, also in tuples."""
     if isinstance(value, (tuple, list)):
         return tuple(plain(v) for v in value)
     if isinstance(value, np.generic):
@@ -73,23 +71,25 @@ def _is_serializable(value):
 
 
 def is_length(value):
-    """Return True if a dimension is known only at run time."""
+    """Return True if a dimension is known only when the network runs."""
     return not isinstance(value, (int, np.integer))
 
 
 def tensor_description(kind):
-    """Return the message of a Tensor without its value. An unknown dimension is -1."""
+    """Return the message that describes a Tensor, without its value. An unknown dimension is -1."""
     dims = [-1 if is_length(size) else size for size in kind.shape]
     return {"dims": dims, "data_type": mindir.CODES[dtype_of(kind.dtype)]}
 
 
 def value_description(name, kind):
-    """Return the message of an input of a function."""
+    """Return the message that describes an input of a function."""
     return {"name": name, "tensor": [{**tensor_description(kind), "name": name}]}
 
 
 def integer_description(count):
-    """Return the result description of a node with `count` integers as a tuple, or with one if `count` is None."""
+    """Return the message that describes a node's result: a tuple of `count` integers, or one integer if `count` is
+    None.
+    """
     integer = {"type": mindir.SCALAR, "tensors": [{"dims": [0], "data_type": mindir.CODES[np.dtype(np.int64)]}]}
     if count is None:
         return {"name": "shape", **integer}
@@ -97,7 +97,7 @@ def integer_description(count):
 
 
 def description(name, types):
-    """Return the result description of a node, as an attribute."""
+    """Return the attribute that describes the results of a node."""
     if len(types) == 1 and types[0] is None:
         return {"name": name, "type": mindir.NONE}
     if len(types) == 1:

@@ -1,4 +1,4 @@
-"""MINDIR forms of the operators that compute gradients."""
+"""Convert the operators that compute gradients to nodes of a MINDIR file, and back."""
 
 from msnb.exchange.mindir.operator_mappings import (
     convolution_attributes,

@@ -1,4 +1,6 @@
-"""Indexing in MINDIR: slices and numbers become one StridedSlice, index Tensors a Gather or a GatherNd."""
+"""Convert indexing to nodes of a MINDIR file: slices and numbers become one StridedSlice, index Tensors a Gather or a
+GatherNd.
+"""
 
 from typing import Any
 
@@ -19,7 +21,7 @@ def to_python_number(value: Any) -> Any:
 def _write_getitem(writer, node, args):
     """Write slices and integers as one StridedSlice."""
     if ARRAY in args["plan"]:
-        return _write_gather(writer, node, args)
+        return _write_index_by_tensors(writer, node, args)
     starts, begin, end, step = list(args["starts"]), [], [], []
     has_new_axis, shrink_mask, full_axes_mask, dimension = False, 0, 0, 0
     shape = node.inputs[0].types[node.slots[0]].shape
@@ -59,8 +61,8 @@ def _write_getitem(writer, node, args):
 
 
 @forms.register(_TensorGetRow)
-def _write_row(writer, node, args):
-    """Write the selection of one position of the first axis, by a number or a Tensor."""
+def _write_get_row(writer, node, args):
+    """Write ``x[index]``, one row of the first axis, where the index is a number or a Tensor."""
     if not isinstance(node.inputs[1], ValueNode):
         return writer.call("Gather", [args["x"], args["index"], 0, 0], node)
     index = int(node.inputs[1].value)
@@ -73,8 +75,8 @@ def _write_row(writer, node, args):
 
 
 # ---------------------------------------------------------------------- index Tensors
-def _write_gather(writer, node, args):
-    """Write slices, then the selection by index Tensors."""
+def _write_index_by_tensors(writer, node, args):
+    """Write indexing with Tensors: first the slices, then a Gather or GatherNd."""
     kind, plan = node.types[0], [entry for entry in args["plan"] if entry != NEW]
     shape = node.inputs[0].types[node.slots[0]].shape
     if any(map(is_length, (*shape, *kind.shape))):
@@ -83,7 +85,9 @@ def _write_gather(writer, node, args):
     if plan[axes[0] : axes[-1] + 1] != [ARRAY] * len(axes) or _has_new_axis_between(args["plan"]):
         raise NotExpressible("index Tensors that stand apart")
     x, shape = _apply_slices(writer, args["x"], shape, plan, kind.dtype)
-    indices = [_wrap_negative(writer, index, shape[axis]) for axis, index in zip(axes, args["tensors"], strict=True)]
+    indices = [
+        _wrap_negative_index(writer, index, shape[axis]) for axis, index in zip(axes, args["tensors"], strict=True)
+    ]
     index_shape = np.broadcast_shapes(*(_index_shape(writer, index) for index in indices))
     first, last = axes[0], axes[-1] + 1
     gathered_shape = (*shape[:first], *index_shape, *shape[last:])
@@ -122,7 +126,7 @@ def _has_new_axis_between(plan):
 
 
 def _apply_slices(writer, x, shape, plan, dtype):
-    """Return a Tensor after the slices of a plan, and its shape."""
+    """Write the slices of an indexing plan; return the sliced Tensor and its shape."""
     ranges = [range(n)[slice(*entry)] if isinstance(entry, tuple) else range(n) for entry, n in zip(plan, shape)]
     if all(len(axis_range) == n for axis_range, n in zip(ranges, shape, strict=True)):
         return x, shape
@@ -135,8 +139,8 @@ def _apply_slices(writer, x, shape, plan, dtype):
     return writer.emit_function("StridedSlice", [x, begin, end, step, 0, 0, 0, 0, 0], dtype, sliced_shape), sliced_shape
 
 
-def _wrap_negative(writer, index, length):
-    """Return an int64 index with `length` added to negative numbers."""
+def _wrap_negative_index(writer, index, length):
+    """Return an index as int64, with `length` added to negative elements."""
     if not isinstance(index, Name):
         index = np.asarray(index).astype(np.int64)
         return np.where(index < 0, index + length, index)

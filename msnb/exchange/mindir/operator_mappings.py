@@ -1,5 +1,5 @@
-"""MINDIR forms of operators that differ from the declarations in msnb: primitives with attributes, other names or
-inputs.
+"""Convert operators to nodes of a MINDIR file, and back, where msnb declares them differently: as primitives with
+attributes, or with other names or inputs.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def _extend_to_nchw(pair):
 
 
 def _height_width(value):
-    """Return height and width of one number, two or four."""
+    """Return (height, width) of an argument that is one number, two or four."""
     if isinstance(value, int):
         return (value, value)
     value = tuple(value)
@@ -190,9 +190,9 @@ def _write_stop_gradient(writer, node, args):
     return value
 
 
-def _arg_with_value_form(name):
+def _make_arg_with_value_writer(name):
     def form(writer, node, args):
-        """Write the operator and cast its index: MindSpore counts in int64, this operator in int32."""
+        """Write the operator and cast its index to int32: the index is int64 in MindSpore's operator."""
         kinds = (("Int64", node.types[0].shape), (node.types[1].dtype, node.types[1].shape))
         index, value = writer.emit_multiple(name, [args[n] for n in args if n not in ("axis", "keep_dims")] + [
             args["axis"], args["keep_dims"]], kinds)  # fmt: skip
@@ -202,7 +202,7 @@ def _arg_with_value_form(name):
 
 
 for _class in (P.ArgMaxWithValue, P.ArgMinWithValue):
-    forms.register(_class)(_arg_with_value_form(_class.__name__))
+    forms.register(_class)(_make_arg_with_value_writer(_class.__name__))
 
 
 @forms.register(P.ResizeBilinear)
@@ -223,7 +223,7 @@ def _read_resize_bilinear(values, attributes):
 
 
 @reads("Muls")
-def _read_muls(values, attributes):
+def _read_muls_as_mul(values, attributes):
     return "Mul", {"x": values[0], "y": values[1]}
 
 
@@ -233,11 +233,11 @@ def _read_stop_gradient(values, attributes):
 
 
 def _element_type(value):
-    """Return the element type of an input of a node that is read."""
+    """Return the element type of an input of a MINDIR node."""
     return value.node.types[value.slot].dtype if hasattr(value, "node") else element_type_name(np.asarray(value).dtype)
 
 
-def _reduction_reader(name):
+def _make_reduction_reader(name):
     def read(values, attributes):
         x, axis, keep = values[:3]
         if len(values) > 3 and values[3] is not None and dtype_of_id(values[3]) != dtype_of(_element_type(x)):
@@ -250,7 +250,7 @@ def _reduction_reader(name):
 
 
 for _mindspore_name, _msnb_name in {"SumExt": "ReduceSum", "MeanExt": "ReduceMean"}.items():
-    reads(_mindspore_name)(_reduction_reader(_msnb_name))
+    reads(_mindspore_name)(_make_reduction_reader(_msnb_name))
 
 
 # ---------------------------------------------------------------------- LSTM

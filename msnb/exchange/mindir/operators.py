@@ -1,4 +1,4 @@
-"""MINDIR forms of operators: a function with all arguments as inputs, or a primitive with attributes.
+"""Forms of operators in a MINDIR file: a function, all of whose arguments are inputs, or a primitive with attributes.
 
 `functions.json` lists the arguments of MindSpore's functions (made by tests/golden/make_mindir_functions.py). If they
 agree with the operator in number and name, its form follows from the table. The other functions and all primitives
@@ -40,15 +40,15 @@ _FIXED_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 class NotExpressible(Exception):
-    """A call that the form of an operator cannot express."""
+    """Raised if a MINDIR file cannot express a call of an operator."""
 
 
 class Function:
-    """The form of an operator that is a function in MindSpore.
+    """Writes and reads an operator that is a function in MindSpore.
 
     Args:
         op (Operator): The operator.
-        declaration (str): Its arguments in MindSpore, as in `functions.json`.
+        declaration (str): The operator's arguments in MindSpore, as in `functions.json`.
 
     Raises:
         NotExpressible: If the arguments are not those of the operator.
@@ -76,12 +76,14 @@ class Function:
             raise NotExpressible(op.name)
 
     def __call__(self, writer: Any, node: Any, args: dict[str, Any]) -> Any:
-        """Write the call."""
+        """Write a call of the operator."""
         if self.op.name == "StridedSlice" and len(args["begin"]) > len(node.inputs[0].types[node.slots[0]].shape):
             raise NotExpressible("a new axis")  # MindSpore's own check counts it as one too many
         if self.op.name == "Reshape":
             args = {**args, "shape": _mark_unknown_length(args["shape"])}
-        values = [fixed if name is None else _to_mindspore(kind, args[name]) for name, kind, fixed in self.arguments]
+        values = [
+            fixed if name is None else _argument_to_mindspore(kind, args[name]) for name, kind, fixed in self.arguments
+        ]
         return writer.call(self.op.name, values, node)
 
     def read_arguments(self, values: list[Any]) -> dict[str, Any]:
@@ -91,20 +93,20 @@ class Function:
         args = {}
         for value, (name, kind, fixed) in zip(values, self.arguments):
             if name is not None:
-                args[name] = _from_mindspore(kind, value)
+                args[name] = _argument_from_mindspore(kind, value)
             elif value != fixed:
                 raise NotExpressible(f"an argument that is {value!r}, where only {fixed!r} is known")
         return args
 
 
 def _mark_unknown_length(shape):
-    """Return a shape with -1 for the only length that cannot be computed."""
+    """Return a shape for Reshape: -1 stands for the one length that is computed when the network runs."""
     axes = [i for i, size in enumerate(shape) if is_length(size) and not hasattr(size, "axes")]
     return tuple(-1 if [i] == axes else size for i, size in enumerate(shape))
 
 
-def _to_mindspore(kind, value):
-    """Convert an argument to MindSpore's representation."""
+def _argument_to_mindspore(kind, value):
+    """Convert an argument to the value that MindSpore stores for it."""
     if kind.startswith("enum."):
         table = _ENUMS[kind[5:]]
         number = table.get(value, table.get(value.lower()) if isinstance(value, str) else None)
@@ -120,8 +122,8 @@ def _to_mindspore(kind, value):
     return value
 
 
-def _from_mindspore(kind, value):
-    """Convert an argument from MindSpore's representation."""
+def _argument_from_mindspore(kind, value):
+    """Convert an argument that MindSpore stored to msnb's value."""
     if kind.startswith("enum.") and isinstance(value, int):
         names = [text for text, number in _ENUMS[kind[5:]].items() if number == value]
         if not names:
@@ -135,7 +137,7 @@ def _from_mindspore(kind, value):
 
 
 def dtype_of_id(number: int) -> np.dtype[Any]:
-    """Return the dtype of MindSpore's number of an element type.
+    """Return the dtype that has this number in MindSpore.
 
     Raises:
         NotExpressible: If there is none.
@@ -161,8 +163,8 @@ _UNVERIFIED = frozenset(
 table: dict[str, Function] = {}  # operators whose arguments agree: used to read all of them and to write most
 
 
-def _fill_table():
-    """Fill the table from `FUNCTIONS`."""
+def _register_functions():
+    """Register the functions of `FUNCTIONS` in the table of forms."""
     for name, declaration in FUNCTIONS.items():
         op = REGISTRY.get(name)
         if op is None or op.name != name or op.random or name in _DIFFERENT:
@@ -177,7 +179,7 @@ def _fill_table():
             forms.register(op)(table[name])
 
 
-_fill_table()
+_register_functions()
 
 
 # ---------------------------------------------------------------------- reading, by MindSpore's name
@@ -201,9 +203,9 @@ def call_of(name: str, function: bool, values: list[Any], attributes: dict[str, 
 
     Args:
         name (str): MindSpore's name of the operator.
-        function (bool): True if all its arguments are inputs.
-        values (list): Its inputs.
-        attributes (dict): Its attributes.
+        function (bool): True if all arguments of the operator are inputs.
+        values (list): Inputs of the node.
+        attributes (dict): Attributes of the node.
 
     Raises:
         NotExpressible: If msnb has no such operator, or not with these arguments.
@@ -223,5 +225,5 @@ def call_of(name: str, function: bool, values: list[Any], attributes: dict[str, 
     args = {**{k: v for k, v in attributes.items() if k in op.attributes}, **dict(zip(inputs, values))}
     for argument, kind, _ in table[op.name].arguments if op.name in table else ():
         if argument in args:
-            args[argument] = _from_mindspore(kind, args[argument])
+            args[argument] = _argument_from_mindspore(kind, args[argument])
     return op.name, args

@@ -1,4 +1,4 @@
-"""MINDIR forms of JAX primitives that occur in a graph among MindSpore's operators.
+"""Write JAX primitives that occur in a graph among MindSpore's operators as nodes of a MINDIR file.
 
 Loops and branches introduce them: a loop with `break` has a bool state for its condition.
 """
@@ -41,7 +41,7 @@ def _write_broadcast(writer, node, values, op):
 
 
 def _write_select(writer, node, values, op):
-    """Select the last input where the predicate is true."""
+    """Write a choice between two values: the last input is selected where the predicate is true."""
     predicate, no, yes = values
     return writer.call("Select", [predicate, yes, no], node)
 

@@ -1,4 +1,4 @@
-"""msnb as an ONNX backend (``onnx.backend.base.Backend``), so that ONNX's backend tests can run its models.
+"""Implementation of ``onnx.backend.base.Backend``, so that ONNX's backend tests can run models with msnb.
 
 This is the only module that needs the `onnx` package.
 """

@@ -1,4 +1,4 @@
-"""Split a graph by scopes into the Cells to write, with the inputs and outputs of each.
+"""Divide a graph into the Cells to write by the scopes of its nodes, with the inputs and outputs of each Cell.
 
 A run of nodes in one scope is a call of the Cell of that scope. Two runs that compute the same with the same
 Parameters are two calls of one Cell. A Parameter belongs to the innermost Cell that contains all its uses.
@@ -20,7 +20,7 @@ _FUNCTION = re.compile(r"\w+\(\)( \d+)?$|while\(.*\)$")  # scopes of functions a
 
 
 class Op:
-    """A call of an operator, or a branch or loop with the graphs `bodies`."""
+    """Step of `construct`: a call of an operator, or a branch or loop with the graphs `bodies`."""
 
     __slots__ = ("node", "bodies")
 
@@ -41,7 +41,7 @@ class Body:
 
 
 class Call:
-    """A call of a Cell: the values passed to its inputs and the values it returns, in the order of the Cell."""
+    """Step of `construct`: a call of a Cell, with the values of its inputs and results in the order of the Cell."""
 
     __slots__ = ("block", "segment", "nodes", "inputs", "outputs")
 
@@ -57,12 +57,12 @@ class Block:
     """A Cell to be written.
 
     Attributes:
-        segment (str): Its segment of the scope, ``"conv1-Conv2d"`` or ``"conv1"``.
-        path (tuple[str]): Attribute names that lead to it in the original network.
+        segment (str): Segment of the scope that is the Cell's, ``"conv1-Conv2d"`` or ``"conv1"``.
+        path (tuple[str]): Attribute names that lead to the Cell in the original network.
         steps (list): Statements of `construct`: `Op`, `Call` and `LayerCall`.
-        inputs (list[Value]), outputs (list[Value]): Its inputs and results.
-        weights (list[ParameterNode]): Its own Parameters.
-        layer (Layer): The layer of `mindspore.nn` that replaces it, or None.
+        inputs (list[Value]), outputs (list[Value]): Inputs and results of the Cell.
+        weights (list[ParameterNode]): Parameters that the Cell itself defines, without those of its child Cells.
+        layer (Layer): The layer of `mindspore.nn` that replaces the Cell, or None.
     """
 
     def __init__(self, segment: str, path: tuple[str, ...]) -> None:
@@ -86,12 +86,14 @@ class Block:
 
 
 def attribute_of(segment: str) -> str:
-    """Return the attribute name in a segment of a scope."""
+    """Return the attribute name that a segment of a scope contains."""
     return segment.rpartition("-")[0] if "-" in segment else segment
 
 
 def scope_segments(scope: str) -> list[str]:
-    """Return the Cells of a scope, outermost first. A prefix that repeats the parent is cut: ``layer1/layer1.0``."""
+    """Return the segments of a scope, one per Cell, outermost first. A prefix that repeats the parent is removed:
+    ``layer1/layer1.0``.
+    """
     segments, previous = [], ""
     for segment in scope.split("/"):
         if not segment or (segment == "Default" and not segments) or _FUNCTION.match(segment):
@@ -102,7 +104,7 @@ def scope_segments(scope: str) -> list[str]:
 
 
 class Blocks:
-    """Splits a graph into Blocks; `root` is the Block of the whole network.
+    """Divides a graph into Blocks; `root` is the Block of the whole network.
 
     Args:
         graph (FuncGraph): The graph.
@@ -126,21 +128,20 @@ class Blocks:
             self._users.setdefault(self.real(value), set()).add(None)
         self.root: Block = Block(graph.name, ())
         depth = self._wrapper_depth(nodes)
-        self._fill_block(self.root, nodes, depth, {p for p in graph.parameters if p.is_weight})
+        self._set_block_steps(self.root, nodes, depth, {p for p in graph.parameters if p.is_weight})
         self.root.inputs = [(p, 0) for p in graph.parameters if not p.is_weight]
         self.root.outputs = [self.real(value) for value in self.outputs]
 
     # ------------------------------------------------------------------ uses of values
     def real(self, value: Value) -> Value:
-        """Resolve a parameter of a subgraph to the value that was passed to it, through any number of graphs."""
+        """Return the value that a parameter of a subgraph stands for, through any number of nested graphs."""
         while value in self._alias:
             value = self._alias[value]
         return value
 
     def users(self, value: Value) -> set[CNode | None]:
-        """Return the nodes that use a value. None represents the outputs of the graph; a use inside a subgraph counts
-        for its
-        branch or loop node as well.
+        """Return the nodes that use a value; None in the result represents the outputs of the graph. A use inside a
+        subgraph also counts for the branch or loop node.
         """
         return self._users.get(value, set())
 
@@ -171,8 +172,8 @@ class Blocks:
         return live_nodes
 
     def _direct_inputs(self, node: CNode) -> list[Value]:
-        """Return the inputs of the node itself, without those of its subgraphs, and record the aliases of subgraph
-        parameters.
+        """Return the inputs of a node without the inputs of its subgraphs. Record which values the parameters of the
+        subgraphs stand for.
         """
         uses = list(node.uses)
         if node.op == "Switch":
@@ -193,7 +194,7 @@ class Blocks:
         return uses
 
     def _wrapper_depth(self, nodes: Sequence[CNode]) -> Any:
-        """Return the number of scopes that contain all nodes, such as those of a training Cell around the network."""
+        """Return the number of outer scopes that wrap the whole network, such as that of a training Cell."""
         names = [p.name for p in self.graph.parameters if p.is_weight]
         for depth in itertools.count():
             segments = {self._segments[node][depth] if len(self._segments[node]) > depth else "" for node in nodes}
@@ -204,7 +205,7 @@ class Blocks:
                 self.root.segment = segment
 
     # ------------------------------------------------------------------ Cells
-    def _fill_block(self, block: Block, nodes: list[CNode], depth: int, weights: set[ParameterNode]) -> None:
+    def _set_block_steps(self, block: Block, nodes: list[CNode], depth: int, weights: set[ParameterNode]) -> None:
         """Set the steps of a Block. `weights` are the Parameters used by this Block only."""
         calls: list[Call] = []
         block.steps = list(self._iterate_steps(nodes, depth, calls))
@@ -216,14 +217,14 @@ class Blocks:
             own_weights = {w for w in weights if (users := self._weight_users(w)) and users <= inner_nodes}
             child_weights |= own_weights
             self._set_signature(child, same_cell_calls, own_weights)
-            self._fill_block(child, first.nodes, depth + 1, own_weights)
+            self._set_block_steps(child, first.nodes, depth + 1, own_weights)
         rest = weights - child_weights
         block.weights = [p for p in self.graph.parameters if p in rest and self._users.get((p, 0))]
 
     def _weight_users(self, weight):
-        return {self._resolve_first(user) for user in self._users.get((weight, 0), ())}
+        return {self._find_first_call_node(user) for user in self._users.get((weight, 0), ())}
 
-    def _resolve_first(self, node):
+    def _find_first_call_node(self, node):
         while node in self._first_call_node:
             node = self._first_call_node[node]
         return node
@@ -265,7 +266,8 @@ class Blocks:
             yield same_cell_calls
 
     def _fingerprint(self, nodes: Sequence[CNode]) -> tuple[Any, list[Value], list[Value]]:
-        """Return a hashable description of the computation of nodes, their external inputs, and all their results.
+        """Return a hashable description of nodes, which is equal for equal computations, with their external inputs
+        and all their results.
 
         Parameters are identified by name.
         """
@@ -305,7 +307,7 @@ class Blocks:
         return fingerprint, external, [(node, slot) for node in nodes for slot in range(len(node.types))]
 
     def _set_signature(self, child: Block, same_cell_calls: list[Call], own_weights: set[ParameterNode]) -> None:
-        """Set the inputs and outputs of a Cell and of its calls."""
+        """Set the inputs and outputs of a Cell, and those of each call of it."""
         input_indices = [i for i, (node, _) in enumerate(same_cell_calls[0].inputs) if node not in own_weights]
         output_indices = set()
         for call in same_cell_calls:

@@ -1,6 +1,4 @@
-"""Source form of operator calls: most as ``ops.Softmax(axis=-1)(x)``, some as Python operators, indices or
-functions.
-"""
+"""Write operator calls as source, most as ``ops.Softmax(axis=-1)(x)``, others as operators, indices or functions."""
 
 import functools
 import inspect
@@ -34,11 +32,11 @@ _CallSyntax = Callable[["Arguments"], Expression]
 
 
 class Arguments:
-    """The arguments of an operator call.
+    """Arguments of an operator call: Tensors and attributes.
 
     Args:
         node (CNode): The call.
-        values (Sequence[Expression]): Its Tensor inputs, flattened.
+        values (Sequence[Expression]): Tensor inputs of the call, flattened.
     """
 
     def __init__(self, node: CNode, values: Sequence[Expression]) -> None:
@@ -60,7 +58,7 @@ class Arguments:
         return self.operator.usual[name]
 
     def placeholder(self, name: str) -> Expression:
-        """Return an attribute or a static input as a word of the text."""
+        """Return an attribute or a static input as a literal of the source text."""
         return [Placeholder(name, self[name])]
 
     def inputs(self) -> list[Expression]:
@@ -90,10 +88,10 @@ def call_expression(node: CNode, values: Sequence[Expression]) -> Expression:
     args = Arguments(node, values)
     entry = call_syntax.get(args.operator)
     expression = entry(args) if entry is not None else None
-    return _call_by_class(args) if expression is None else expression
+    return _write_call_by_class(args) if expression is None else expression
 
 
-def _call_by_class(args):
+def _write_call_by_class(args):
     op = args.operator
     settings = [
         [f"{name}=", *args.placeholder(name)]
@@ -123,7 +121,7 @@ def _numpy_names():
     return names_by_class
 
 
-def _call_by_function(args):
+def _write_call_by_function(args):
     """Call an operator by its function, for classes that MindSpore does not export."""
     settings = [
         [f"{name}=", *args.placeholder(name)]
@@ -138,7 +136,7 @@ for _name in (
     "Hardtanh Im2ColExt L1LossExt LeakyReLUExt Log10 Log2 LogSigmoid LogSumExp MSELossExt Norm Outer PixelShuffle "
     "SequenceMask SiLU SoftplusExt Threshold"
 ).split():
-    call_syntax.register(getattr(P, _name))(_call_by_function)
+    call_syntax.register(getattr(P, _name))(_write_call_by_function)
 
 
 # ---------------------------------------------------------------------- Python operators
@@ -148,7 +146,7 @@ _SIGNS = {
 }  # fmt: skip
 
 
-def _binary_syntax(sign):
+def _make_infix_writer(sign):
     def spelling(args):
         if all(isinstance(node, ValueNode) for node in args.node.inputs):
             return None
@@ -159,7 +157,7 @@ def _binary_syntax(sign):
 
 
 for _class, _sign in _SIGNS.items():
-    call_syntax.register(_class)(_binary_syntax(_sign))
+    call_syntax.register(_class)(_make_infix_writer(_sign))
 
 
 @call_syntax.register(P.Neg)
@@ -187,7 +185,7 @@ def _write_masked_setitem(args: Arguments) -> Expression:
 
 
 def _index_expression(args, first):
-    """Return an index with its brackets. The numbers begin at input `first`; the index Tensors follow them."""
+    """Return the text ``[...]`` of an index. Its numbers begin at input `first`; the index Tensors follow them."""
     count = args.node.layout[first][0]
     rest = list(args.values[first:])
     constants = [

@@ -1,4 +1,4 @@
-"""Classes of the source text. Cells that differ in literals only share a class, which takes the literals as
+"""Classes of the source text. Cells that differ in literals only become one class, which takes the literals as
 arguments.
 """
 
@@ -21,11 +21,11 @@ _RESERVED = frozenset(("Cell", "Parameter", "Tensor"))
 
 
 class Class:
-    """A class of the text.
+    """A class of the source text.
 
     Attributes:
-        name (str): Its name.
-        blocks (list[Block]): The Cells that are instances of it.
+        name (str): Name of the class.
+        blocks (list[Block]): The Cells that are instances of the class.
         arguments (list[tuple[str, int]]): Arguments of `__init__`: the name, and the index of the literal that it sets.
     """
 
@@ -66,7 +66,7 @@ class Text:
 
     # ------------------------------------------------------------------ Cells
     def _find_layers(self, block: Block) -> None:
-        """Replace Cells that are layers or single operators, innermost first."""
+        """Replace Cells that are layers of `mindspore.nn` or single operators, innermost first."""
         for child in _child_blocks(block.steps):
             self._find_layers(child)
         block.steps = list(_inline_operators(block.steps))
@@ -121,8 +121,8 @@ class Text:
         return name
 
     def _collect_arguments(self) -> None:
-        """Make an argument of each literal that differs between the Cells of a class. Literals that vary together
-        share one.
+        """Make each literal that differs between the Cells of a class an argument. Literals that vary together share
+        one.
         """
         for block, method in self._methods.items():
             kind = self._classes[self._keys[block]]
@@ -148,7 +148,7 @@ class Text:
 
     # ------------------------------------------------------------------ names of Parameters
     def _name_parameters(self, block: Block, prefix: str) -> None:
-        """Map the Parameter names of the text to those of the graph."""
+        """Record, for each Parameter name in the source text, its name in the graph."""
         sequence = sequential_cells(block) if block is not self.blocks.root else None
         if block.layer is not None:
             parameters, cells = list(block.layer.weights.items()), []
@@ -238,9 +238,7 @@ class Text:
     def _fill_placeholders(
         self, kind: Class, words: Iterable[Any], index: int, stored: list[str] | None
     ) -> tuple[list[Any], int]:
-        """Replace placeholders by argument names or literals. `stored` collects the arguments that `construct`
-        reads.
-        """
+        """Replace literals by argument names, or write them. `stored` collects the arguments that `construct` reads."""
         filled: list[Any] = []
         for word in words:
             if isinstance(word, Placeholder):
@@ -281,7 +279,7 @@ class Text:
 
 
 class _Key(tuple):
-    """The words of a class without its literals."""
+    """Identity of a class: its text without literals."""
 
     __slots__ = ()
 

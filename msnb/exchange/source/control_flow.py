@@ -1,4 +1,4 @@
-"""Branches and loops in `construct`: `if` and `while` statements and their variables."""
+"""Write branches and loops in `construct`: `if` and `while` statements and their variables."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,7 +24,7 @@ class FlowWriter:
     _inputs_of: Any
 
     def _write_assignment(self, pairs: Iterable[tuple[str, Expression]], depth: int) -> None:
-        """Write one assignment of several names, so that none is overwritten before it is read."""
+        """Write one assignment to several names, so that no value is overwritten before it is read."""
         pairs = [(name, words) for name, words in pairs if words != [name]]
         if pairs:
             left = ", ".join(name for name, _ in pairs)
@@ -32,7 +32,7 @@ class FlowWriter:
             self._add_line(depth, [f"{left} = ", *right])
 
     def _condition_expression(self, value: Value, names: dict[Value, str]) -> Expression:
-        """Return a condition as an expression. If the line before only computes it, that line is inlined."""
+        """Return a condition as an expression. If the previous line only computes the condition, it is inlined."""
         words = self.value(value, names)
         last = self.construct[-1] if self.construct else None
         if len(words) == 1 and last is not None and last.words[:1] == [f"{words[0]} = "]:

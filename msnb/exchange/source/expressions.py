@@ -15,11 +15,11 @@ NAMES = ("x", "y", "z", "u", "v", "w", "t", "s", "r", "q", "p")  # variable name
 
 
 class NoPythonForm(NotImplementedError):
-    """An operator or a constant has no form in Python."""
+    """Raised if an operator or a constant cannot be written in Python."""
 
 
 class Placeholder(NamedTuple):
-    """A literal, which may become an argument of the class.
+    """A literal in the text, which may become an argument of the class.
 
     Attributes:
         name (str): Name of such an argument.
@@ -65,8 +65,8 @@ class Line(NamedTuple):
     """A line of a method.
 
     Attributes:
-        depth (int): Its indentation level within the method.
-        words (Expression): Its text.
+        depth (int): Indentation level of the line within the method.
+        words (Expression): Text of the line.
     """
 
     depth: int
@@ -74,7 +74,7 @@ class Line(NamedTuple):
 
 
 def call(head: str, items: Iterable[Expression]) -> Expression:
-    """Return the expression ``head(item, item)``."""
+    """Return an expression for the call ``head(item, item)``."""
     return [Group(f"{head}(", list(items), ")")]
 
 
@@ -85,7 +85,7 @@ def tuple_expression(items: Iterable[Expression]) -> Expression:
 
 
 def atoms(words: Iterable[Any]) -> Iterator[Any]:
-    """Yield the words of an expression, with brackets and commas as strings."""
+    """Yield the strings and placeholders of an expression, with brackets and commas as strings."""
     for word in words:
         if isinstance(word, Group):
             yield word.head
@@ -104,7 +104,7 @@ def flat(words: Expression) -> str:
 
 
 def lines(words: Expression, indent: int, suffix: str = "") -> list[str]:
-    """Return an expression as lines, broken like code formatters of Python do."""
+    """Return an expression as lines, broken as Python's code formatters do."""
     margin, text = " " * indent, flat(words) + suffix
     groups = [i for i, word in enumerate(words) if isinstance(word, Group) and word.items]
     if indent + len(text) <= WIDTH or not groups:
@@ -148,7 +148,7 @@ def literal(value: Any) -> str:
 
 
 def shortest(value: Any) -> Any:
-    """Return a number of numpy as the Python number with the fewest digits that is equal to it in its element type."""
+    """Return a numpy number as the Python number with the fewest digits that is equal to it in its element type."""
     number = np.asarray(value)[()]
     if number.dtype.kind not in "fV":
         return number.item()

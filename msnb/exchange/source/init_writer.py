@@ -1,4 +1,4 @@
-"""`__init__` of a Cell: its Parameters, layers, child Cells and constants, and their attribute names."""
+"""Write `__init__` of a Cell: its Parameters, layers, child Cells and constants, and their attribute names."""
 
 import itertools
 import keyword
@@ -21,7 +21,7 @@ _MAX_INLINE = 64  # elements of a constant in the text; a larger one becomes a P
 
 
 class Instance:
-    """An instance of a class of the text."""
+    """Construction of a child Cell, an instance of a class of the source text."""
 
     __slots__ = ("block",)
 
@@ -30,7 +30,7 @@ class Instance:
 
 
 def identifier(text: str, other: str = "x") -> str:
-    """Return a valid Python identifier for a text."""
+    """Return `text` as a valid Python identifier."""
     name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_") or other
     return f"_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
 
@@ -69,8 +69,8 @@ class InitWriter:
                 return name
         raise AssertionError
 
-    def _name_tail(self, name: str) -> list[str]:
-        """Return the components of a Parameter's name after the path to this Cell."""
+    def _name_below_cell(self, name: str) -> list[str]:
+        """Return the parts of a Parameter's name that follow the path to this Cell."""
         components = name.split(".")
         path = [component for step in self.block.path for component in step.split(".")]
         while path and components and path[0] != components[0]:
@@ -84,7 +84,7 @@ class InitWriter:
         )
 
     def _declare_weight(self, weight: ParameterNode) -> None:
-        name = self._unique_name(identifier("_".join(self._name_tail(weight.name)), "weight"))
+        name = self._unique_name(identifier("_".join(self._name_below_cell(weight.name)), "weight"))
         kind = weight.types[0]
         zeros = call("ops.zeros", [[Placeholder("shape", kind.shape)], [f"mindspore.{dtype_of(kind)}"]])
         settings = [zeros, [f'name="{name}"'], *([] if weight.requires_grad else [["requires_grad=False"]])]
@@ -95,7 +95,7 @@ class InitWriter:
     def _declare_cells(self, steps: Iterable[Any]) -> None:
         """Write the construction of the Cells that the steps call, in call order."""
         steps = list(steps)
-        cell_lists = _cell_lists(_blocks_in(steps))
+        cell_lists = _group_in_cell_lists(_blocks_in(steps))
         for step in _flatten_steps(steps):
             if isinstance(step, LayerCall):
                 base = self._layer_name(step.layer)
@@ -134,7 +134,7 @@ class InitWriter:
                 self.cells.append((name, block))
 
     def _layer_name(self, layer):
-        tails = [self._name_tail(weight.name) for weight in layer.weights.values()]
+        tails = [self._name_below_cell(weight.name) for weight in layer.weights.values()]
         if tails and all(len(tail) > 1 and tail[:-1] == tails[0][:-1] for tail in tails):
             return identifier("_".join(tails[0][:-1]), "layer")
         return {"Conv2d": "conv", "BatchNorm2d": "norm", "BatchNorm1d": "norm", "LayerNorm": "norm"}.get(
@@ -173,7 +173,7 @@ class InitWriter:
 
 # ---------------------------------------------------------------------- expressions in __init__
 def layer_expression(layer: Any) -> Expression:
-    """Return the construction of a layer, such as ``nn.Dense(3, 4)``."""
+    """Return the expression that constructs a layer, such as ``nn.Dense(3, 4)``."""
     items = []
     for name, *value in layer.settings:
         placeholder = Placeholder(name.lstrip("*"), *value)
@@ -182,7 +182,7 @@ def layer_expression(layer: Any) -> Expression:
 
 
 def block_expression(block: Block) -> Expression:
-    """Return the construction of a Block: a layer, a SequentialCell, or an instance of its class."""
+    """Return the expression that constructs a Block: a layer, a SequentialCell, or a class of the text."""
     if block.layer is not None:
         return layer_expression(block.layer)
     sequence = sequential_cells(block)
@@ -201,7 +201,7 @@ def _is_uniform(value):
 
 
 def _array_expression(value, kind):
-    """Return a Tensor with its values written out."""
+    """Return an expression for a Tensor that lists all values."""
     dtype = f"mindspore.{dtype_of(kind)}"
     if value.size > 1 and _is_uniform(value):
         return call("ops.full", [[literal(value.shape)], [literal(value.flat[0])], [f"dtype={dtype}"]])
@@ -224,7 +224,7 @@ def _blocks_in(steps):
     return list(dict.fromkeys(step.block for step in _flatten_steps(steps) if isinstance(step, Call)))
 
 
-def _cell_lists(blocks):
+def _group_in_cell_lists(blocks):
     """Return {Block: (attribute of the CellList, all its members)}."""
     owners: dict[str, dict[int, Block]] = {}
     for block in blocks:

@@ -23,11 +23,11 @@ class Layer(NamedTuple):
     """A layer that replaces operators.
 
     Attributes:
-        kind (str): Its class in `mindspore.nn`.
+        kind (str): Name of the layer's class in `mindspore.nn`.
         settings (Sequence): [(argument, value)] of the constructor. Positional ones come first, with a "*" before the
             name. A third entry is the default, which is not written.
         weights (dict): {attribute of the layer: Parameter}.
-        input (Value), output (Value): Its input and result.
+        input (Value), output (Value): Input and result of the layer.
         nodes (tuple[CNode]): The operators.
     """
 
@@ -40,7 +40,7 @@ class Layer(NamedTuple):
 
 
 class LayerCall:
-    """A call of a layer that has no scope of its own in the graph."""
+    """Step of `construct`: a call of a layer that has no scope of its own in the graph."""
 
     __slots__ = ("layer",)
 
@@ -53,7 +53,7 @@ _Pattern = Callable[["LayerMatcher", CNode], Layer | None]
 
 
 class LayerMatcher:
-    """Matches operators of a Block against the layer patterns.
+    """Finds operators of a Block that together form a layer of `mindspore.nn`.
 
     Args:
         blocks (Blocks): The graph.
@@ -69,7 +69,7 @@ class LayerMatcher:
         self.ops = {step.node for step in block.steps if isinstance(step, Op) and not step.bodies}
 
     def weight(self, value: Value, dims: int) -> ParameterNode | None:
-        """Return the Parameter of this Cell that a value is, if it has `dims` dimensions and a single use."""
+        """Return the Parameter of this Cell that `value` refers to, if it has `dims` dimensions and a single use."""
         node = value[0]
         if value not in self.weight_values or len(self.blocks.users(value)) != 1:
             return None
@@ -77,7 +77,7 @@ class LayerMatcher:
         return node if kind.dtype == "Float32" and len(kind.shape) == dims else None
 
     def sole_consumer(self, value: Value, op: str) -> CNode | None:
-        """Return the operator `op` of this Cell that is the only user of a value and takes it as its first input."""
+        """Return the only user of a value, if it is a call of `op` in this Cell with the value as its first input."""
         users = self.blocks.users(value)
         user = next(iter(users)) if len(users) == 1 else None
         if user is None or user not in self.ops or user.op != op or self.blocks.uses(user)[0] != value:
@@ -109,14 +109,14 @@ def find_layers(blocks: Blocks, block: Block) -> None:
 
 
 def is_plain(block: Block) -> bool:
-    """Return True if a Block is a single operator, which its caller can call directly."""
+    """Return True if a Block is a single operator, which can be called without a Cell."""
     step = block.steps[0] if len(block.steps) == 1 else None
     return isinstance(step, Op) and not step.bodies and not block.weights
 
 
 def sequential_cells(block: Block) -> list[Block] | None:
-    """Return the Cells of a Block that is a SequentialCell: numbered Cells called one after the other. Otherwise
-    None.
+    """Return the Cells of a SequentialCell: numbered Cells that are called one after the other. Return None for any
+    other Block.
     """
     steps = block.steps
     if len(steps) < 2 or not all(isinstance(s, Call) and s.block.attribute.isdigit() for s in steps):
@@ -137,8 +137,8 @@ def _match_layer(matcher, node):
     return entry(matcher, node) if entry is not None else None
 
 
-def _collapse_equal(value):
-    """Return one number for a tuple of equal numbers."""
+def _one_number_if_equal(value):
+    """Return one number if all numbers of a tuple are equal, otherwise the tuple."""
     value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     return value[0] if len(set(value)) == 1 else value
 
@@ -180,16 +180,16 @@ def _match_convolution(matcher, node, kind):
     added, bias = _match_bias(matcher, node)
     group, mode = a.get("group", 1), a.get("pad_mode", "valid")
     stride, dilation, padding = (
-        _collapse_equal(a.get("stride", 1)),
-        _collapse_equal(a.get("dilation", 1)),
-        _collapse_equal(a.get("pad", 0)),
+        _one_number_if_equal(a.get("stride", 1)),
+        _one_number_if_equal(a.get("dilation", 1)),
+        _one_number_if_equal(a.get("pad", 0)),
     )
     channels = weight.shape[1] * group, weight.shape[0]
     ins, outs = channels if kind == "Conv2d" else channels[::-1]
     settings = [
         ("*in_channels", ins),
         ("*out_channels", outs),
-        ("*kernel_size", _collapse_equal(weight.shape[2:])),
+        ("*kernel_size", _one_number_if_equal(weight.shape[2:])),
         ("stride", stride, 1),
         ("pad_mode", mode, "same"),
         ("padding", padding if mode == "pad" else 0, 0),
@@ -291,15 +291,15 @@ def _match_embedding(matcher: LayerMatcher, node: CNode) -> Layer | None:
 
 
 # ---------------------------------------------------------------------- without Parameters
-def _pooling_pattern(kind):
+def _make_pooling_pattern(kind):
     def pattern(matcher, node):
         a = node.attrs
         if not matcher.is_single or a.get("data_format", "NCHW") != "NCHW":
             return None
         mode = str(a.get("pad_mode", "valid")).lower()
         settings = [
-            ("*kernel_size", _collapse_equal(a["kernel_size"])),
-            ("stride", _collapse_equal(a["strides"])),
+            ("*kernel_size", _one_number_if_equal(a["kernel_size"])),
+            ("stride", _one_number_if_equal(a["strides"])),
             ("pad_mode", mode, "valid"),
         ]
         return Layer(kind, settings, {}, matcher.blocks.uses(node)[0], (node, 0), (node,))
@@ -311,10 +311,10 @@ def _pooling_pattern(kind):
 def _match_padded_max_pool(matcher: LayerMatcher, node: CNode) -> Layer | None:
     """Match a MaxPool2d with padding: equal at all edges, or as computed for "same"."""
     a, (x,) = node.attrs, matcher.blocks.uses(node)
-    if not matcher.is_single or a.get("ceil_mode") or _collapse_equal(a.get("dilation", 1)) != 1:
+    if not matcher.is_single or a.get("ceil_mode") or _one_number_if_equal(a.get("dilation", 1)) != 1:
         return None
     kernel, strides, pads = tuple(a["kernel_size"]), tuple(a.get("strides") or a["kernel_size"]), tuple(a["pads"])
-    settings = [("*kernel_size", _collapse_equal(kernel)), ("stride", _collapse_equal(strides))]
+    settings = [("*kernel_size", _one_number_if_equal(kernel)), ("stride", _one_number_if_equal(strides))]
     if len({*pads}) == 1:
         settings += [("pad_mode", "pad"), ("padding", pads[0])]
     elif pads == tuple(
@@ -329,8 +329,8 @@ def _match_padded_max_pool(matcher: LayerMatcher, node: CNode) -> Layer | None:
     return Layer("MaxPool2d", settings, {}, x, (node, 0), (node,))
 
 
-patterns.register(P.MaxPool)(_pooling_pattern("MaxPool2d"))
-patterns.register(P.AvgPool)(_pooling_pattern("AvgPool2d"))
+patterns.register(P.MaxPool)(_make_pooling_pattern("MaxPool2d"))
+patterns.register(P.AvgPool)(_make_pooling_pattern("AvgPool2d"))
 
 
 @patterns.register(P.Reshape)
@@ -344,8 +344,8 @@ def _match_flatten(matcher: LayerMatcher, node: CNode) -> Layer | None:
     return Layer("Flatten", [], {}, x, (node, 0), (node,))
 
 
-def _activation_pattern(kind, **names):
-    """Return the pattern of a layer with one operator. `names` maps the operator's attributes to the layer's
+def _make_activation_pattern(kind, **names):
+    """Return a function that matches a layer with one operator. `names` maps the operator's attributes to the layer's
     arguments.
     """
 
@@ -366,6 +366,6 @@ def _activation_pattern(kind, **names):
 for _name in activation.__all__:
     _class = getattr(activation, _name)
     if isinstance(_class, type) and issubclass(_class, PlainOperator) and _class.construct is OneOperator.construct:
-        patterns.register(_class._operator)(_activation_pattern(_name))
-patterns.register(P.Softmax)(_activation_pattern("Softmax", axis="axis"))
-patterns.register(P.LogSoftmax)(_activation_pattern("LogSoftmax", axis="axis"))
+        patterns.register(_class._operator)(_make_activation_pattern(_name))
+patterns.register(P.Softmax)(_make_activation_pattern("Softmax", axis="axis"))
+patterns.register(P.LogSoftmax)(_make_activation_pattern("LogSoftmax", axis="axis"))

@@ -1,4 +1,4 @@
-"""`construct` of a Cell: its statements and the variable names of its values."""
+"""Write `construct` of a Cell: its statements and the variable names of its values."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -150,7 +150,7 @@ class Method(InitWriter, FlowWriter):
         name only.
         """
         used = {names[value] for value in live if value in names}
-        input_names = [names[v] for v in self._ordered_inputs(step) if v in names]
+        input_names = [names[v] for v in self._inputs_in_order(step) if v in names]
         if takes_statements:
             used |= set(input_names[1:])
         targets = []
@@ -169,7 +169,7 @@ class Method(InitWriter, FlowWriter):
                 names[value] = name
         return targets
 
-    def _ordered_inputs(self, step):
+    def _inputs_in_order(self, step):
         if isinstance(step, LayerCall):
             return [step.layer.input]
         return step.inputs if isinstance(step, Call) else self.blocks.uses(step.node)

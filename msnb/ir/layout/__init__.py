@@ -1,1 +1,1 @@
-"""The drawing of a graph: its scope tree, folded repeats, titles, and a layered layout with ports."""
+"""Drawing of a graph: its tree of scopes, folded repeats, titles, and a layered layout with ports."""

@@ -1,4 +1,6 @@
-"""Reduces a drawing: folds repeated blocks, groups many calls of one operator, and splits very large scopes."""
+"""Reduce a drawing: fold repeated blocks into one box, group many calls of one operator, and split very large scopes
+into pages.
+"""
 
 from collections.abc import Sequence
 
@@ -12,10 +14,10 @@ _PAGE, _FULL = 100, 240  # scopes with more than _FULL children are split into p
 
 
 class Folding:
-    """Folds the scopes of a Hierarchy in place.
+    """Folds repeated parts of a Hierarchy in place.
 
     Args:
-        root (Scope): Its children are lanes.
+        root (Scope): Root of the tree. Its children are the lanes: forward, backward and update.
         signature_of (list[int]): Per node a number that is equal for equal calls.
         feeders (list[list[int]]): Per node the ids of the producers of its inputs.
         states (Sequence[str]): Per node its state in a comparison, or None.
@@ -46,12 +48,12 @@ class Folding:
                 self._fold_scope(child)
         if scope.kind in (ROOT, FOLD, UNIT, CROWD, PAGE) or len(scope.children) < 3:
             return
-        self._fold_crowds(scope)
+        self._group_independent_calls(scope)
         self._fold_repeats(scope)
-        self._fold_pages(scope)
+        self._split_into_pages(scope)
 
-    def _content_token(self, child):
-        """Return a token that is equal for siblings with the same content."""
+    def _token_of_content(self, child):
+        """Return a token that is equal for two children of a scope if their contents are equal."""
         if not isinstance(child, Scope):
             return self.signature_of[child.id]
         base = [node.id for node in child.leaves()]
@@ -72,7 +74,7 @@ class Folding:
         tokens = self._content_tokens(children)
         result, at = [], 0
         while at < len(children):
-            period, repeats = _best_pattern(tokens, children, at)
+            period, repeats = _find_longest_repetition(tokens, children, at)
             nodes = sum(child.size if isinstance(child, Scope) else 1 for child in children[at : at + period * repeats])
             if (
                 not repeats
@@ -94,7 +96,7 @@ class Folding:
                         if isinstance(child, Scope):
                             child.parent = unit
                     fold.children.append(unit)
-            _adopt_children(fold)
+            _set_parents(fold)
             fold.name = _fold_name(members, period, repeats)
             result.append(fold)
             at += period * repeats
@@ -104,8 +106,9 @@ class Folding:
             scope.children = result
 
     def _is_chained(self, children, period):
-        """Return whether the second repeat uses a result of the first. Heads of an attention do not, and are not
-        folded."""
+        """Return whether the second repeat uses a result of the first. Repeats that do not, such as the heads of an
+        attention, are not folded.
+        """
         first, second = (
             {
                 node.id
@@ -123,11 +126,11 @@ class Folding:
             if isinstance(child, Scope):
                 sizes[child.size] = sizes.get(child.size, 0) + 1
         return [
-            self._content_token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
+            self._token_of_content(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
             for child in children
         ]
 
-    def _fold_crowds(self, scope):
+    def _group_independent_calls(self, scope):
         """Group many independent calls of one operator, such as an optimizer's update of each weight, in one box."""
         groups = {}
         for child in scope.children:
@@ -139,9 +142,9 @@ class Folding:
                 continue
             for members in self._group_by_rank(calls, scope):
                 if len(members) >= _CROWD:
-                    _fold_crowd(scope, op, members)
+                    _replace_by_crowd(scope, op, members)
 
-    def _fold_pages(self, scope):
+    def _split_into_pages(self, scope):
         """Split a large scope into pages: a flat function of 5,000 calls becomes 50 pages."""
         if len(scope.children) <= _FULL:
             return
@@ -149,19 +152,20 @@ class Folding:
         for start in range(0, len(scope.children), _PAGE):
             page = Scope("", PAGE, scope)
             page.children = scope.children[start : start + _PAGE]
-            _adopt_children(page)
+            _set_parents(page)
             numbers = [node.id for node in page.leaves()]
             page.name = f"%{min(numbers)} … %{max(numbers)}"
             pages.append(page)
         scope.children = pages
 
     def _group_by_rank(self, members, scope):
-        """Return lists of `members` that do not depend on each other through nodes of this scope. The rank of a call
-        is the number of members on the longest path to it. For example, gradients are cast twice if their norm is
-        clipped."""
+        """Divide `members` into lists whose nodes do not depend on each other within this scope. The rank of a call is
+        the number of members on the longest path to it. For example, gradients are cast twice if their norm is
+        clipped.
+        """
         scope_ids = {node.id for node in scope.leaves()}
         calls = {node.id: node for node in members}
-        rank_of, groups = {}, {}  # after: how many of the members lead to a node
+        rank_of, groups = {}, {}  # rank_of: number of members on the longest path to a node
         for number in sorted(scope_ids):
             rank = max((rank_of[source] for source in self.feeders[number] if source in rank_of), default=0)
             if number in calls:
@@ -172,7 +176,7 @@ class Folding:
         return groups.values()
 
 
-def _fold_crowd(scope, op, members):
+def _replace_by_crowd(scope, op, members):
     crowd = Scope(op, CROWD, scope)
     crowd.children = members
     at = scope.children.index(members[0])
@@ -181,9 +185,10 @@ def _fold_crowd(scope, op, members):
     scope.children = [child for child in scope.children if isinstance(child, Scope) or child not in members_set]
 
 
-def _best_pattern(tokens, children, at):
-    """Return (period, repeats) of the repetition that covers most children from `at` on; (0, 0) if none is worth
-    folding."""
+def _find_longest_repetition(tokens, children, at):
+    """Find the repetition that covers most children from index `at` on. Return (children in one repeat, number of
+    repeats); (0, 0) if none is worth folding.
+    """
     best = (0, 0)
     for period in range(1, _LONGEST_PATTERN + 1):
         unit = tokens[at : at + period]
@@ -199,7 +204,7 @@ def _best_pattern(tokens, children, at):
 
 
 def _mirror_folds(forward, backward):
-    """Fold in the backward lane the scopes folded in the forward lane, so that their rows match."""
+    """Fold in the backward lane the scopes that are folded in the forward lane, so that their rows match."""
     for child in forward.children:
         if not isinstance(child, Scope):
             continue
@@ -211,7 +216,7 @@ def _mirror_folds(forward, backward):
                 fold = Scope(child.name, FOLD, backward)
                 by_name = {mate.name: mate for mate in members}
                 fold.children = [by_name[member.name] for member in child.children if member.name in by_name]
-                _adopt_children(fold)
+                _set_parents(fold)
                 backward.children[at] = fold
                 member_ids = set(map(id, members))
                 backward.children = [mate for mate in backward.children if id(mate) not in member_ids]
@@ -225,7 +230,7 @@ def _mirror_folds(forward, backward):
                 _mirror_folds(child, mate)
 
 
-def _adopt_children(fold):
+def _set_parents(fold):
     for child in fold.children:
         if isinstance(child, Scope):
             child.parent = fold
@@ -233,7 +238,7 @@ def _adopt_children(fold):
 
 
 def _fold_name(members, period, repeats):
-    """Return `0-Block … 20-Block`, or the names of one repeat if a repeat has several siblings."""
+    """Return the name of a folded box: `0-Block … 20-Block`, or the names in one repeat if it has several children."""
     names = [child.name if isinstance(child, Scope) else child.op for child in members]
     if period > 1:
         return " + ".join(names[:period][:3]) + (" + …" if period > 3 else "")

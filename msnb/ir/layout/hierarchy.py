@@ -1,4 +1,5 @@
-"""The scope tree that a graph is drawn as: lanes, scopes, folds of repeated blocks, and edges between siblings.
+"""The scope tree that a graph is drawn as: lanes (forward, backward, update), scopes, folds of repeated blocks, and
+edges between siblings.
 
 Every edge is lifted to the innermost scope that contains both its ends. A closed scope therefore hides all of its
 content, and the layout of one scope never depends on another.
@@ -22,8 +23,7 @@ _MAX_COMPARED = 8  # elements of a constant that are compared
 
 
 def signature(node: "CNode") -> Any:
-    """Return a key that is equal for calls that differ only in their place: operator, types, attributes, constant
-    inputs.
+    """Return a key that is equal for two nodes with the same operator, types, attributes and constant inputs.
 
     A Python number, which has no dtype, is equal to an array with the dtype of the other operand, as in files.
     """
@@ -41,7 +41,7 @@ def signature(node: "CNode") -> Any:
 
 
 def _constant_text(value, operand_dtype):
-    """Return a small constant as text, in the dtype `met` of the other operand."""
+    """Return a small constant as text, converted to the other operand's dtype `operand_dtype`."""
     try:
         array = np.asarray(value)
         if array.dtype.kind != "f" or array.ndim:
@@ -55,7 +55,7 @@ def _constant_text(value, operand_dtype):
 
 
 def main_results(nodes: Sequence[Any]) -> list[int]:
-    """Return, per node id, the index of its main result: the first that the same lane reads.
+    """Return, per node id, the index of its main result: the first one that a node of the same lane reads.
 
     The others are statistics that are written back, or residuals for the gradient.
     """
@@ -69,7 +69,7 @@ def main_results(nodes: Sequence[Any]) -> list[int]:
 
 
 class Hierarchy:
-    """The tree of a FuncGraph.
+    """The tree of scopes of a FuncGraph, as it is drawn.
 
     Args:
         graph (FuncGraph): the graph to draw.
@@ -78,7 +78,7 @@ class Hierarchy:
             not folded together. Default: None, there is no other graph.
 
     Attributes:
-        root (Scope): its children are lanes.
+        root (Scope): root of the tree; its children are the lanes.
         nodes (list[CNode]): every node drawn; a node's `id` is its index here.
         home (list[Scope]): the scope that contains each node.
         edges (list[tuple[int, int]]): data flow between nodes, by id.
@@ -107,13 +107,13 @@ class Hierarchy:
         self.calls: Any = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
         self._add_nodes(graph, None, "", {})
         for lane in self.root.children:
-            _merge_single(lane, self._counterpart(lane))
+            _merge_only_children(lane, self._opposite_lane(lane))
         self._measure_scopes()
         if fold:
             Folding(self.root, self.signature_of, self.feeders, states).run()
             self._measure_scopes()
-            _mark_lone(self.root)
-        self._assign_homes()
+            _mark_single_operator_boxes(self.root)
+        self._record_scope_of_nodes()
 
     def _add_nodes(self, graph, base, skipped, origin):
         """Put each node into its scope and record its edges.
@@ -147,13 +147,15 @@ class Hierarchy:
             self.edges.append((source.id, node.id))
             self.feeders[node.id].append(source.id)
 
-    def _counterpart(self, lane):
-        """Return the lane whose scopes must have the same names: forward and backward are drawn side by side."""
+    def _opposite_lane(self, lane):
+        """Return the backward lane for the forward lane and vice versa, else None. Scopes in both must have the same
+        names, since they are drawn side by side.
+        """
         other = {"forward": "backward", "backward": "forward"}.get(lane.name)
         return self.root.named.get(other)
 
     def _measure_scopes(self):
-        """Set the number of nodes and the first node of every scope, and sort children by their first node."""
+        """Set the number of nodes and the first node of every scope, and sort its children by their first nodes."""
 
         def visit(scope):
             scope.size, scope.start = 0, len(self.nodes)
@@ -170,7 +172,7 @@ class Hierarchy:
 
         visit(self.root)
 
-    def _assign_homes(self):
+    def _record_scope_of_nodes(self):
         for index, scope in enumerate(self.root.scopes()):
             scope.index = index
             for child in scope.children:
@@ -180,7 +182,9 @@ class Hierarchy:
                     self.home[child.id] = scope
 
     def lifted(self) -> Any:
-        """Return, per scope index, {(child, child): number of edges}; a child is a Scope or a CNode."""
+        """Lift each edge to the innermost scope that contains both ends. Return {(child, child): number of edges} per
+        scope index; a child is a Scope or a CNode.
+        """
         chains = {}
         result = {}
         for source, target in self.edges:
@@ -197,13 +201,14 @@ class Hierarchy:
         return result
 
     def way(self, node: CNode) -> list[Any]:
-        """Return the boxes around a node, from the root down to its own box."""
+        """Return the boxes around a node, from the root to the box that shows the node."""
         chain = self.home[node.id].ancestors()
         return chain if chain[-1].kind == LONE else [*chain, node]
 
     def result_nodes(self) -> list[Any]:
-        """Return, per scope index, the node whose result a closed scope shows: the last one that another scope of
-        the lane reads, or that the program returns; else its last node."""
+        """Return, per scope index, the node whose result a closed scope shows: the last node that is read in another
+        scope of the lane or that the program returns, else the last one.
+        """
         last, last_read, home, chains = {}, {}, self.home, {}
         for node in self.nodes:
             scope = home[node.id]
@@ -227,7 +232,7 @@ class Hierarchy:
 
 
 def shared(chain: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return how many scopes two paths from the root have in common."""
+    """Return how many leading scopes two paths from the root have in common."""
     depth = 0
     for one, two in zip(chain, other, strict=False):
         if one is not two:
@@ -236,18 +241,18 @@ def shared(chain: Sequence[Any], other: Sequence[Any]) -> int:
     return depth
 
 
-def _mark_lone(scope):
-    """Mark boxes around a single operator: they are drawn as that operator."""
+def _mark_single_operator_boxes(scope):
+    """Mark the boxes that contain a single operator: each is drawn as the operator."""
     for child in scope.children:
         if isinstance(child, Scope):
             if child.kind == SCOPE and len(child.children) == 1 and isinstance(child.children[0], CNode):
                 child.kind = LONE
             else:
-                _mark_lone(child)
+                _mark_single_operator_boxes(child)
 
 
-def _merge_single(scope, twin):
-    """Merge a scope that contains only one other scope with it: Default/network-LeNet5 is one box."""
+def _merge_only_children(scope, twin):
+    """Merge each scope that contains only one other scope with that scope: Default/network-LeNet5 is one box."""
     for child in list(scope.children):
         if not isinstance(child, Scope):
             continue
@@ -268,19 +273,20 @@ def _merge_single(scope, twin):
             if mate is not None:  # the counterpart is renamed at the same time, so that both still match
                 mate.name, mate.children, mate.named = child.name, mate_only.children, mate_only.named
                 twin.named[mate.name] = twin.named.pop(old)
-        _merge_single(child, mate)
+        _merge_only_children(child, mate)
 
 
 def _has_same_child(mate, name):
-    """Return whether the scope in the other lane, if there is one, has that single child too."""
+    """Return whether `mate`, the scope in the other lane, has a single child of this name too. True if there is no
+    such scope.
+    """
     if mate is None:
         return True
     return len(mate.children) == 1 and isinstance(mate.children[0], Scope) and mate.children[0].name == name
 
 
 def representatives(tree: Hierarchy) -> list[int]:
-    """Return, per node id, the node that represents it when repeats are omitted: itself, or its counterpart in the
-    first repeat."""
+    """Return, per node id, the node that represents it if only the first of repeated blocks is drawn."""
     representative = list(range(len(tree.nodes)))
 
     def visit(scope):

@@ -13,8 +13,9 @@ _RANGE = " … "
 
 
 def paths(tree: "Hierarchy") -> list[str]:
-    """Return the attribute path of each box, by its index: ``"layer3.2.conv2"``, ``"layer3.0 … layer3.5"`` for
-    repeats, the class of the network for the network itself, and "" for a box that is not a Cell."""
+    """Return the attribute path of each box, by the box's index: ``"layer3.2.conv2"``, ``"layer3.0 … layer3.5"`` for
+    repeats, the class for the network itself, and "" for a box that is not a Cell.
+    """
     box_paths = [""] * (1 + max(scope.index for scope in tree.root.scopes()))
 
     def visit(scope, around):
@@ -22,7 +23,7 @@ def paths(tree: "Hierarchy") -> list[str]:
             around = f"{around}/{scope.name}" if around else scope.name
             box_paths[scope.index] = (
                 attribute_path(around, tree.graph.name)
-                or _network_and_loss(scope, around)
+                or _title_of_network_and_loss(scope, around)
                 or class_of(around)
                 or tree.graph.name
             )
@@ -37,7 +38,7 @@ def paths(tree: "Hierarchy") -> list[str]:
     return box_paths
 
 
-def _network_and_loss(scope, path):
+def _title_of_network_and_loss(scope, path):
     """Return ``"Net and loss"`` for the box of a WithLossCell, which few users write themselves; else ""."""
     if class_of(path) != "WithLossCell":
         return ""
@@ -47,8 +48,9 @@ def _network_and_loss(scope, path):
 
 
 def step(scope: Scope, paths: list[str]) -> str:
-    """Return the path of a box relative to the Cell around it, ``".conv2"`` or ``".0 … 5"``; the full path if that
-    Cell has none, like the network itself; "" for a box that is not a Cell."""
+    """Return the path of a box relative to the Cell around it, ``".conv2"`` or ``".0 … 5"``. Return the full path if
+    that Cell has no path, and "" for a box that is not a Cell.
+    """
     path, around = paths[scope.index], scope.parent
     while around is not None and around.kind in _NOT_CELLS:
         around = around.parent
@@ -60,7 +62,7 @@ def step(scope: Scope, paths: list[str]) -> str:
 
 
 def title(scope: Scope, paths: list[str]) -> str:
-    """Return the title of a box: its path relative to the Cell around it, which is on that Cell's box."""
+    """Return the title of a box: its path relative to the Cell around it."""
     relative = step(scope, paths).removeprefix(".")
     # a loop or a branch has the name of its operator; the number in its scope name only makes it unique
     return relative or (scope.name.partition("-op")[0] if scope.kind == CONTROL else scope.name)

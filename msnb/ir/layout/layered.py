@@ -1,4 +1,4 @@
-"""A layered layout (Sugiyama): ranks by longest path, order by barycentres, coordinates by least squares."""
+"""Layered layout of a graph (Sugiyama): ranks by longest path, order by barycentres, coordinates by least squares."""
 
 import bisect
 from typing import Any
@@ -13,7 +13,7 @@ def layered(
     gap_x: float = GAP_X,
     gap_y: float = GAP_Y,
 ) -> tuple[Any, ...]:
-    """Place boxes so that edges point downwards.
+    """Compute positions of boxes so that edges point downwards.
 
     Args:
         sizes (list[tuple[float, float]]): width and height of each box, in the order of execution.
@@ -35,10 +35,10 @@ def layered(
     layers = [[] for _ in range(max(ranks) + 1)]
     for number, rank in enumerate(ranks):
         layers[rank].append(number)
-    above, below, paths = _insert_dummies(down, ranks, layers, widths)
+    above, below, paths = _split_long_edges(down, ranks, layers, widths)
     _order_layers(layers, above, below, count)
-    x = _assign_columns(layers, above, below, widths, count, gap_x)
-    y, height = _assign_rows(layers, sizes, count, gap_y)
+    x = _compute_x_positions(layers, above, below, widths, count, gap_x)
+    y, height = _compute_row_positions(layers, sizes, count, gap_y)
     left = min(x[n] - widths[n] / 2 for n in range(len(x)))
     right = max(x[n] + widths[n] / 2 for n in range(len(x)))
     centre = {n: (x[n] - left, y[rank][0]) for rank, layer in enumerate(layers) for n in layer}
@@ -54,7 +54,7 @@ def layered(
 
 
 def _route_edge(chain, centre, sizes, tall):
-    """Return a route that is vertical within every row that it crosses, and moves sideways only between rows."""
+    """Return the points of an edge that is vertical within every row and moves sideways only between rows."""
     points = []
 
     def put(x, y):
@@ -92,9 +92,10 @@ def _assign_ranks(count, edges, above, below):
     return ranks[: count - below] + [last] * below
 
 
-def _insert_dummies(edges, ranks, layers, widths):
-    """Split long edges into steps of one rank. Returns neighbours above, neighbours below and the chain of each
-    edge."""
+def _split_long_edges(edges, ranks, layers, widths):
+    """Split each edge that spans several ranks by a dummy box in each rank between. Return (neighbours above,
+    neighbours below, {edge: chain of boxes}).
+    """
     above, below, paths = {}, {}, {}
     for a, b in edges:
         chain = [a]
@@ -115,9 +116,10 @@ _FEW, _MANY = 600, 3000  # below _FEW boxes neighbours are swapped; above _MANY 
 
 
 def _order_layers(layers, above, below, count):
-    """Order each layer: barycentres from above and below in turn, ties in order or reversed, and swaps of neighbours
-    that remove crossings. There are three initial orders: the order of execution, a depth-first walk along the
-    edges, and long edges on the left. The order with the fewest crossings wins."""
+    """Order the boxes of each layer so that few edges cross: barycentres from above and below in turn, ties in order
+    or reversed, and swaps of neighbours. There are three initial orders: the order of execution, a depth-first walk
+    along the edges, and long edges on the left. The order with the fewest crossings wins.
+    """
     position, total = {}, sum(map(len, layers))
     least, best = None, None
 
@@ -135,7 +137,7 @@ def _order_layers(layers, above, below, count):
 
     beginnings = (
         lambda: position.get,
-        lambda: _walk_order(layers, above, below),
+        lambda: _depth_first_key(layers, above, below),
         lambda: lambda number: (number < count, number),
     )
     for layer in layers:
@@ -163,8 +165,8 @@ def _order_layers(layers, above, below, count):
     layers[:] = best
 
 
-def _walk_order(layers, above, below):
-    """Return a key that sorts a layer in the order of a depth-first walk."""
+def _depth_first_key(layers, above, below):
+    """Return a sort key: the number at which a depth-first walk along the edges visits a box."""
     visit_order = {}
     for layer in layers:
         for start in layer:
@@ -206,7 +208,7 @@ def _swap_neighbours(layers, above, below, position):
                 position[first], position[second] = index + 1, index
 
 
-def _assign_columns(layers, above, below, widths, count, gap):
+def _compute_x_positions(layers, above, below, widths, count, gap):
     x = {}
     for layer in layers:
         at = 0.0
@@ -226,14 +228,17 @@ def _assign_columns(layers, above, below, widths, count, gap):
             if len(layer) == 1:  # no neighbours to separate
                 x[layer[0]] = targets[0]
                 continue
-            for number, value in zip(layer, _separate(targets, weights, [widths[n] for n in layer], gap), strict=False):
+            for number, value in zip(
+                layer, _positions_keeping_gaps(targets, weights, [widths[n] for n in layer], gap), strict=False
+            ):
                 x[number] = value
     return x
 
 
-def _separate(targets, weights, widths, gap):
-    """Return the positions closest to `targets` in the least-squares sense that keep the order and the gaps
-    (isotonic regression)."""
+def _positions_keeping_gaps(targets, weights, widths, gap):
+    """Return the positions with the least squared distance to `targets` among those that keep the order and the gaps
+    (isotonic regression).
+    """
     offset, offsets = 0.0, []
     for index, width in enumerate(widths):
         offset += (widths[index - 1] + width) / 2 + gap if index else 0.0
@@ -251,7 +256,7 @@ def _separate(targets, weights, widths, gap):
     return [mean + shift for mean, shift in zip(means, offsets, strict=False)]
 
 
-def _assign_rows(layers, sizes, count, gap):
+def _compute_row_positions(layers, sizes, count, gap):
     """Return (centre, height) of each row, and the total height."""
     rows, at = [], 0.0
     for layer in layers:

@@ -1,4 +1,4 @@
-"""A static SVG picture of a graph, for places where no script runs."""
+"""Draw a graph as a static SVG picture, for places where no script runs."""
 
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -47,35 +47,39 @@ def to_svg(graph: "FuncGraph", boxes: float = 60, column: Any = None, tree: "Hie
 
 
 class Pictures:
-    """One or more graphs, side by side, as one SVG document.
+    """Draws one or more graphs, side by side, as one SVG document.
 
     Args:
         trees (Sequence[Hierarchy]): the trees of the graphs; one with states is coloured by them.
-        headings (Sequence[str]): the heading of each. Default: None.
-        column (dict): an overlay of the first. Default: None.
+        headings (Sequence[str]): the heading of each graph. Default: None.
+        column (dict): an overlay of the first graph. Default: None.
     """
 
     def __init__(self, trees: Any, headings: Any = None, column: Any = None) -> None:
         self.trees, self.headings, self.column = trees, headings, column
 
     def readable(self) -> str:
-        """Return the document with as many scopes open as a page can show: level by level either all scopes, else
-        repeated ones, else the one that is larger than the others together."""
+        """Return the document with as many scopes open as are readable on a page. Level by level, either all scopes
+        are opened, else repeated ones, else the one that is larger than all others together.
+        """
         opened = [{tree.root.index, *(lane.index for lane in tree.root.children)} for tree in self.trees]
         for tree, opened_scopes in zip(self.trees, opened, strict=True):
-            opened_scopes.update(_around_difference(tree))
+            opened_scopes.update(_scopes_around_difference(tree))
         best = self._document(opened)
         waves = [[box for lane in tree.root.children for box in _openable_boxes(lane)] for tree in self.trees]
         while any(waves):
             larger = None
-            for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _is_majority):
+            for choose in (lambda scope, wave: True, lambda scope, _: scope.kind == FOLD, _is_larger_than_rest):
                 chosen = [[scope for scope in wave if choose(scope, wave)] for wave in waves]
-                tried = [opened_scopes | _with_repeats(own) for opened_scopes, own in zip(opened, chosen, strict=True)]
+                tried = [
+                    opened_scopes | _indices_with_shown_repeats(own)
+                    for opened_scopes, own in zip(opened, chosen, strict=True)
+                ]
                 if tried == opened:
                     continue
                 alone = all(len(lane.children) == 1 for tree in self.trees for lane in tree.root.children)
                 is_first = alone and all(scope.parent.kind == LANE for wave in waves for scope in wave)
-                if is_first or self._count(tried) <= _MOST_BOXES:
+                if is_first or self._count_drawn_boxes(tried) <= _MOST_BOXES:
                     larger = self._document(tried)
                     if is_first or larger.fits():
                         break
@@ -94,7 +98,9 @@ class Pictures:
         if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
             raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
         share = max(1, boxes // len(self.trees))
-        return self._document([_choose_opened(tree.root, share) | _around_difference(tree) for tree in self.trees]).text
+        return self._document(
+            [_choose_opened(tree.root, share) | _scopes_around_difference(tree) for tree in self.trees]
+        ).text
 
     def _document(self, opened):
         heat = _Overlay(self.trees[0], self.column) if self.column is not None else None
@@ -103,7 +109,7 @@ class Pictures:
             [_Drawing(tree, opened_scopes, None if at else heat) for at, (tree, opened_scopes) in pairs], self.headings
         )
 
-    def _count(self, opened):
+    def _count_drawn_boxes(self, opened):
         return sum(
             len(_shown_children(scope))
             for tree, opened_scopes in zip(self.trees, opened, strict=True)
@@ -113,14 +119,14 @@ class Pictures:
 
 
 def _openable_boxes(scope):
-    """Return the boxes in an open scope that can be opened; a fold and its repeat are one."""
+    """Return the boxes in an open scope that can be opened. A fold and the repeat that it shows count as one."""
     children = [child for child in _shown_children(scope) if isinstance(child, Scope)]
     if scope.kind == FOLD and children:
         return _openable_boxes(children[0])
     return [child for child in children if child.kind not in (CROWD, LONE)]
 
 
-def _with_repeats(chosen):
+def _indices_with_shown_repeats(chosen):
     """Return the indices of the scopes to open, including the repeat that a fold shows."""
     indices = set()
     for scope in chosen:
@@ -135,13 +141,14 @@ def _lane_of(scope):
     return scope.ancestors()[1]
 
 
-def _is_majority(scope, wave):
+def _is_larger_than_rest(scope, wave):
     return scope.size * 2 > sum(other.size for other in wave if _lane_of(other) is _lane_of(scope))
 
 
-def _around_difference(tree):
-    """Return the indices of the scopes around the first node that differs from the other graph, if any; a scope
-    whose nodes all differ stays closed."""
+def _scopes_around_difference(tree):
+    """Return the indices of the scopes around the first node that differs from the other graph. A scope whose nodes
+    all differ is excluded, so that it stays closed.
+    """
     indices = set()
     differs = next((node for node in tree.nodes if tree.states and tree.states[node.id] != SAME), None)
     for scope in tree.home[differs.id].ancestors() if differs is not None else ():
@@ -152,7 +159,7 @@ def _around_difference(tree):
 
 
 class _Overlay:
-    """The overlay of one picture: its values by box, and its scale over the boxes drawn."""
+    """Values and colour scale of an overlay for one picture."""
 
     def __init__(self, tree, column):
         self.column, self.values, self.scopes = column, column["values"], fold_over_scopes(tree, column)
@@ -167,7 +174,7 @@ class _Overlay:
         self.scale = Scale(map(self.of, items), self.column["scale"] == "log")
 
     def style(self, item):
-        """Return (class of the box, class of its text)."""
+        """Return the CSS classes (of the box, of its text)."""
         value = self.of(item)
         if value is None:
             return "i" if isinstance(item, ParameterNode) else "w", ""
@@ -188,7 +195,9 @@ class _Overlay:
 
 
 def _choose_opened(root, budget):
-    """Return the scopes to open: breadth first, a scope together with that of its gradients, up to `budget` boxes."""
+    """Return the indices of the scopes to open, breadth first and each together with the scope of its gradients, until
+    `budget` boxes are drawn.
+    """
     opened = {root.index, *(lane.index for lane in root.children)}
     count = sum(len(lane.children) for lane in root.children)
     forward, backward = root.named.get("forward"), root.named.get("backward")
@@ -209,7 +218,9 @@ def _choose_opened(root, budget):
 
 
 def _match_gradients(scope, twin):
-    """Yield (scope, the scope of its gradients or None) in a box; unmatched scopes of gradients come last."""
+    """Yield (child scope, the scope of its gradients or None) for the children of a scope; gradients without a match
+    come last.
+    """
     mates = (
         {child.name: child for child in _shown_children(twin) if isinstance(child, Scope)} if twin is not None else {}
     )
@@ -221,7 +232,7 @@ def _match_gradients(scope, twin):
 
 
 def _shown_children(scope):
-    """Return the children that an open scope shows: of a fold only the first repeat."""
+    """Return the children that are drawn if a scope is open: all of them, or the first repeat of a fold."""
     return scope.children[:1] if scope.kind == FOLD else scope.children
 
 
@@ -307,7 +318,7 @@ class _Drawing:
         return "" if kind is None else "×".join(map(str, kind.shape)) or kind.dtype
 
     def words(self, scope):
-        """Return title and note of a closed scope."""
+        """Return (title, note) of a closed scope."""
         if scope.kind == LONE:
             (node,) = scope.children
             title = operator_title(scope, self.paths)
@@ -329,7 +340,7 @@ class _Drawing:
         return ScopeLayout(boxes, edges, self.ports.of(scope), self.upwards)
 
     def closed(self, inner):
-        """Yield the items of the boxes that are drawn closed."""
+        """Yield the items of all boxes in a layout that are drawn closed."""
         for box in inner.boxes:
             if box.inner is None:
                 yield box.item
@@ -337,7 +348,7 @@ class _Drawing:
                 yield from self.closed(box.inner)
 
     def lay(self, x, top):
-        """Draw the lanes from `x` on. Returns the end, (x, height)."""
+        """Draw the lanes from `x` on. Return (x, height) of the end."""
         if self.heat is not None:
             self.heat.fit([item for _, inner in self.lanes for item in self.closed(inner)])
         height, many = 0.0, len(self.lanes) > 1
@@ -354,7 +365,7 @@ class _Drawing:
         return x - 56, top + height
 
     def shade(self, item):
-        """Return the class of a box by its difference to the other graph; "" if there is none."""
+        """Return the CSS class of a box that differs from the other graph; "" if it does not."""
         states = self.tree.states
         if states is None or isinstance(item, ParameterNode):
             return ""
@@ -401,7 +412,7 @@ class _Drawing:
             yield box, x + cx - box.width / 2, y + cy - box.height / 2
 
     def legend(self, x, y):
-        """Draw the scale of the overlay, from its lowest value to its highest."""
+        """Draw the colour scale of the overlay, from its lowest value to its highest."""
         column, scale = self.heat.column, self.heat.scale
         title = column["label"] + (", logarithmic" if scale.log else "")
         self.text(x, y, title, "h", 11, "start")
@@ -456,7 +467,7 @@ class _Document:
             first.legend(20.0, height - 32)
         if headings:
             width, height = max(width, 360.0), height + 30
-            self._legend(first, height - 18, drawings)
+            self._draw_comparison_legend(first, height - 18, drawings)
         name = escape(" and ".join(dict.fromkeys(drawing.tree.graph.name for drawing in drawings)))
         count = " and ".join(str(len(drawing.tree.nodes)) for drawing in drawings)
         summary = f"Graph{'s' * (len(drawings) > 1)} of {name}: {count} nodes"
@@ -475,10 +486,10 @@ class _Document:
         )
 
     def fits(self):
-        """Return whether the letters are readable if the document fits a page."""
+        """Return whether the letters are readable if the document is scaled to fit a page."""
         return self.width <= _WIDEST and self.height <= _HIGHEST
 
-    def _legend(self, drawing, y, drawings):
+    def _draw_comparison_legend(self, drawing, y, drawings):
         words = ("same", "g"), ("changed", "m"), ("only here", "n")
         states_of = [drawing.tree.states for drawing in drawings]
         only = sum(state == ONLY for states in states_of for state in states)

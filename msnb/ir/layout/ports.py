@@ -1,4 +1,5 @@
-"""Ports: points where edges cross the rim of an open scope, so that a line continues to the box that reads the value.
+"""Ports: points where edges cross the border of an open scope, so that a line continues to the box that reads the
+value.
 
 An edge between two siblings A and B is one line while both are closed. If B is open, the line continues from a port to
 B's children that read the value; if A is open, lines lead from the children that compute it to a port; and so on
@@ -16,10 +17,10 @@ _HIDDEN = 0  # the key of repeats that are not drawn; no box has this id()
 
 
 class Port:
-    """One point on a rim.
+    """A point on the border of an open scope at which edges cross it.
 
     Attributes:
-        keys (set[int]): `id()` of the boxes outside that it represents.
+        keys (set[int]): `id()` of the boxes outside the scope whose edges cross here.
         children (dict[int, int]): maps the `id()` of each connected child to the key of the child's port for the same
             edge.
     """
@@ -33,7 +34,7 @@ class Port:
         self.x: float = 0.0
 
     def join(self, other: "Port") -> None:
-        """Represent the boxes of `other`, too."""
+        """Add the boxes of `other` to this port."""
         self.keys |= other.keys
         self.children = {**other.children, **self.children}
 
@@ -54,20 +55,20 @@ class Ports:
         for source, target in tree.edges:
             home = tree.home[source]
             if home is tree.home[target] and home.kind not in (FOLD, LONE):
-                continue  # no rim between the two
+                continue  # no border between the two
             for number in (source, target):
                 if number not in paths:
                     paths[number] = tree.way(tree.nodes[number])
-            self._add_edge(paths[source], paths[target], opened)
+            self._add_ports_of_edge(paths[source], paths[target], opened)
         for start, end in more:
-            self._add_edge(start, end, opened)
+            self._add_ports_of_edge(start, end, opened)
         for ports in self.into.values():
             _limit_ports(ports)
         for ports in self.out.values():
             _merge_equal_ports(ports)
             _limit_ports(ports)
 
-    def _add_edge(self, start, end, opened):
+    def _add_ports_of_edge(self, start, end, opened):
         depth = shared(start, end)
         if depth < 2:
             return  # no lines are drawn between lanes
@@ -86,12 +87,12 @@ class Ports:
             _add_port(self.out, around, _HIDDEN, first, id(last), start[-1])
 
     def of(self, scope: Scope) -> tuple[list[Port], list[Port]]:
-        """Return the ports above and those below, in the direction of data flow."""
+        """Return (ports where edges enter the scope, ports where edges leave it)."""
         return list(self.into.get(scope.index, {}).values()), list(self.out.get(scope.index, {}).values())
 
 
 def find(ports: list[Port], key: int) -> Port | None:
-    """Return the port of a box outside; if the box belongs to another repeat, the port of the hidden repeats."""
+    """Return the port for a box outside. If the box is in another repeat, return the port of the hidden repeats."""
     matches = [port for port in ports if key in port.keys] or [port for port in ports if _HIDDEN in port.keys]
     return matches[0] if matches else None
 

@@ -1,4 +1,4 @@
-"""The layout of an open scope: positions of boxes, and lines between boxes and ports."""
+"""Layout of an open scope: positions of boxes, and lines between boxes and ports."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ _ROOM = 10.0, 0.0  # size of a port in a row
 
 
 class Box:
-    """One box of the drawing; `inner` is the layout of its content if it is open."""
+    """A box of the drawing; `inner` is the layout of its content if it is open."""
 
     __slots__ = ("item", "width", "height", "inner", "title", "note")
 
@@ -23,7 +23,9 @@ class Box:
         self.title, self.note = title, note
 
     def port(self, side: int, key: int) -> float:
-        """Return the offset from the middle at which an edge crosses the rim, on its way in (0) or out (1)."""
+        """Return the horizontal offset from the middle of the box at which an edge crosses the border, on its way in
+        (0) or out (1).
+        """
         if self.inner is None:
             return 0.0
         port = find(self.inner.ports[side], key)
@@ -31,12 +33,12 @@ class Box:
 
     @property
     def continues_inside(self) -> bool:
-        """Return whether a line that ends here continues inside."""
+        """Return whether a line that ends at this box continues inside it."""
         return self.inner is not None and bool(self.inner.ports[_INTO])
 
 
 class ScopeLayout:
-    """The positions of boxes, and the lines.
+    """Positions of the boxes in a scope, and of the lines between them.
 
     Args:
         boxes (list[Box]): in the order of execution.
@@ -45,9 +47,9 @@ class ScopeLayout:
         upwards (bool): whether data flows up, as gradients do next to the forward lane.
 
     Attributes:
-        centres (list[tuple[float, float]]): of the boxes.
-        lines (list): ``[points, has an arrowhead, rim]``; `rim` is 0 if the first point is a port on the scope's rim,
-            -1 if the last one is, and None otherwise. The height of the rim is not known here.
+        centres (list[tuple[float, float]]): centre (x, y) of each box.
+        lines (list): ``[points, has an arrowhead, rim]``; `rim` is 0 if the first point is a port on the border of the
+            scope, -1 if the last point is, and None otherwise. The height of the border is not known here.
         width, height (float): total size.
     """
 
@@ -62,7 +64,7 @@ class ScopeLayout:
         into, out = ports
         first, last = len(into), len(into) + len(boxes)
         number = {id(box.item): first + index for index, box in enumerate(boxes)}
-        # The key of each end's port: the neighbouring box, or the key that the port here passes on; 0 on the rim.
+        # The key of each end's port: the neighbouring box, or the key that the port here passes on; 0 on the border.
         keys = {(number[a], number[b]): (b, a) for a, b in edges if a in number and b in number}
         for index, port in enumerate(into):
             for child, key in port.children.items():

@@ -7,7 +7,7 @@ LANES = ("forward", "backward", "update")
 
 
 class Scope:
-    """A box that contains others. `children` are Scopes and CNodes in the order of execution.
+    """A box of the drawing that contains other boxes. `children` are Scopes and CNodes in the order of execution.
 
     `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats
     of one block), UNIT (one repeat, if a block has several siblings), CROWD (many independent calls of one operator),
@@ -28,7 +28,7 @@ class Scope:
         self.named: dict[Any, Any] = {}
 
     def child(self, name: str, kind: int = SCOPE) -> "Scope":
-        """Return the child scope of that name, and create it if it does not exist."""
+        """Return the child scope with this name, and create it if it does not exist."""
         scope = self.named.get(name)
         if scope is None:
             scope = self.named[name] = Scope(name, kind, self)
@@ -36,7 +36,7 @@ class Scope:
         return scope
 
     def leaves(self) -> Any:
-        """Yield the CNodes below, in the order of the tree."""
+        """Yield the CNodes in this scope and all scopes below, in the order of the tree."""
         for child in self.children:
             if isinstance(child, Scope):
                 yield from child.leaves()
@@ -44,7 +44,7 @@ class Scope:
                 yield child
 
     def scopes(self) -> Any:
-        """Yield this scope and all below, parents first."""
+        """Yield this scope and all scopes below, parents first."""
         yield self
         for child in self.children:
             if isinstance(child, Scope):

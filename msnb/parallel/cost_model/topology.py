@@ -12,7 +12,7 @@ BETWEEN = 12.0  # cost of a byte between hosts relative to one inside a host, as
 
 
 def search_axes(devices: int) -> dict[str, tuple[str, ...]]:
-    """Return the axes of the search, each as a tuple of axes of the device mesh.
+    """Return the mesh axes that the search for strategies uses, each as a tuple of axes of the device mesh.
 
     With several hosts these are the hosts and the devices inside each. Otherwise there are two axes of similar size.
 
@@ -20,17 +20,17 @@ def search_axes(devices: int) -> dict[str, tuple[str, ...]]:
         devices (int): Number of devices.
     """
     names, hosts = named_mesh(devices).axis_names, _count_hosts(devices)
-    split = _count_leading_factors(devices, lambda size: size == hosts) if hosts > 1 else 0
+    split = _count_leading_primes_that_fit(devices, lambda size: size == hosts) if hosts > 1 else 0
     if split:
         axes = {"hosts": names[:split], "inside": names[split:]}
     else:
-        half = _count_leading_factors(devices, lambda size: size**2 <= devices)
+        half = _count_leading_primes_that_fit(devices, lambda size: size**2 <= devices)
         axes = {"outer": names[:half], "inner": names[half:]}
     return {axis: group for axis, group in axes.items() if group}
 
 
 def make_cost_model(names: dict[str, tuple[str, ...]], devices: int) -> MeshCostModel:
-    """Return the cost model of the axes.
+    """Return a cost model for the mesh axes of the search.
 
     Args:
         names (dict[str, tuple[str, ...]]): The axes, see `search_axes`.
@@ -58,7 +58,7 @@ def _count_hosts(devices: int) -> int:
     return number if processes.size % processes.local_size == 0 and devices % number == 0 and devices > number else 1
 
 
-def _count_leading_factors(devices, fits):
-    """Return how many leading prime factors of `devices` have the largest product that fits."""
+def _count_leading_primes_that_fit(devices, fits):
+    """Return the largest n for which `fits` accepts the product of the first n prime factors of `devices`."""
     primes = prime_factors(devices)
     return max((n for n in range(1, len(primes)) if fits(math.prod(primes[:n]))), default=0)

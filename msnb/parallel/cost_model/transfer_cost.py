@@ -44,24 +44,24 @@ class MeshCostModel:
         return 2 * self._ring_cost(axes, size)
 
     def _ring_cost(self, axes, size):
-        """Return the cost of an all-gather with a result of `size` bytes, or an all-to-all that exchanges them."""
-        return max((self.weights[a] for a in axes), default=0.0) * self._sent_share(axes) * size
+        """Return the cost of an all-gather whose result has `size` bytes, or of an all-to-all of `size` bytes."""
+        return max((self.weights[a] for a in axes), default=0.0) * self._fraction_sent(axes) * size
 
     def transfer_cost(self, before: Layout, after: Layout, size: float, shape: tuple[int, ...]) -> float:
-        """Return the weighted bytes that resharding a value sends.
+        """Return the cost of changing a value's layout: the bytes that each device sends, times the cost of a byte.
 
         Args:
-            before (Layout): Its layout.
+            before (Layout): Layout of the value.
             after (Layout): The requested layout.
-            size (float): Its bytes.
-            shape (tuple[int, ...]): Its shape; shards must be equal at each step.
+            size (float): Size of the value in bytes.
+            shape (tuple[int, ...]): Shape of the value; shards must be equal at each step.
         """
         if before == after:
             return 0.0
         return self._shortest_paths(before, shape)[after][0] * size
 
     def layout_path(self, before: Layout, after: Layout, shape: tuple[int, ...]) -> list[Layout]:
-        """Return the layouts on the path from `before` to `after`, without `before`."""
+        """Return the layouts on the cheapest path from `before` to `after`, without `before`."""
         path: list[Layout] = []
         predecessors, layout = self._shortest_paths(before, shape), after
         while layout is not None and layout != before:
@@ -72,15 +72,15 @@ class MeshCostModel:
     def transfer_steps(
         self, before: Layout, after: Layout, shape: tuple[int, ...]
     ) -> list[tuple[str, tuple[str, ...], float]]:
-        """Return (kind, axes, sent share of the value's bytes per device) of each step that sends between two
-        layouts.
+        """Return (kind, axes, share) of each communication step between two layouts. `share` is the number of bytes
+        that a device sends, divided by the size of the value.
         """
         transfers, layout = [], before
         for step in self.layout_path(before, after, shape):
             remaining = [a for axes in step for a in axes]
             gathered = tuple(a for axes in layout for a in axes if a not in remaining)
             if gathered:
-                transfers.append(("all-gather", gathered, self._sent_share(gathered) / self.count_shards(step)))
+                transfers.append(("all-gather", gathered, self._fraction_sent(gathered) / self.count_shards(step)))
             elif self.count_shards(step) == self.count_shards(layout):
                 positions = {a: k for k, axes in enumerate(layout) for a in axes}
                 moved = tuple(a for k, axes in enumerate(step) for a in axes if positions[a] != k)
@@ -88,11 +88,11 @@ class MeshCostModel:
                     moved = moved or tuple(a for one, two in zip(layout, step, strict=True) if one != two for a in one)
                     transfers.append(("collective-permute", moved, 1 / self.count_shards(layout)))
                 else:
-                    transfers.append(("all-to-all", moved, self._sent_share(moved) / self.count_shards(layout)))
+                    transfers.append(("all-to-all", moved, self._fraction_sent(moved) / self.count_shards(layout)))
             layout = step
         return transfers
 
-    def _sent_share(self, axes):
+    def _fraction_sent(self, axes):
         devices = math.prod(self.sizes[a] for a in axes)
         return (devices - 1) / devices
 
@@ -120,7 +120,7 @@ class MeshCostModel:
     def _neighbors(
         self, layout: Layout, shape: tuple[int, ...], layouts: list[Layout]
     ) -> Iterator[tuple[Layout, float]]:
-        """Iterate over (layout, cost per byte) of the layouts that are one step away."""
+        """Iterate over (layout, cost per byte) of the layouts that one step of communication can reach."""
         shards_per_axis, shards = self._shards_per_axis(layout), self.count_shards(layout)
         free = [a for a in self.sizes if not any(a in axes for axes in layout)]
         for index, axes in enumerate(layout):

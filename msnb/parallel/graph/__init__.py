@@ -1,1 +1,1 @@
-"""Reading a jaxpr or an HLO module: operator calls, flattened equations, statistics of collectives."""
+"""Read a jaxpr or an HLO module: operator calls, flattened equations, statistics of collectives."""

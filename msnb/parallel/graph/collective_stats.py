@@ -24,7 +24,7 @@ class Collective(NamedTuple):
     Attributes:
         kind (str): "all-reduce", "all-gather", "reduce-scatter", "all-to-all" or "collective-permute".
         devices (int): Number of devices in one group.
-        bytes (float): Bytes that each of them sends, in all runs.
+        bytes (float): Bytes that each device sends, in all runs.
         times (int): Number of runs.
     """
 
@@ -59,7 +59,8 @@ def collectives(hlo: str, devices: int) -> list[Collective]:
 
 
 def communication_of(root: Any, *args: Any) -> list[Collective]:
-    """Return the communication in the compiled GRAPH mode program of a Cell or function for these arguments.
+    """Return the communication operations in the GRAPH mode program that a Cell or function is compiled to for these
+    arguments.
 
     Args:
         root (Union[Cell, Callable]): The Cell or function; a train step shows the communication of training.
@@ -79,7 +80,7 @@ def communication_of(root: Any, *args: Any) -> list[Collective]:
 
 
 def total(operations: list[Collective]) -> dict[str, float]:
-    """Return the bytes that each device sends, by kind."""
+    """Return {kind of communication: number of bytes that each device sends}."""
     totals: dict[str, float] = defaultdict(float)
     for operation in operations:
         totals[operation.kind] += operation.bytes

@@ -1,4 +1,4 @@
-"""A traced graph as one list of JAX equations, with calls of operators and Cells inlined.
+"""Flatten a traced graph to one list of JAX equations, with calls of operators and Cells inlined.
 
 Loops and branches remain one equation each, and so do recomputed Cells.
 """
@@ -24,9 +24,9 @@ class Value:
     """A result of an equation, or an input of the graph.
 
     Attributes:
-        shape (tuple[int, ...]): Its shape.
-        bytes (int): Its size.
-        aval (jax.core.AbstractValue): Its JAX type.
+        shape (tuple[int, ...]): Shape of the value.
+        bytes (int): Size of the value in bytes.
+        aval (jax.core.AbstractValue): JAX type of the value.
     """
 
     __slots__ = ("aval", "bytes", "shape")
@@ -38,11 +38,11 @@ class Value:
 
 
 class Equation(NamedTuple):
-    """One equation.
+    """An equation of JAX: a primitive applied to inputs.
 
     Attributes:
         primitive (jax.extend.core.Primitive): The primitive.
-        params (dict): Its parameters.
+        params (dict): Parameters of the primitive.
         inputs (list): `Value`, or a constant of the graph: an array or a number.
         outputs (list[Value]): The results.
         source_info (SourceInfo): Source location and scope, including the inlined calls. Default: None, unknown.
@@ -61,11 +61,11 @@ class Equation(NamedTuple):
 
 
 class InlinedCall(NamedTuple):
-    """A call of the graph that was inlined.
+    """A call in the traced graph that was replaced by the equations of its body.
 
     Attributes:
-        inputs (list): Its arguments: `Value`, or a constant.
-        outputs (list): Its results.
+        inputs (list): Arguments of the call: `Value`, or a constant.
+        outputs (list): Results of the call.
         first (int): Index of its first equation.
         end (int): Index of the first equation after it.
     """

@@ -1,4 +1,4 @@
-"""Calls of operators in a graph, with the names that r1.1 gives them."""
+"""Find the calls of operators in a graph, with the names that r1.1 gives them."""
 
 import re
 from collections import Counter, defaultdict
@@ -19,10 +19,10 @@ _LIST_INDEX = re.compile(r"-CellList/\d+-")
 
 
 class OperatorCall(NamedTuple):
-    """A call of an operator in the program as written.
+    """A call of an operator that the user's program contains.
 
     Attributes:
-        name (str): Its name in r1.1, ``Default/network-Net/MatMul-op1``.
+        name (str): Name of the call in r1.1, ``Default/network-Net/MatMul-op1``.
         eqn (JaxprEqn): The call in the graph.
         forward (bool): True if a gradient is taken through it.
     """
@@ -33,12 +33,12 @@ class OperatorCall(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """The name without the number."""
+        """Scope of the call: its name without ``-op`` and the number."""
         return self.name.rpartition("-op")[0]
 
     @property
     def meaning(self) -> Any:
-        """The operator with its attributes and marks, see `core.names.Meaning`."""
+        """Operator and attributes of the call, see `core.jaxpr.op_names.OpInfo`."""
         return self.eqn.params["name"].meaning
 
     @property
@@ -48,8 +48,8 @@ class OperatorCall(NamedTuple):
 
 
 def iterate_equations(jaxpr: Any) -> Iterator[Any]:
-    """Iterate over the equations of a graph, with recomputed Cells inlined and their variables replaced by the graph's
-    own.
+    """Iterate over the equations of a graph. Recomputed Cells are inlined, and their variables are replaced by
+    variables of the graph.
     """
     replacements: dict[Any, Any] = {}
 
@@ -75,10 +75,10 @@ def operator_calls(jaxpr: Any) -> Iterator[OperatorCall]:
     numbers are those of r1.1: it visits operators from a result back to its inputs, depth first.
     """
     eqns = list(iterate_equations(jaxpr))
-    transforms_of = {index: _transforms_of_call(eqn) for index, eqn in enumerate(eqns)}
+    transforms_of = {index: _transforms_of_user_call(eqn) for index, eqn in enumerate(eqns)}
     transforms_of = {index: transforms for index, transforms in transforms_of.items() if transforms is not None}
     numbers = {}
-    for index in _visit_from_results(eqns, jaxpr.outvars):
+    for index in _iterate_back_from_results(eqns, jaxpr.outvars):
         if index in transforms_of:
             numbers[index] = len(numbers)
     for index in transforms_of:
@@ -94,7 +94,7 @@ def operator_calls(jaxpr: Any) -> Iterator[OperatorCall]:
 
 
 def network_calls(jaxpr: Any) -> list[OperatorCall]:
-    """Return the calls of a network as r1.1 counts them.
+    """Return the operator calls that r1.1 counts as a network's own.
 
     In a training step these are the calls that gradients are taken through, without the optimizer's. A call that is
     computed once by itself and once for a gradient counts once.
@@ -130,8 +130,10 @@ def count_operators(jaxpr: Any) -> int:
     return sum(calls_per_block.values()) + sum(count > 1 for count in readers.values())
 
 
-def _transforms_of_call(eqn):
-    """Return the transformations around a call that the program was written with, or None for any other equation."""
+def _transforms_of_user_call(eqn):
+    """Return the transformations around an operator call that the user's program contains, or None for any other
+    equation.
+    """
     if not isinstance(eqn.params.get("name"), GraphName):
         return None
     transforms = set(parse(str(eqn.source_info.name_stack))[1])
@@ -144,8 +146,8 @@ def is_identity(meaning: Any, shape: tuple[int, ...]) -> bool:
     return meaning.operator == "Reshape" and tuple(meaning.attributes.get("shape", ())) == tuple(shape)
 
 
-def _visit_from_results(eqns, results):
-    """Iterate over the indices of equations in the order in which a walk back from the results meets them."""
+def _iterate_back_from_results(eqns, results):
+    """Iterate over the indices of equations, depth first from the results back to the inputs."""
     producers = {var: index for index, eqn in enumerate(eqns) for var in eqn.outvars}
     visited, pending = set(), list(results)[::-1]
     while pending:

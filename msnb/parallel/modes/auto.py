@@ -38,11 +38,11 @@ SEARCHES = {"dynamic_programming": dynamic_programming, "recursive_programming":
 
 
 class Auto(SemiAuto):
-    """Partitioner of a program by a search; see `SemiAuto` for the arguments.
+    """Select the shardings of a program by a search; see `SemiAuto` for the arguments.
 
     Attributes:
-        problem (Problem): The search problem, after the first call of `places`.
-        choice (list[int]): The index of the selected choice for each of its nodes.
+        problem (Problem): The search problem; it is set by the first call of `places`.
+        choice (list[int]): Index of the selected choice for each node of `problem`.
     """
 
     problem: Problem
@@ -72,7 +72,7 @@ class Auto(SemiAuto):
         return self._solution
 
     def places(self, program: Any) -> ArrayShardings:
-        """Return the shardings of a traced program's arrays; see `core.spreading`."""
+        """Return the shardings of a traced program's arrays; see `Partitioner`."""
         mesh = device_mesh(self.devices)
         _, chosen, names = self._solve(program)
         if _settings.strategy_ckpt_save_file:
@@ -95,7 +95,7 @@ class Auto(SemiAuto):
         )
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """Return the strategies that the search selected for a program's operators; see `core.spreading`."""
+        """Return the strategies that the search selected for a program's operators; see `Partitioner`."""
         return {call.name: strategy for call, strategy in self._operator_strategies(program)}
 
     def _operator_strategies(self, program):
@@ -120,7 +120,7 @@ class Auto(SemiAuto):
 
     def layouts(self, program: Any) -> dict[str, Any]:
         """Return the layouts of Parameters and arguments that the search selected. Before the search, those that the
-        network's strategies imply. See `core.spreading`.
+        network's strategies imply. See `Partitioner`.
         """
         if self._solution is None:
             return super().layouts(program)
@@ -134,7 +134,7 @@ class Auto(SemiAuto):
         return layouts
 
     def operators(self, program: Any) -> int:
-        """Return the number of operators in a program as r1.1's search counts them; see `core.spreading`."""
+        """Return the number of operators in a program as r1.1's search counts them; see `Partitioner`."""
         return count_operators(program.jaxpr.jaxpr)
 
 
@@ -161,7 +161,7 @@ def clear_plan() -> None:
 
 
 def find_plan(devices: int, problem: Problem) -> tuple[Problem, list[int], dict[str, tuple[str, ...]]] | None:
-    """Return (problem, choice, device mesh axes for each of its axes) of the plan that fits a program, or None."""
+    """Return (problem, choice, device mesh axes for each search axis) of the plan that fits a program, or None."""
     for plan_problem, chosen in _plans:
         sizes = plan_problem.cost_model.sizes
         if math.prod(sizes.values()) == devices and _describe_graph(plan_problem) == _describe_graph(problem):
@@ -201,7 +201,7 @@ def written_outputs(program: Any) -> dict[int, int]:
 
 
 def _constrain_form(form, problem, choices, make_sharding, output_layouts):
-    """Return a form of the program with its equations constrained to `choices`."""
+    """Return `form`, a function that computes the program, with its equations constrained to `choices`."""
 
     def run(params, extra, arrays):
         leaves, tree = jax.tree.flatten((params, extra, arrays))
@@ -218,9 +218,10 @@ def _constrain_form(form, problem, choices, make_sharding, output_layouts):
 
 
 def _match_choices(searched, choices, graph):
-    """Return the choices for the inputs and equations of a form of a program, None for those that only the form has.
+    """Return the choice for each input and equation of `graph`, a variant of the searched program; None for those that
+    only the variant has.
 
-    A form adds equations for its extra outputs, such as the check of labels, between the program's own equations.
+    A variant adds equations for its extra outputs, such as the check of labels, between the program's own equations.
     """
     count, value_numbers = len(searched.inputs), {id(value): i for i, value in enumerate(searched.inputs)}
     output_numbers, equation_numbers = {}, defaultdict(deque)
@@ -239,7 +240,7 @@ def _match_choices(searched, choices, graph):
                 operand_numbers = [value_numbers[id(v)] for v in equation.inputs[1:] if id(v) in value_numbers]
                 value_numbers.update({id(v): max(operand_numbers) for v in equation.outputs if operand_numbers})
             continue
-        # the last candidate stays for equations that the form repeats
+        # the last candidate stays for equations that the variant repeats
         number = candidates.popleft() if len(candidates) > 1 else candidates[0]
         matched.append(choices[number])
         value_numbers.update({id(v): i for v, i in zip(equation.outputs, output_numbers[number], strict=True)})

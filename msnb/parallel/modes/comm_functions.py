@@ -29,7 +29,7 @@ class CommHandle:
     """Handle of a communication in progress.
 
     Args:
-        tensor (Tensor): Its result.
+        tensor (Tensor): Result of the communication.
     """
 
     def __init__(self, tensor: Tensor) -> None:

@@ -1,4 +1,5 @@
-"""DATA_PARALLEL and HYBRID_PARALLEL: each device runs the full program on its examples, as a MindSpore process does.
+"""DATA_PARALLEL and HYBRID_PARALLEL modes: each device runs the full program on its part of the examples, as a
+MindSpore process does.
 
 The program is traced with the batch of one device, so losses and BatchNorm statistics are those of that batch. Devices
 communicate only through communication operators, which `nn.DistributedGradReducer` applies to the gradients. Each
@@ -21,7 +22,7 @@ RANK = "rank"  # the axis of the mesh
 
 
 class Replicas:
-    """A program that each of several devices runs on its own data, with its own Parameters.
+    """Run a copy of a program on each device, with its own data and Parameters.
 
     Args:
         devices (int): Number of devices.
@@ -32,15 +33,15 @@ class Replicas:
         self.axes: list[tuple[str, int]] = [(RANK, devices)]
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
-        """Trace a call of a kernel, which one device runs on its own data; see `core.spreading`."""
+        """Trace a call of a kernel, which one device runs on its own data; see `Partitioner`."""
         return kernel.run(*arrays)
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
-        """Raise NotImplementedError: there are no stages; see `core.spreading`."""
+        """Raise NotImplementedError: there are no stages; see `Partitioner`."""
         raise NotImplementedError("A pipeline has stages in parallel_mode 'semi_auto_parallel'.")
 
     def hold(self, array: Any, _strategy: tuple[int, ...], _what: str) -> Any:
-        """Return the array unchanged: strategies are for other modes; see `core.spreading`."""
+        """Return the array unchanged: strategies are for other modes; see `Partitioner`."""
         log.once(
             "shard() of Cells and functions acts in the modes 'semi_auto_parallel' and 'auto_parallel'; here every "
             "device computes the whole program on its rows."
@@ -48,23 +49,23 @@ class Replicas:
         return array
 
     def layouts(self, _program: Any, /) -> dict[str, Any]:
-        """Return an empty dict: all Parameters are replicated; see `core.spreading`."""
+        """Return an empty dict: all Parameters are replicated; see `Partitioner`."""
         return {}
 
     def shards(self, _program: Any, /) -> dict[str, Any]:
-        """Return an empty dict: strategies are for other modes; see `core.spreading`."""
+        """Return an empty dict: strategies are for other modes; see `Partitioner`."""
         return {}
 
     def operators(self, _program: Any, /) -> int:
-        """Return 0: no strategies are searched; see `core.spreading`."""
+        """Return 0: no strategies are searched; see `Partitioner`."""
         return 0
 
 
 class DataParallel(Replicas):
-    """Partitioner that splits the batch axis of arguments over the devices of one process; see `Replicas`."""
+    """Split the batch axis of arguments over the devices of one process; see `Replicas`."""
 
     def within(self, value: Any) -> Any:
-        """Return the shape and type of one device's batch of an argument; see `core.spreading`."""
+        """Return the shape and type of one device's batch of an argument; see `Partitioner`."""
         shape = np.shape(value)
         if not shape:
             return value
@@ -76,7 +77,7 @@ class DataParallel(Replicas):
         return jax.ShapeDtypeStruct((shape[0] // self.devices, *shape[1:]), value.dtype)
 
     def places(self, program: Any) -> ArrayShardings:
-        """Return the shardings of a traced program's arrays; see `core.spreading`."""
+        """Return the shardings of a traced program's arrays; see `Partitioner`."""
         mesh = Mesh(np.array(first_devices(self.devices)), (RANK,), axis_types=(AxisType.Auto,))
         replicated = NamedSharding(mesh, PartitionSpec())
         specs = [PartitionSpec(RANK) if np.ndim(a) else PartitionSpec() for a in program._arguments]
@@ -90,7 +91,7 @@ class DataParallel(Replicas):
 
 
 def _shard_form(form, mesh, argument_specs, error_index):
-    """Return a function of global arrays that runs `form`, a graph of one device's arrays, on each device.
+    """Return a function of global arrays that runs `form`, a function of one device's arrays, on each device.
 
     Results of the devices are combined: a scalar becomes the mean, an array with more axes is concatenated along the
     first, and the error code at `error_index` is the maximum.

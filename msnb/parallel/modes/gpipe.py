@@ -1,4 +1,4 @@
-"""Pipeline of equal stages on separate devices, with the micro-batches of a batch in flight at once (GPipe).
+"""Run equal pipeline stages on separate devices, each on another micro-batch of a batch at the same time (GPipe).
 
 In each round every stage computes one micro-batch and sends the result to the next stage. With m micro-batches and s
 stages there are m + s - 1 rounds. Each stage idles in s - 1 of them: the bubble. If a stage has several devices, each
@@ -34,7 +34,7 @@ def run_pipeline(
 
     Args:
         stage (Callable): ``stage(arrays, key, part)`` returns an array of the shape and type of `part`.
-        params (Sequence): For each array that a stage takes, that of each stage.
+        params (Sequence): For each array in `arrays`, its values for all stages.
         keys (jax.Array): A random key for each micro-batch.
         parts (jax.Array): The micro-batches, stacked along the first axis.
         mesh (AbstractMesh): The devices.
@@ -101,7 +101,7 @@ def _stack_stages(arrays, mesh, axes):
 
 
 def bubble(stages: int, parts: int) -> float:
-    """Return the share of the rounds in which a stage idles.
+    """Return the fraction of the rounds in which a stage idles.
 
     Examples:
         >>> from msnb.parallel.modes.gpipe import bubble

@@ -1,4 +1,4 @@
-"""Strategies of a program, and the layouts of its Parameters and arguments, in the form of r1.1.
+"""Report the strategies of a program, and the layouts of its Parameters and arguments, in r1.1's form.
 
 A layout is ``(device matrix, tensor map, slice shape, 0, True, group)``. The tensor map has for each axis the device
 axis that shards it, counted from the last one, or -1. The group names the devices that have the same slice if a
@@ -26,12 +26,12 @@ class ShardedCall(NamedTuple):
     """A call in a graph that has a strategy.
 
     Attributes:
-        name (str): Its name in r1.1, ``Default/network-Net/MatMul-op1``.
-        strategy (tuple): For each input a tuple with a number for each axis.
+        name (str): Name of the call in r1.1, ``Default/network-Net/MatMul-op1``.
+        strategy (tuple): For each input a tuple of the number of shards along each axis.
         shardings (OpShardings): The shardings of its inputs and outputs.
-        inputs (list): Its inputs in the graph: variables, or literals.
+        inputs (list): Inputs of the call in the graph: variables, or literals.
         operator (str): Name of the operator.
-        settings (dict): Its attributes and marks.
+        settings (dict): Attributes of the operator, and settings such as those of `add_prim_attr`.
     """
 
     name: str
@@ -97,8 +97,8 @@ def collect_layouts(program: Any, devices: int, divided: bool = False) -> dict[s
             layout = _layout_of_letters(
                 call, call.shardings.input_letters[index], np.shape(call.inputs[index].aval), devices
             )
-            layouts.setdefault(kind[1], _add_group(layout, devices) if kind[1] in written else layout)
-    for number, layout in _sensitivity_layouts(program, devices):
+            layouts.setdefault(kind[1], _add_replica_group(layout, devices) if kind[1] in written else layout)
+    for number, layout in _layouts_of_constrained_inputs(program, devices):
         layouts.setdefault(program.inputs[number][1], layout)
     for kind in program.inputs:
         owner = next((name for name in layouts if kind[1].endswith(f".{name}")), None)
@@ -138,8 +138,8 @@ def layout_of_shards(shard_counts: list[int], shape: tuple[int, ...], devices: i
     )
 
 
-def _add_group(layout, devices):
-    """Return `layout` with the group of devices that have one slice, if the slice's first axis can be split among
+def _add_replica_group(layout, devices):
+    """Add to `layout` the group of devices that have the same slice, if the first axis of the slice can be split among
     them.
     """
     _, tensor_map, slice_shape = layout[:3]
@@ -151,8 +151,8 @@ def _add_group(layout, devices):
     )
 
 
-def _sensitivity_layouts(program, devices):
-    """Iterate over (input index, layout) for the inputs that are constrained to the sharding of a call's output."""
+def _layouts_of_constrained_inputs(program, devices):
+    """Iterate over (input index, layout) for the inputs that must be sharded like a call's output."""
     jaxpr = program.jaxpr.jaxpr
     numbers = {v: i for i, v in enumerate(jaxpr.invars) if program.inputs[i][0] not in ("param", "random")}
     constrained = {}

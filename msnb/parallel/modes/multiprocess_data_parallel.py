@@ -1,5 +1,5 @@
-"""DATA_PARALLEL and HYBRID_PARALLEL in several processes, each with its own examples, Parameters and loss, as
-MindSpore's.
+"""DATA_PARALLEL and HYBRID_PARALLEL modes in several processes. As in MindSpore, each process has its own examples,
+Parameters and loss.
 
 Every process runs the program on its own data, and waits for the others only in communication operators. Arrays stay on
 the process's own device before and after a call, so all other code works as in a single process. A program without
@@ -22,18 +22,18 @@ from msnb.parallel.modes.data_parallel import RANK, Replicas
 
 
 class Processes(Replicas):
-    """Partitioner of a program over the connected processes."""
+    """Define how each connected process runs a program on its own examples."""
 
     def __init__(self) -> None:
         super().__init__(world_size())
 
     def within(self, value: Any) -> Any:
-        """Return the argument unchanged: it is this process's batch; see `core.spreading`."""
+        """Return the argument unchanged: it is this process's batch; see `Partitioner`."""
         return value
 
     def places(self, program: Any) -> ArrayShardings | None:
         """Return the shardings of a traced program's arrays, which each process stores for itself; see
-        `core.spreading`.
+        `Partitioner`.
         """
         groups = communication_groups(program.jaxpr.jaxpr)
         if not groups:
@@ -52,7 +52,7 @@ class Processes(Replicas):
 
 
 class PerProcessCall:
-    """A call that all processes make together, in which each passes and receives arrays of its own device.
+    """Call a compiled program in all processes together. Each process passes and receives arrays on its own device.
 
     Args:
         call (Callable): The `jax.jit` function of arrays on the devices of all processes.
@@ -127,7 +127,7 @@ def _axis_names(params):
 
 
 def _shard_form(form, mesh, error_index, groups):
-    """Return `form`, a graph of one process's arrays, as a function that all processes run.
+    """Return a function that all processes run, from `form`, a function of one process's arrays.
 
     An error code in one process becomes the error code of all processes that it communicates with.
     """
@@ -152,7 +152,7 @@ def _shard_form(form, mesh, error_index, groups):
 
 
 def run_in_all_processes(fn: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return `fn` as a function that every process of its groups calls with its own arrays, or None in a single
+    """Return `fn` as a function that each process of a group calls with its own arrays. Return None in a single
     process.
 
     Outside a graph each communication operator is such a call.
@@ -190,7 +190,7 @@ def local_shard(value: jax.Array) -> jax.Array:
 
 
 def broadcast(parameters: Iterable[Any]) -> None:
-    """Assign the Parameters of process 0 to those of all other processes."""
+    """Assign the values of process 0 to the Parameters of all other processes."""
     if world_size() == 1:
         return
     parameters = list(parameters)

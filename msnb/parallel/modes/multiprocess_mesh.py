@@ -24,7 +24,7 @@ from msnb.parallel.modes.multiprocess_data_parallel import broadcast_arrays
 
 
 def extend_to_processes(places: ArrayShardings, program: Any, mesh: Mesh, full_batch: bool) -> ArrayShardings:
-    """Return the shardings of a program in one of several processes, from its shardings in a single process."""
+    """Convert the shardings of a program in a single process to its shardings in one of several processes."""
     batch_sharded = PartitionSpec(mesh.axis_names)
     arguments = places.rest[program.random :]
     if not full_batch:
@@ -57,7 +57,7 @@ def _check_batch_sizes(shapes, devices):
 
 
 class GlobalMeshCall:
-    """A call that all processes make together, with Parameters on the devices of all processes.
+    """Call a compiled program in all processes together, with Parameters on the devices of all processes.
 
     Args:
         call (Callable): The `jax.jit` function of arrays on the devices of all processes.
@@ -75,7 +75,9 @@ class GlobalMeshCall:
     def __call__(self, written: list[Any], read: list[Any], *rest: Any) -> tuple[list[Any], tuple[Any, ...]]:
         batch_sizes = set() if self._full_batch else {np.shape(a)[0] for a in rest[self._random :] if np.ndim(a)}
         new, outs = self.call(written, read, *map(self._globalize_argument, range(len(rest)), rest, self._places.rest))
-        return new, tuple([self._local_result(i, out.addressable_data(0), batch_sizes) for i, out in enumerate(outs)])
+        return new, tuple(
+            [self._extract_local_result(i, out.addressable_data(0), batch_sizes) for i, out in enumerate(outs)]
+        )
 
     def _globalize_argument(self, index, value, sharding):
         """Return an argument as one array of all processes."""
@@ -85,8 +87,10 @@ class GlobalMeshCall:
             return _concatenate_batches(value, sharding)
         return shard_full_value(value, sharding)
 
-    def _local_result(self, index, value, batch_sizes):
-        """Return this process's examples of a result whose batch is that of all processes; any other result in full."""
+    def _extract_local_result(self, index, value, batch_sizes):
+        """Return a result in this process: the rows of its own examples if the result has a batch axis, else the full
+        result.
+        """
         batch_size = value.shape[0] // world_size() if value.ndim and index < self._results else None
         if batch_size not in batch_sizes or batch_size * world_size() != value.shape[0]:
             return value
@@ -133,7 +137,7 @@ def _concatenate_batches(value, sharding):
 
 
 def shard_from_first(arrays: list[jax.Array], shardings: list[NamedSharding]) -> list[jax.Array]:
-    """Return arrays on the devices of all processes. Of an array that each process has, the one of process 0 is
+    """Return arrays sharded over the devices of all processes. If each process has an array, the one of process 0 is
     used.
     """
     results: list[Any] = list(arrays)
@@ -146,8 +150,8 @@ def shard_from_first(arrays: list[jax.Array], shardings: list[NamedSharding]) ->
 
 
 def whole(tensor: Tensor) -> Tensor:
-    """Return a Tensor with all values of one that is sharded over the devices of several processes. All of them call
-    it.
+    """Gather a Tensor that is sharded over several processes, and return it with all values. All processes have to
+    call this function.
 
     Args:
         tensor (Tensor): A Tensor or Parameter, for example of a network after a step in "semi_auto_parallel" mode.

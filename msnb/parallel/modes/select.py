@@ -1,4 +1,4 @@
-"""Selects the partitioner of a program from the settings of ``context.set_auto_parallel_context``."""
+"""Select the partitioner of a program from the settings of ``context.set_auto_parallel_context``."""
 
 from collections.abc import Hashable
 
@@ -107,7 +107,9 @@ def _create_mesh_partitioner(mode, number):
 
 
 def _ranks_with_this_process(group):
-    """Return the ranks of a group. Raise RuntimeError if there is no such group, or this process is not in it."""
+    """Return the ranks of the processes in `group`. Raise RuntimeError if there is no such group, or this process is
+    not in it.
+    """
     try:
         ranks = ranks_of(group)
     except ValueError as error:
@@ -120,13 +122,11 @@ def _ranks_with_this_process(group):
 def _count_processes(group):
     if world_size() == 1:
         return 1
-    return len(_own_ranks(group) if isinstance(group, partitioner.Groups) else _ranks_with_this_process(group))
+    return len(_ranks_of_own_group(group) if isinstance(group, partitioner.Groups) else _ranks_with_this_process(group))
 
 
-def _own_ranks(group):
-    """Return the ranks of the group in `group` that this process belongs to, or of the first group in a single
-    process.
-    """
+def _ranks_of_own_group(group):
+    """Return the ranks of this process's group among the groups `group`; in a single process, of the first group."""
     candidates = [ranks for ranks in group.ranks if world_size() == 1 or world_rank() in ranks]
     if not candidates:
         raise RuntimeError(f"This process is {world_rank()}, which is in none of the {group}.")
@@ -134,10 +134,10 @@ def _own_ranks(group):
 
 
 def _device_group(axis, group):
-    """Return the devices of a group, see `core.spreading.Provider`."""
+    """Return the devices of a group, see `core.sharding.partitioner.Provider`."""
     has_explicit_ranks = isinstance(group, partitioner.Groups)
     ranks, has_processes = (
-        _own_ranks(group) if has_explicit_ranks else _ranks_with_this_process(group),
+        _ranks_of_own_group(group) if has_explicit_ranks else _ranks_with_this_process(group),
         world_size() > 1,
     )
     if len(ranks) == 1 and (has_processes or not is_world(group)):

@@ -30,7 +30,7 @@ from msnb.parallel.sharding.strategy_file import StrategyFile
 
 
 class SemiAuto:
-    """Partitioner of a program by the strategies of its operators.
+    """Shard a program by the strategies of its operators.
 
     Args:
         devices (int): Number of devices.
@@ -55,14 +55,14 @@ class SemiAuto:
         self.strategy_file: StrategyFile | None = StrategyFile(file) if file else None
 
     def within(self, value: Any) -> Any:
-        """Return the argument with the batch of all processes where each passes its own; see `core.spreading`."""
+        """Return the argument with the batch of all processes where each passes its own; see `Partitioner`."""
         shape = np.shape(value)
         if world_size() == 1 or self.full_batch or not shape:
             return value
         return jax.ShapeDtypeStruct((shape[0] * world_size(), *shape[1:]), value.dtype)
 
     def run(self, kernel: Any, arrays: Sequence[Any]) -> Any:
-        """Trace a call of a kernel with the sharding constraints of its strategy; see `core.spreading`."""
+        """Trace a call of a kernel with the sharding constraints of its strategy; see `Partitioner`."""
         if self.strategy_file is None:
             return self._run_sharded(kernel, arrays)
         out = self._run_sharded(self.strategy_file.apply(kernel, arrays), arrays)
@@ -105,18 +105,18 @@ class SemiAuto:
         ]
 
     def pipelined(self, stage: Callable[..., Any], arrays: Sequence[Any], keys: Any, parts: Any) -> Any:
-        """Return the result of all stages for each micro-batch; see `core.spreading`."""
+        """Return the result of all stages for each micro-batch; see `Partitioner`."""
         self._has_stages = True
         mesh = named_mesh(self.devices)
         (axes,) = take_axes(mesh, (self.stages,))
         return gpipe.run_pipeline(stage, arrays, keys, parts, mesh, axes)
 
     def hold(self, array: Any, strategy: tuple[int, ...], what: str) -> Any:
-        """Constrain a traced array to its own strategy; see `core.spreading`."""
+        """Constrain a traced array to its own strategy; see `Partitioner`."""
         return _constrain_array(array, sharding_of_array(np.shape(array), strategy, self.devices, what))
 
     def places(self, program: Any) -> ArrayShardings:
-        """Return the shardings of a traced program's arrays; see `core.spreading`."""
+        """Return the shardings of a traced program's arrays; see `Partitioner`."""
         layout_report.check_parameters(program, self.devices)
         if self.stages > 1 and program.written and not self._has_stages:
             log.once(
@@ -129,11 +129,13 @@ class SemiAuto:
         specs, optimizer_states = input_specs(program.jaxpr.jaxpr), _shardable_states(program)
         replicated = NamedSharding(mesh, PartitionSpec())
         by_param, rest, argument_shardings = {}, [], self._dataset_shardings(program, mesh)
-        for var, kind, param in zip(program.jaxpr.jaxpr.invars, program.inputs, _pad_params(program), strict=True):
+        for var, kind, param in zip(
+            program.jaxpr.jaxpr.invars, program.inputs, _parameter_of_each_input(program), strict=True
+        ):
             spec = specs.get(var)
             if param is not None:
                 if self.optimizer and var in optimizer_states:
-                    spec = _shard_further(mesh, spec, var.aval.shape)
+                    spec = _shard_first_axis_further(mesh, spec, var.aval.shape)
                 by_param[id(param)] = replicated if spec is None else NamedSharding(mesh, spec)
             elif kind[0] == "random":
                 rest.append(replicated)
@@ -157,16 +159,16 @@ class SemiAuto:
         )
 
     def layouts(self, program: Any) -> dict[str, Any]:
-        """Return the layouts of Parameters and arguments; see `core.spreading`."""
+        """Return the layouts of Parameters and arguments; see `Partitioner`."""
         layout_report.check_parameters(program, self.devices)
         return layout_report.collect_layouts(program, self.devices, self.optimizer)
 
     def shards(self, program: Any) -> dict[str, Any]:
-        """Return the strategies of a program's operators; see `core.spreading`."""
+        """Return the strategies of a program's operators; see `Partitioner`."""
         return layout_report.collect_strategies(program, self.devices)
 
     def operators(self, _program: Any) -> int:
-        """Return 0: no strategies are searched; see `core.spreading`."""
+        """Return 0: no strategies are searched; see `Partitioner`."""
         return 0
 
     def _dataset_shardings(self, program, mesh):
@@ -188,7 +190,9 @@ class SemiAuto:
         return [NamedSharding(mesh, sharding.spec) for sharding in shardings]
 
     def _argument_spec(self, mesh, shape, spec):
-        """Return the spec of an argument: the one of its first reader, otherwise its batch axis is sharded."""
+        """Return the spec of an argument: the spec that its first reader requires, otherwise one that shards the batch
+        axis.
+        """
         if spec is not None:
             return spec
         return PartitionSpec(mesh.axis_names) if shape and shape[0] % self.devices == 0 else PartitionSpec()
@@ -201,7 +205,7 @@ def _shardable_states(program):
     return {var for var, param in inputs if param.name in states and states[param.name].parallel_optimizer}
 
 
-def _shard_further(mesh, spec, shape):
+def _shard_first_axis_further(mesh, spec, shape):
     """Return a spec whose first axis is also sharded by unused mesh axes, as far as shards are equal."""
     axes = [() if a is None else a if isinstance(a, tuple) else (a,) for a in (spec or ())]
     axes += [()] * (len(shape) - len(axes))
@@ -213,7 +217,7 @@ def _shard_further(mesh, spec, shape):
     return PartitionSpec(*(a or None for a in axes))
 
 
-def _pad_params(program):
+def _parameter_of_each_input(program):
     return [*program.params, *[None] * (len(program.inputs) - len(program.params))]
 
 
@@ -222,7 +226,7 @@ def _constrain_array(array, sharding):
 
 
 def input_specs(jaxpr: Any) -> dict[Var, PartitionSpec]:
-    """Return the specs of a graph's inputs, as their first reader with a strategy constrains them.
+    """Return the spec of each input of a graph, as required by the first operator with a strategy that reads it.
 
     An optimizer state has the spec of its Parameter. Inputs without a spec are left out.
 

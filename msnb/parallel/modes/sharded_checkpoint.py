@@ -1,4 +1,5 @@
-"""Checkpoints in which each process writes the shards of its own devices, and reads those it needs, through orbax.
+"""Save and load checkpoints in parts: each process writes the shards of its own devices, and reads those it needs,
+through orbax.
 
 A folder contains full Parameters, independent of the process that wrote each shard. A program with any number of
 processes and devices can continue from it. The folder gets its final name when it is complete.
@@ -52,10 +53,11 @@ def save_sharded(net: "Cell", folder: str | os.PathLike[str]) -> None:
 
 
 def load_sharded(folder: str | os.PathLike[str], net: "Cell") -> list[str]:
-    """Load the Parameters of a network from such a folder. Each process reads the shards that its devices need.
+    """Load the Parameters of a network from a folder of `save_sharded`. Each process reads the shards that its devices
+    need.
 
     Args:
-        folder (str): A folder of `save_sharded`, from a program with any number of processes and devices.
+        folder (str): The folder. The program that wrote it may have had any number of processes and devices.
         net (Cell): The network. Names and shapes of its Parameters identify the values.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Common subexpressions of a graph: results that are computed from equal operands, which XLA stores once."""
+"""Find common subexpressions of a graph: results that are computed from equal operands, which XLA stores once."""
 
 import itertools
 from typing import Any
@@ -8,29 +8,29 @@ from msnb.parallel.graph.flatten_jaxpr import Equation, FlatGraph, Value, flatte
 
 
 def first_equal_results(equation: Equation) -> list[int]:
-    """Return for each result of an equation with a nested graph the index of the first equal result.
+    """Return, for each result of a loop or `shard_map`, the index of the first result that has the same value.
 
     Args:
         equation (Equation): A loop or a `shard_map`.
     """
     if equation.primitive.name == "scan":
         return _first_equal_in_loop(equation)
-    return _first_indices(_number_results(flatten_body(equation)))
+    return _first_index_of_equal(_number_results(flatten_body(equation)))
 
 
 def _first_equal_in_loop(equation):
     # A carried value differs from round to round, so it is never equal to another result.
     carried = scan_counts(equation)[1]
     numbers = _number_results(flatten_body(equation))
-    return [*range(carried), *(carried + index for index in _first_indices(numbers[carried:]))]
+    return [*range(carried), *(carried + index for index in _first_index_of_equal(numbers[carried:]))]
 
 
-def _first_indices(numbers: list[Any]) -> list[int]:
+def _first_index_of_equal(numbers: list[Any]) -> list[int]:
     return [numbers.index(number) for number in numbers]
 
 
 def _number_results(graph: FlatGraph) -> list[Any]:
-    """Return a number for each result of a graph; results of equal expressions have the same number."""
+    """Number the results of a graph; results of equal expressions get the same number."""
     fresh = itertools.count()
     numbers: dict[int, int] = {id(value): next(fresh) for value in graph.inputs}
     number_of: dict[Any, int] = {}

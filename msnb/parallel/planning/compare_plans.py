@@ -1,4 +1,4 @@
-"""`plan`: compare several ways to shard a program over devices that are not available."""
+"""`plan`: compare ways to shard a program over devices that are not available."""
 
 import functools
 import math
@@ -40,7 +40,7 @@ class Plans(Sequence[Plan]):
         notes (list[str]): Notes about all plans, such as a batch that the devices do not divide.
         rows (int), items (int), unit (str): Examples of a batch, and the number of its items: "tokens" if the first
             argument is a matrix of integers, else "samples", which are the examples; 0 without a batch.
-        ideal (float): Seconds of a step's products on one device that reaches its peak.
+        ideal (float): Seconds of a step's matrix products and convolutions on one device at its peak.
     """
 
     def __init__(self, program: Any, mesh: dict[str, int], hardware: Hardware, memory: float, settings: dict[str, Any]):
@@ -63,7 +63,7 @@ class Plans(Sequence[Plan]):
     def search(
         self, problem: Problem, memory: float | None, seconds: float | None = None, work: float = 1.0
     ) -> list[int]:
-        """Return the choices of least cost.
+        """Return the index of the choice for each node with which the total cost is lowest.
 
         Sending, arithmetic and writing cost their time on the hardware. The time of arithmetic and writing is
         multiplied by `work`.
@@ -76,14 +76,14 @@ class Plans(Sequence[Plan]):
         return estimate.step_time(problem, chosen, self.hardware, self.efficiency, loop_times)
 
     def add(self, name: str, strategy: tuple[Problem, list[int]], pipeline: Pipeline | None = None) -> Plan:
-        """Add a plan."""
+        """Add a plan for a strategy, named `name`."""
         added = Plan(name, self, *strategy, pipeline)
         self._plans.append(added)
         self._plans.sort(key=lambda plan: (not plan.fits, plan.time.step if plan.fits else plan.memory))
         return added
 
     def check(self, plan: Plan) -> Compiled:
-        """Compile a plan with XLA in another process. The tables show the figures from then on."""
+        """Compile a plan with XLA in another process. The tables then show XLA's memory and communication."""
         plan.compiled = compile_strategy(
             plan._problem, plan._chosen, self.returned if plan.pipeline is None else plan.pipeline.returned
         )
@@ -179,7 +179,7 @@ def plan(
 
     Args:
         root (Union[Cell, Callable]): The program, such as `nn.TrainOneStepCell` to plan a training.
-        batch (Union[Tensor, tuple]): Its arguments for all devices together; only shapes and dtypes matter.
+        batch (Union[Tensor, tuple]): Arguments of the program for all devices together; only shapes and dtypes matter.
         devices (int): Number of devices, at least two. Default: 64.
         mesh (Union[Sequence, Mapping]): Devices along each axis, with names or without, the innermost last.
             Default: None, hosts, and the devices inside each.

@@ -1,4 +1,4 @@
-"""Predicted costs of a solution on given hardware: communication, operations and step time."""
+"""Predict the costs of a solution on given hardware: communication, operations and step time."""
 
 import math
 from collections import defaultdict
@@ -11,10 +11,10 @@ from msnb.parallel.search.choice_problem import Choice, Edge, Problem, holds_gra
 
 
 class Sent(NamedTuple):
-    """One predicted communication operation.
+    """A predicted communication operation of a step.
 
     Attributes:
-        kind (str): As in `msnb.parallel.graph.collective_stats.KINDS`.
+        kind (str): Kind of communication, one of `msnb.parallel.graph.collective_stats.KINDS`.
         axes (tuple[str, ...]): Mesh axes of the participating devices.
         bytes (float): Bytes that each device sends.
         node (int): The node that computes the value.
@@ -27,7 +27,7 @@ class Sent(NamedTuple):
 
 
 class Time(NamedTuple):
-    """Seconds of a step.
+    """Predicted times of a step, in seconds.
 
     Attributes:
         step (float): Duration of the step.
@@ -47,12 +47,12 @@ def communication(problem: Problem, chosen: list[int]) -> list[Sent]:
     cost_model = problem.cost_model
     operations, resharded = [], set()
     for number, choice in enumerate(_selected_choices(problem, chosen)):
-        operations += _all_reduces(cost_model, choice, number)
+        operations += _predict_all_reduces(cost_model, choice, number)
     for edge in problem.edges:
         layouts = _changed_layouts(problem, chosen, edge)
         if layouts is not None and (edge.source, layouts[1]) not in resharded:
             resharded.add((edge.source, layouts[1]))
-            operations += _resharding_steps(problem, edge, layouts)
+            operations += _predict_resharding(problem, edge, layouts)
     return operations
 
 
@@ -60,7 +60,7 @@ def _selected_choices(problem: Problem, chosen: list[int]) -> list[Choice]:
     return [node[k] for node, k in zip(problem.nodes, chosen, strict=True)]
 
 
-def _all_reduces(cost_model, choice, number):
+def _predict_all_reduces(cost_model, choice, number):
     operations = []
     for axes, size in choice.sums:
         count = math.prod(cost_model.sizes[a] for a in axes)
@@ -69,25 +69,25 @@ def _all_reduces(cost_model, choice, number):
 
 
 def _changed_layouts(problem: Problem, chosen: list[int], edge: Edge) -> tuple[Layout, Layout] | None:
-    """Return (layout at the source, layout at the target) of an edge, or None if they are equal."""
+    """Return (layout at the source, layout at the target) of an edge whose value is resharded, otherwise None."""
     source, target = edge.source[0], edge.target[0]
     pair = problem.layouts(edge, problem.nodes[source][chosen[source]], problem.nodes[target][chosen[target]])
     return None if pair[0] == pair[1] else pair
 
 
-def _resharding_steps(problem, edge, layouts):
+def _predict_resharding(problem, edge, layouts):
     shape = problem.values[edge.source[0]][edge.source[1]].shape
     steps = problem.cost_model.transfer_steps(*layouts, shape)
     return [Sent(kind, axes, share * edge.bytes, edge.source[0]) for kind, axes, share in steps]
 
 
 def operations(problem: Problem, chosen: list[int]) -> float:
-    """Return the arithmetic operations of each device."""
+    """Return the number of arithmetic operations that each device computes."""
     return sum(choice.operations for choice in _selected_choices(problem, chosen))
 
 
 def least_time(problem: Problem, hardware: Hardware) -> float:
-    """Return the seconds of a program's products on one device at its peak."""
+    """Return the time in seconds that a program's matrix products and convolutions take on one device at its peak."""
     first, seconds = len(problem.graph.inputs), 0.0
     for node, equation in zip(problem.nodes[first:], problem.graph.equations, strict=False):
         if is_product(equation) or holds_graph(equation):
@@ -103,14 +103,15 @@ def step_time(
     efficiency: float,
     loop_times: Mapping[int, tuple[float, float]] | None = None,
 ) -> Time:
-    """Return the duration of a step. A device computes the equations in order while its links send available values.
+    """Return the predicted time of a step. A device computes the equations in order, while its links send values that
+    are available.
 
     An equation waits only for its operands, so that gradients are summed while others are still computed. A value that
     becomes available while the links are busy is sent without additional latency, like fused all-reduces.
 
     Args:
-        problem (Problem): The choices.
-        chosen (list[int]): One for each node.
+        problem (Problem): The search problem.
+        chosen (list[int]): Index of the selected choice for each node.
         hardware (Hardware): The hardware.
         efficiency (float): Share of the peak that products reach.
         loop_times (Mapping): {node: (seconds of computation, seconds of communication)} of nodes that alternate between
@@ -127,7 +128,7 @@ def step_time(
             return ready[edge.source[0]]
         key = edge.source, layouts[1]
         if key not in arrived:
-            arrived[key] = links.send(_resharding_steps(problem, edge, layouts), ready[edge.source[0]])
+            arrived[key] = links.send(_predict_resharding(problem, edge, layouts), ready[edge.source[0]])
         return arrived[key]
 
     clock = computing = loop_sending = 0.0
@@ -142,7 +143,7 @@ def step_time(
             clock = max([clock, *map(arrival_time, incoming[number])]) + seconds + send_seconds
             loop_sending += send_seconds
             computing += seconds
-            ready[number] = links.send(_all_reduces(problem.cost_model, choice, number), clock)
+            ready[number] = links.send(_predict_all_reduces(problem.cost_model, choice, number), clock)
     end = max([clock, *ready, *map(arrival_time, incoming[len(problem.nodes)])])
     return Time(end, computing, links.busy + loop_sending)
 
@@ -155,7 +156,7 @@ class _Links:
         self._free = self.busy = 0.0
 
     def send(self, operations: list[Sent], ready: float) -> float:
-        """Return the arrival time of values that are available at `ready`."""
+        """Return the time at which values arrive that are available at `ready`."""
         for operation in operations:
             seconds = operation.bytes * max(self._weights[a] for a in operation.axes) / self._hardware.inside
             if ready >= self._free:

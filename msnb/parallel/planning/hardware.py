@@ -11,7 +11,7 @@ from msnb.core.errors.messages import describe
 
 
 class Hardware(NamedTuple):
-    """One kind of machine.
+    """Speed and memory of one kind of machine.
 
     Attributes:
         name (str): Name of the machine.

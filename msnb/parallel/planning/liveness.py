@@ -53,15 +53,15 @@ def peak_bytes(problem: Problem, chosen: list[int]) -> float:
     values.
 
     Args:
-        problem (Problem): The choices.
-        chosen (list[int]): One for each node.
+        problem (Problem): The search problem.
+        chosen (list[int]): Index of the selected choice for each node.
     """
     step = _MemoryTimeline(problem, chosen)
     return step.input_bytes + step.compute_peak()
 
 
 class _MemoryTimeline:
-    """Changes of the live bytes along the equations of a step."""
+    """Changes of the number of live bytes at each equation of a step."""
 
     def __init__(self, problem: Problem, chosen: list[int]) -> None:
         self._problem, self._cost_model = problem, problem.cost_model
@@ -105,7 +105,9 @@ class _MemoryTimeline:
                 self._add_live_range(size / self._cost_model.count_shards(target_layout), first, reader)
             if target_layout == layout:
                 same_layout_reads.append(end)
-            elif not is_broadcast and not (self._is_finer(layout, target_layout) and self._is_elementwise(reader)):
+            elif not is_broadcast and not (
+                self._shards_no_more_than(layout, target_layout) and self._is_elementwise(reader)
+            ):
                 resharded_reads[target_layout].append((reader, end))
         self._last[source] = max(same_layout_reads)
         for target_layout, ends in resharded_reads.items():
@@ -117,11 +119,11 @@ class _MemoryTimeline:
                 size / self._cost_model.count_shards(layout), self._first_live(number, index), self._last[source]
             )
         if is_broadcast and not any(self._problem.graph.equations[number - self._first].shapes):
-            self._add_zeros(source, size)
+            self._add_accumulator(source, size)
 
-    def _add_zeros(self, source: tuple[int, int], size: int) -> None:
-        """Add a broadcast constant that an equation accumulates into: it is live from the beginning up to that
-        equation.
+    def _add_accumulator(self, source: tuple[int, int], size: int) -> None:
+        """Add an array of zeros into which an equation accumulates: it is live from the beginning of the step up to
+        that equation.
         """
         for edge in self._reads[source]:
             reader = self._end if edge.target[1] is None else edge.target[0]
@@ -131,7 +133,9 @@ class _MemoryTimeline:
                 self._change[reader] -= size / self._cost_model.count_shards(target_layout)
 
     def _first_live(self, number: int, index: int) -> int:
-        """Return the equation from which a result is live. Stacked results of a loop begin as zeros."""
+        """Return the index of the equation from which a result is live. Stacked results of a loop are live from the
+        start of the step, because they begin as zeros.
+        """
         if self._names[number] == "scan":
             equation = self._problem.graph.equations[number - self._first]
             return self._first if index >= scan_counts(equation)[1] else number
@@ -142,11 +146,11 @@ class _MemoryTimeline:
         return self._names[number] in _NESTED
 
     def _first_equal(self, number: int) -> list[int]:
-        """Return for each result of a nested node the index of the first equal result."""
+        """Return, for each result of a loop or `shard_map`, the index of the first result with the same value."""
         return self._memoize("same", number, first_equal_results)
 
     def _round_bytes(self, number: int) -> float:
-        """Return the live bytes in a round of a loop, without its operands and results."""
+        """Return the peak of live bytes inside one round of a loop, without the loop's operands and results."""
         all_operations = max(choice.operations for choice in self._problem.nodes[number])
         share = self._choices[number].operations / all_operations if all_operations else 1.0
         return share * self._memoize("inside", number, _compute_body_peak)
@@ -157,7 +161,7 @@ class _MemoryTimeline:
             memo[name, number] = compute(self._problem.graph.equations[number - self._first])
         return memo[name, number]
 
-    def _is_finer(self, layout, target_layout):
+    def _shards_no_more_than(self, layout, target_layout):
         return all(set(a) <= set(b) for a, b in zip(layout, target_layout, strict=True))
 
     def _is_elementwise(self, number):
@@ -169,7 +173,9 @@ class _MemoryTimeline:
         return number < self._end and f"{self._names[number]}_".startswith("conv_")
 
     def _add_live_range(self, size: float, first: int, last: int) -> None:
-        """Add `size` bytes that are live from one equation to another. An element-wise reader reuses the buffer."""
+        """Add `size` bytes that are live from equation `first` to equation `last`. An element-wise reader reuses the
+        buffer.
+        """
         self._change[first] += size
         self._change[last if last > first and self._is_elementwise(last) else last + 1] -= size
 

@@ -1,4 +1,5 @@
-"""Pipeline plans: a step with equal blocks as stages, traced as it would run, and its predicted costs.
+"""Plans with pipeline stages: equal blocks of a network become stages, the step is traced as it would run, and its
+costs are predicted.
 
 The mesh has an axis for the stages and one for the devices of each stage, which share the batch axis of each
 micro-batch. The stages are one equation in the forward pass and one in the backward pass. Each is a loop, whose rounds
@@ -31,16 +32,16 @@ _PARTS_PER_STAGE = 4  # micro-batches per stage: each stage idles in less than a
 
 
 class Pipeline(NamedTuple):
-    """A step in stages.
+    """A training step divided into pipeline stages.
 
     Attributes:
         stages (int): Number of stages.
         parts (int): Number of micro-batches.
         program (Program): The step as it would run.
         returned (dict[int, int]): {output: input} of the Parameters that it writes.
-        problem (Problem): The choices.
+        problem (Problem): The search problem for the graph of the step.
         strategy (Strategy): The selected choices.
-        inside (dict[int, list[Sent]]): Communication inside the loop equations, by their nodes.
+        inside (dict[int, list[Sent]]): Communication inside each loop equation, by the index of its node.
         has_pipeline_cell (bool): True if an `nn.PipelineCell` in the step divides the batch.
     """
 
@@ -55,7 +56,7 @@ class Pipeline(NamedTuple):
 
     @property
     def bubble(self) -> float:
-        """Share of the rounds in which a stage idles."""
+        """Fraction of the rounds in which a stage idles."""
         return gpipe.bubble(self.stages, self.parts)
 
     def loop_times(self, hardware: Hardware, efficiency: float) -> dict[int, tuple[float, float]]:
@@ -66,7 +67,7 @@ class Pipeline(NamedTuple):
             body = problem.graph.equations[node - first].params["jaxpr"]
             weight = problem.cost_model.weights
             sending = sum(one.bytes * max(weight[a] for a in one.axes) / hardware.inside for one in sent)
-            sending += hardware.latency * _count_messages(body)
+            sending += hardware.latency * _count_communication_runs(body)
             times[node] = _compute_seconds(body, hardware, efficiency), sending
         return times
 
@@ -122,9 +123,9 @@ def pipelines(
 
     Args:
         root (Any): The step: a Cell with an `nn.PipelineCell` in it, or one that trains its `network`.
-        arguments (tuple): Its arguments.
+        arguments (tuple): Arguments of the step.
         devices (int): Number of devices.
-        weights (Callable): From a mesh {axis: devices} to the cost of a byte along each axis.
+        weights (Callable): Returns the cost of a byte along each axis of a mesh {axis: devices}.
     """
     divided = _find_divided_network(root)
     if divided is None:
@@ -151,7 +152,9 @@ def pipelines(
 
 
 def _find_divided_network(root):
-    """Return (network to divide, number of micro-batches or None for any), or None if there is no such network."""
+    """Find the network to divide into stages. Return (network, number of micro-batches or None for any), or None if
+    there is no such network.
+    """
     if not isinstance(root, nn.Cell):
         return None
     for _, cell in root.cells_and_names():
@@ -290,7 +293,7 @@ def _find_communication(jaxpr: Any, sizes: dict[str, int]) -> list[Sent]:
     return transfers
 
 
-def _count_messages(jaxpr: Any) -> int:
+def _count_communication_runs(jaxpr: Any) -> int:
     return sum(times for eqn, times in _iterate_nested(jaxpr) if eqn.primitive.name.startswith(("psum", "ppermute")))
 
 

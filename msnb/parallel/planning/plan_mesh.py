@@ -1,4 +1,4 @@
-"""The mesh of a plan: hosts, devices inside each, and the cost of a byte along each axis."""
+"""Build the mesh of a plan: hosts, devices inside each host, and the cost of a byte along each axis."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def mesh_of(devices: int, mesh: Sequence[int] | Mapping[str, int] | None, hardwa
 
 
 def weights_of(mesh: dict[str, int], hardware: Hardware) -> dict[str, float]:
-    """Return the cost of a byte along each axis, 1 if all its devices are in one host."""
+    """Return {axis: cost of a byte}; the cost is 1 if all devices of the axis are in one host."""
     weights, stride = {}, 1
     for axis in reversed(mesh):
         stride *= mesh[axis]

@@ -24,14 +24,14 @@ class Plan:
     Attributes:
         name (str): Name of the strategy.
         collectives (list[Sent]): Predicted communication.
-        operations (float): Arithmetic of each device.
+        operations (float): Number of arithmetic operations of each device.
         memory (float): Peak bytes of each device: Parameters, optimizer states, arguments and intermediate values, see
             `liveness.peak_bytes`.
-        fits (bool): True if that fits into the memory of a device.
+        fits (bool): True if `memory` fits into the memory of a device.
         time (Time): Predicted times of a step.
-        compiled (Compiled): Figures of XLA's compilation; None if XLA was not asked.
+        compiled (Compiled): Results of compilation by XLA; None if it was not compiled.
         mesh (dict[str, int]): The axes of the mesh; those of a pipeline are "stages" and "rows".
-        tensors (list): As in `Plans`.
+        tensors (list): (name, kind, value) of each input of the program, see `Plans`.
         pipeline (Pipeline): The stages; None without a pipeline.
     """
 
@@ -76,7 +76,7 @@ class Plan:
         return 1000 * math.prod(self.mesh.values()) * self.time.step / 3600
 
     def by_kind(self) -> dict[tuple[str, tuple[str, ...]], tuple[int, float]]:
-        """Return {(kind of communication, mesh axes): (count, bytes of each device)}."""
+        """Return {(kind of communication, mesh axes): (number of operations, bytes that each device sends)}."""
         totals: dict[Any, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
         for transfer in self.collectives:
             count, size = totals[transfer.kind, transfer.axes]
@@ -87,7 +87,7 @@ class Plan:
         """Return the mesh axes that shard each axis of a Parameter or an argument.
 
         Args:
-            name (str): Its name; arguments are called "argument 0", "argument 1" ...
+            name (str): Name of the Parameter; arguments are called "argument 0", "argument 1" ...
 
         Raises:
             ValueError: If there is no such tensor.
@@ -109,7 +109,7 @@ class Plan:
         """Return the cost of each layout of a Parameter or an argument.
 
         Args:
-            name (str): Its name.
+            name (str): Name of the Parameter or argument.
             search (bool): True to search all other layouts again for each layout. Default: False, the other layouts are
                 fixed, and the value is resharded for its readers.
 
@@ -140,7 +140,7 @@ class Plan:
         return sorted(rows, key=lambda row: (row["more"], not row["chosen"]))
 
     def apply(self) -> None:
-        """Use this plan for programs of the same graph.
+        """Shard programs with the same graph by this plan from now on.
 
         Sets ``device_num`` and AUTO_PARALLEL, which uses the plan instead of a search until the mode changes. For a
         pipeline, sets ``pipeline_stages`` and SEMI_AUTO_PARALLEL, which supports stages.

@@ -22,10 +22,10 @@ _BYTE_PRICES = 12.0, 96.0, 1000.0
 
 
 class Refused(NamedTuple):
-    """A strategy that is not possible.
+    """A strategy that cannot be used for the program.
 
     Attributes:
-        name (str): The name it would have.
+        name (str): Name of the strategy.
         reason (str): The reason.
     """
 
@@ -51,13 +51,14 @@ def replicate(problem: Problem, number: int) -> Layout:
 
 
 def propagate_layouts(problem: Problem, inputs: Mapping[int, Layout]) -> Strategy:
-    """Return a solution in which each equation is computed where its operands are, from the layouts of all inputs.
+    """Choose layouts from inputs to results: each equation is computed with the layouts that its operands already
+    have.
 
     Each equation takes the choice that sends the fewest bytes for its operands. Ties are broken by the number of
     resharded operands, then by the number of operations.
 
     Args:
-        problem (Problem): The choices.
+        problem (Problem): The search problem.
         inputs (Mapping[int, Layout]): The layout of each input.
     """
     fixed_problem = problem.fix_inputs(inputs)
@@ -85,10 +86,11 @@ def propagate_layouts(problem: Problem, inputs: Mapping[int, Layout]) -> Strateg
 def named_strategies(
     plans: Any, say: Callable[[str], None] = lambda _: None
 ) -> Iterator[tuple[str, Strategy] | Refused]:
-    """Iterate over the named strategies of a plan, or the reasons why one is not possible.
+    """Iterate over the named strategies of a program, such as data parallelism, with `Refused` for those that are not
+    possible.
 
     Args:
-        plans (Plans): The plans that they are for.
+        plans (Plans): The comparison that the strategies are for.
         say (Callable): Called with a sentence when a phase begins. Default: nothing is said.
     """
     problem, kinds = plans.problem, [kind for _, kind, _ in plans.tensors]
@@ -125,7 +127,7 @@ def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, s
     latency. Therefore the predicted step times decide at the end.
 
     Args:
-        plans (Plans): The plans that it is for.
+        plans (Plans): The comparison that the strategy is for.
         others (Sequence[Strategy]): The other strategies, data parallelism first.
 
     Returns:
@@ -138,7 +140,7 @@ def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, s
     candidates = [problem.choice_indices(solution) for solution in others]
     failed, limit = None, float("inf")
     if peak_bytes(problem, candidates[0]) <= memory:
-        limit = _sent_bytes(problem, candidates[0])
+        limit = _total_sent_bytes(problem, candidates[0])
     try:
         candidates += _search_with_prices(
             plans, problem, limit, min(plans.duration(problem, solution).step for solution in candidates)
@@ -148,7 +150,7 @@ def search_strategy(plans: Any, others: Sequence[Strategy]) -> tuple[Strategy, s
     fit = [
         solution
         for solution in candidates
-        if peak_bytes(problem, solution) <= memory and _sent_bytes(problem, solution) <= limit
+        if peak_bytes(problem, solution) <= memory and _total_sent_bytes(problem, solution) <= limit
     ]
     if not fit:
         raise failed or RuntimeError(
@@ -183,7 +185,7 @@ def _search_with_prices(plans: Any, problem: Problem, limit: float, seconds: flo
 
 
 def _is_good_enough(plans, problem, solution, limit, seconds):
-    return _sent_bytes(problem, solution) <= limit and plans.duration(problem, solution).step <= seconds * 1.001
+    return _total_sent_bytes(problem, solution) <= limit and plans.duration(problem, solution).step <= seconds * 1.001
 
 
 def _translate_solution(problem: Problem, other: Problem, chosen: list[int]) -> list[int]:
@@ -219,5 +221,5 @@ def _search_within_memory(plans: Any, problem: Problem, deadline: float, work: f
     return solution
 
 
-def _sent_bytes(problem: Problem, chosen: list[int]) -> float:
+def _total_sent_bytes(problem: Problem, chosen: list[int]) -> float:
     return sum(transfer.bytes for transfer in communication(problem, chosen))

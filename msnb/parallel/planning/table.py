@@ -72,7 +72,7 @@ def text_table(plans: list[Any], owner: Any, refused: Sequence[Any] = ()) -> str
 
 
 def html_table(plans: list[Any], owner: Any, refused: Sequence[Any] = ()) -> str:
-    """Return the table of `text_table` as HTML, without script."""
+    """Return the same table as `text_table` as HTML, without script."""
     names, *rows = _format_plans(plans, owner.unit)
     head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)

@@ -1,5 +1,5 @@
-"""XLA's compilation of a strategy in another process with as many virtual devices. It needs no real devices or
-memory.
+"""Compile a strategy with XLA in another process that has as many virtual devices. No real devices or memory are
+needed.
 """
 
 import json
@@ -24,12 +24,12 @@ _DEVICE_COUNT_FLAG = "--xla_force_host_platform_device_count"
 
 
 class Compiled(NamedTuple):
-    """Figures of a compiled program.
+    """Communication, memory and arithmetic of a program that XLA compiled.
 
     Attributes:
         collectives (list[Collective]): The communication in it.
         memory (float): Bytes of each device: arguments, results and temporaries.
-        operations (float): Arithmetic of each device, as XLA counts it.
+        operations (float): Number of arithmetic operations of each device, as XLA counts them.
         seconds (float): Time for compilation.
     """
 
@@ -55,8 +55,8 @@ def compile_strategy(
     """Compile a solution with XLA.
 
     Args:
-        problem (Problem): The choices.
-        chosen (list[int]): One for each node.
+        problem (Problem): The search problem.
+        chosen (list[int]): Index of the selected choice for each node.
         returned (dict[int, int]): {output: input} of outputs that are assigned to inputs.
         seconds (float): Time limit. Default: 600.
         is_constrained (bool): If True, each equation is constrained to its choice. If False, only the inputs are,

@@ -1,4 +1,4 @@
-"""Sharding rules: the axes of each operator that a strategy may shard, and the resulting sharding of its outputs.
+"""Sharding rules: the axes of each operator that a strategy may shard, and the sharding of the outputs that follows.
 
 A rule assigns a letter to each axis of each input and output. Axes with the same letter are sharded alike. A letter of
 the inputs that no output has is summed over, by an all-reduce of the devices.
@@ -12,16 +12,16 @@ from msnb.core.operator.rule_table import MissingRule, RuleTable
 rules: RuleTable = RuleTable("a sharding rule", "Leave its strategy out: it is then spread as its neighbours are.")
 
 
-def _accept_all(shard_counts, devices):
+def _accept_any_sharding(shard_counts, devices):
     return ""
 
 
 class Rule(NamedTuple):
-    """Relations between the axes of one call.
+    """Sharding rule of one operator call: axes with the same letter are sharded alike.
 
     Attributes:
         inputs (list[str]): One letter for each axis of each input; "." for an axis that is not sharded.
-        outputs (list[str]): The same for the outputs; None for one whose sharding XLA selects.
+        outputs (list[str]): One letter for each axis of each output; None if XLA selects the output's sharding.
         unsharded (str): Letters that must not be sharded. Default: none.
         strategy_axes (dict): {input index: (letters, shape)} where MindSpore's strategy describes other axes than those
             of the input. Default: none.
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
             out. Default: None, all.
         min_inputs (int): Smallest number of inputs that the strategy describes; the sharding of the others follows from
             their letters. Default: None, all.
-        find_error (Callable): From ({letter: number of shards}, number of devices) to an error, as the end of a
+        find_error (Callable): Returns for ({letter: number of shards}, number of devices) an error, as the end of a
             sentence that begins with the strategy, or "". Default: no error.
     """
 
@@ -39,11 +39,11 @@ class Rule(NamedTuple):
     strategy_axes: dict[int, tuple[str, tuple[int, ...]]] = {}
     num_inputs: int | None = None
     min_inputs: int | None = None
-    find_error: Callable[[dict[str, int], int], str] = _accept_all
+    find_error: Callable[[dict[str, int], int], str] = _accept_any_sharding
 
 
 class Call(NamedTuple):
-    """One call of an operator, the input of a rule.
+    """A call of an operator, from which its sharding rule is computed.
 
     Attributes:
         operator (str): Name of the operator.
@@ -63,8 +63,8 @@ def rule_of(call: Call) -> Rule | None:
 
 
 def batch_rule(call: Call, strategy: Sequence[Any]) -> Rule:
-    """Return the rule for an operator without a registered one: at most one axis of each input is sharded, and the
-    sharded axes of the inputs correspond, as the batch axis does.
+    """Return the rule for an operator without a registered one: at most one axis of each input, such as the batch
+    axis, is sharded, and all inputs are sharded alike.
 
     Raises:
         MissingEntry: If the strategy shards other axes.

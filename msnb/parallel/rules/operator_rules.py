@@ -1,4 +1,4 @@
-"""Sharding rules of all other operators, grouped by the kind of operation."""
+"""Sharding rules of all operators other than lookups, grouped by the kind of operation."""
 
 from msnb.ops import operations as P
 from msnb.parallel.rules import Call, Rule, rules

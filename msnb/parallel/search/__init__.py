@@ -1,4 +1,4 @@
-"""AUTO_PARALLEL's search for the shardings of a program.
+"""Search for the shardings of a program in AUTO_PARALLEL mode.
 
 `flat` flattens a traced graph into JAX equations. `factors` defines the axes of an equation that may be sharded
 together, and `costs` the cost of resharding a value. `problem` builds a graph of choices and costs from them. `equal`

@@ -1,4 +1,4 @@
-"""A graph constrained to the selected choices: each equation's operands and results have the layouts of its choice.
+"""Constrain a graph to the selected choices: each equation's operands and results get the layouts of its choice.
 
 All equations are constrained. XLA's own propagation between them may cost several times the predicted amount. A value
 is resharded in the predicted steps, each of which is constrained as well.
@@ -28,9 +28,10 @@ def constrain_graph(
 
     Args:
         graph (FlatGraph): The graph.
-        choices (list[Choice]): One for each of its inputs, then one for each of its first equations.
+        choices (list[Choice]): The choice of each input, then of each equation in order. An equation without one
+            is not constrained.
         cost_model (MeshCostModel): The cost model of the search.
-        make_sharding (Callable): From a layout to a sharding.
+        make_sharding (Callable): Returns the JAX sharding of a layout.
         returned (Mapping): {output: layout} for outputs with a required layout.
     """
     count = len(graph.inputs)
@@ -41,7 +42,9 @@ def constrain_graph(
         resharded = {}
 
         def fetch(value, layout):
-            """Return a value in a layout. For several readers of one layout it is resharded once."""
+            """Return a value resharded to a layout. A value that several equations read in one layout is resharded
+            once.
+            """
             if not isinstance(value, Value):
                 return value
             if not layout or id(value) not in layouts:

@@ -1,4 +1,4 @@
-"""Axes of an equation that may be sharded together.
+"""Factors of an equation: sets of axes of its operands and results that are sharded together.
 
 Each axis of each operand and result has a factor, a number, like the letters of an einsum, or None if it must not be
 sharded. A factor that no result has is summed over: sharding it costs an all-reduce. An equation without a rule is not
@@ -22,10 +22,10 @@ FACTORS = RuleTable(
 
 
 class InnerSum(NamedTuple):
-    """A value inside an equation that is summed over a factor.
+    """A value inside an equation that is a sum over an axis of the equation.
 
     Attributes:
-        factor (int): The factor.
+        factor (int): The factor over which is summed.
         bytes (float): Size of the value times the number of sums.
         labels (list): The factor of each of its axes.
     """
@@ -36,11 +36,11 @@ class InnerSum(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """Relations between the axes of an equation.
+    """The factor of each axis of an equation's operands and results.
 
     Attributes:
         inputs (list[list]): The factor of each axis of each input.
-        outputs (list[list]): The same of the outputs.
+        outputs (list[list]): The factor of each axis of each output.
         can_sum (bool): True if a factor that no output has may be sharded, with an all-reduce. Default: True.
         inner_sums (list[InnerSum]): Sums inside an equation with a nested graph. Default: ().
     """
@@ -218,7 +218,7 @@ def _gather_factors(equation):
     """
     numbers, table, indices = equation.params["dimension_numbers"], *equation.shapes[:2]
     sizes = equation.params["slice_sizes"]
-    table_labels, index_labels = _lookup_labels(
+    table_labels, index_labels = _table_and_index_factors(
         table,
         indices,
         numbers.start_index_map,
@@ -233,7 +233,11 @@ def _gather_factors(equation):
     ]
     return Factors(
         [table_labels, [*index_labels, None]],
-        [_merge_labels(window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape))],
+        [
+            _labels_of_windows_and_indices(
+                window_labels, index_labels, numbers.offset_dims, len(equation.outputs[0].shape)
+            )
+        ],
     )
 
 
@@ -243,7 +247,7 @@ def _scatter_add_factors(equation):
     dropped, batched = numbers.inserted_window_dims, numbers.operand_batching_dims
     windows = [k for k in range(len(table)) if k not in (*dropped, *batched)]
     full_axes = [k for k, w in zip(windows, numbers.update_window_dims, strict=True) if updates[w] == table[k]]
-    table_labels, index_labels = _lookup_labels(
+    table_labels, index_labels = _table_and_index_factors(
         table,
         indices,
         numbers.scatter_dims_to_operand_dims,
@@ -251,13 +255,13 @@ def _scatter_add_factors(equation):
         (batched, numbers.scatter_indices_batching_dims),
         full_axes,
     )
-    update_labels = _merge_labels(
+    update_labels = _labels_of_windows_and_indices(
         [table_labels[k] for k in windows], index_labels, numbers.update_window_dims, len(updates)
     )
     return Factors([table_labels, [*index_labels, None], update_labels], [table_labels])
 
 
-def _lookup_labels(table, indices, mapped, dropped, batched, full_axes) -> tuple[Labels, Labels]:
+def _table_and_index_factors(table, indices, mapped, dropped, batched, full_axes) -> tuple[Labels, Labels]:
     """Return (factors of the table's axes, factors of the axes of the indices without the last)."""
     index_labels: Labels = [len(table) + i for i in range(len(indices) - 1)]
     row_axis = mapped[0] if len(mapped) == 1 and tuple(dropped) == tuple(mapped) else None
@@ -269,7 +273,7 @@ def _lookup_labels(table, indices, mapped, dropped, batched, full_axes) -> tuple
     return table_labels, index_labels
 
 
-def _merge_labels(window_labels, index_labels, offsets, rank) -> Labels:
+def _labels_of_windows_and_indices(window_labels, index_labels, offsets, rank) -> Labels:
     """Return the labels of an array with window labels at the axes `offsets` and index labels at the others."""
     windows, others = iter(window_labels), iter(index_labels)
     return [next(windows) if k in offsets else next(others) for k in range(rank)]

@@ -35,13 +35,15 @@ def is_batch_independent(fn: Callable[..., Any], shared: Any, batch: Any, shards
         shard_trace = jax.make_jaxpr(fn)(shared, shard)
     except (TypeError, ValueError):  # the function holds an array of the full batch size
         return False
-    return _keeps_batch_axis(full_trace) and _differ_in_sizes_only(
+    return _keeps_batch_axis(full_trace) and _graphs_differ_in_sizes_only(
         flatten_jaxpr(full_trace), flatten_jaxpr(shard_trace)
     )
 
 
 def _keeps_batch_axis(closed):
-    """Return True if the first axis of the last input is the first axis of the result, and is not summed over."""
+    """Return True if the first axis of the last input becomes the first axis of the result, and no sum is over this
+    axis.
+    """
     inputs, out = [Value(v.aval) for v in closed.jaxpr.invars], Value(closed.jaxpr.outvars[0].aval)
     # the rule of recomputed Cells applies to any nested graph
     factors = factors_of(Equation("checkpoint", {"jaxpr": closed}, inputs, [out]))
@@ -55,7 +57,7 @@ def _keeps_batch_axis(closed):
     )
 
 
-def _differ_in_sizes_only(full_graph: FlatGraph, shard_graph: FlatGraph) -> bool:
+def _graphs_differ_in_sizes_only(full_graph: FlatGraph, shard_graph: FlatGraph) -> bool:
     """Return True if two graphs differ only in the sizes of axes, and no constant or index depends on these."""
     if len(full_graph.equations) != len(shard_graph.equations):
         return False
@@ -69,7 +71,7 @@ def _differ_in_sizes_only(full_graph: FlatGraph, shard_graph: FlatGraph) -> bool
                 np.shape(a) != np.shape(b) or not np.array_equal(_to_numpy(a), _to_numpy(b))
             ):
                 return False
-        if one.primitive.name in _NESTED and not _differ_in_sizes_only(flatten_body(one), flatten_body(other)):
+        if one.primitive.name in _NESTED and not _graphs_differ_in_sizes_only(flatten_body(one), flatten_body(other)):
             return False
     return True
 

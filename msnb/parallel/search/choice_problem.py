@@ -17,13 +17,13 @@ from msnb.parallel.search.axis_factors import Factors, InnerSum, factors_of
 
 
 class Choice(NamedTuple):
-    """One sharding of an equation or of an input.
+    """A sharding of one equation or of one input of the graph, with its costs.
 
     Attributes:
         inputs (tuple[Layout, ...]): Required layouts of the operands.
         outputs (tuple[Layout, ...]): Layouts of the results.
-        sent (float): Weighted bytes that each device sends for it.
-        operations (float): Arithmetic of each device.
+        sent (float): Bytes that each device sends for the equation, times the cost of a byte.
+        operations (float): Number of arithmetic operations of each device.
         stored_bytes (float): Bytes that its results take on each device.
         sums (tuple): (mesh axes, bytes) of each all-reduce in it. Default: ().
         written (float): Bytes that each device writes for it; 0 for products, whose arithmetic takes longer.
@@ -55,9 +55,10 @@ class Edge(NamedTuple):
     """A value that one node produces and another one reads.
 
     Attributes:
-        source (tuple[int, int]): Index of a node, and of its result.
-        target (tuple[int, int]): Index of a node, and of its operand; None if the value is assigned to a Parameter.
-        bytes (int): Its size.
+        source (tuple[int, int]): (index of the node, index of its result).
+        target (tuple[int, int]): (index of the node, index of its operand); the second is None if the value is
+            assigned to a Parameter.
+        bytes (int): Size of the value.
     """
 
     source: tuple[int, int]
@@ -66,7 +67,7 @@ class Edge(NamedTuple):
 
 
 class Problem:
-    """The choices for a graph on a mesh.
+    """Choices of layouts for a graph on a mesh of devices, and the costs of these choices.
 
     Args:
         graph (FlatGraph): The graph.
@@ -75,7 +76,7 @@ class Problem:
             Parameters.
 
     Attributes:
-        nodes (list[NodeChoices]): One for each input, then one for each equation; equal ones share their list.
+        nodes (list[NodeChoices]): Choices of each input, then of each equation; nodes with equal choices share a list.
         edges (list[Edge]): Edges between the nodes, without those to dead equations.
         values (list[list[Value]]): The results of each node.
         peak_nodes (frozenset[int]): The nodes whose results are live at peak memory: all inputs, and results that are
@@ -114,7 +115,7 @@ class Problem:
         self.peak_nodes = frozenset([*range(len(graph.inputs)), *self._nodes_at_peak()])
 
     def _nodes_at_peak(self):
-        """Return the equations whose results are live at peak memory. A light equation counts as a view of its
+        """Return the equations whose results are live at peak memory. Results of cheap equations count as views of the
         operand.
         """
         first, last = len(self.graph.inputs), {}
@@ -168,7 +169,7 @@ class Problem:
         bytes_produced: list[int],
         operations: float,
     ) -> NodeChoices:
-        """Return the choices of an equation, in each of which every mesh axis shards one factor or none."""
+        """Return all choices of an equation. In each, every mesh axis shards one factor or none."""
         cost_model = self.cost_model
         sizes: dict[int, int] = {}
         for shape, labels in zip(shapes, [*factors.inputs, *factors.outputs], strict=True):
@@ -217,7 +218,9 @@ class Problem:
         return new
 
     def choice_indices(self, strategy: "tuple[Problem, list[int]]") -> list[int]:
-        """Return the choice indices in this problem for a solution of a problem with fewer choices."""
+        """Translate a solution of a problem with fewer choices: return the indices of the same choices in this
+        problem.
+        """
         other, chosen = strategy
         nodes = zip(self.nodes, other.nodes, chosen, strict=True)
         return [
@@ -226,17 +229,17 @@ class Problem:
         ]
 
     def layouts(self, edge: Edge, before: Choice, after: Choice) -> tuple[Layout, Layout]:
-        """Return the layouts of an edge's value at its source and at its target, for the choices of both nodes."""
-        return before.outputs[edge.source[1]], _target_layout(edge, after)
+        """Return (layout at the source, layout at the target) of an edge's value, for these choices of both nodes."""
+        return before.outputs[edge.source[1]], _layout_at_target(edge, after)
 
     def transfer_cost(self, edge: Edge) -> np.ndarray:
-        """Return the weighted bytes for each pair of choices of an edge's nodes."""
+        """Return the cost of resharding an edge's value, for each pair of choices of the edge's nodes."""
         sources, targets = self.nodes[edge.source[0]], self.nodes[edge.target[0]]
         shape = self.values[edge.source[0]][edge.source[1]].shape
         key = sources, edge.source[1], targets, edge.target[1], edge.bytes, shape
         if key not in self._tables:
             befores = [choice.outputs[edge.source[1]] for choice in sources]
-            afters = [_target_layout(edge, choice) for choice in targets]
+            afters = [_layout_at_target(edge, choice) for choice in targets]
             moving = functools.cache(lambda a, b: self.cost_model.transfer_cost(a, b, edge.bytes, shape))
             self._tables[key] = np.array([[moving(a, b) for b in afters] for a in befores])
         return self._tables[key]
@@ -249,7 +252,7 @@ _SHAPE_ONLY = "announced"  # an operator without a kernel: it has only result sh
 _PRODUCTS = frozenset(("dot_general", "conv_general_dilated", "conv", "conv_input_grad", "conv_filter_grad"))
 
 
-def _target_layout(edge, choice) -> Layout:
+def _layout_at_target(edge, choice) -> Layout:
     operand = edge.target[1]
     return choice.outputs[0] if operand is None else choice.inputs[operand]
 
@@ -265,7 +268,7 @@ def _layout_of_labels(labels, by_axis) -> Layout:
 
 
 def is_product(equation: Equation) -> bool:
-    """Return True if an equation's arithmetic takes longer than its memory traffic."""
+    """Return True for matrix products and convolutions, whose arithmetic takes longer than their memory traffic."""
     return equation.primitive.name in _PRODUCTS
 
 

@@ -1,4 +1,4 @@
-"""Exact reduction of a choice problem: it keeps a cheapest solution.
+"""Reduce a choice problem without losing a cheapest solution.
 
 A node with one or two neighbors is solved for each pair of their choices, and its cost is added to theirs. MindSpore's
 source, edge and merge eliminations are special cases. If there is no such node, a choice is dropped if another
@@ -13,7 +13,7 @@ Array = np.ndarray
 
 
 class ReducedProblem:
-    """The remaining part of a choice problem.
+    """A choice problem that eliminating nodes and choices makes smaller.
 
     Args:
         costs (list[Array]): For each node the cost of each choice.

@@ -1,4 +1,4 @@
-"""A choice problem as an integer linear program, solved by HiGHS.
+"""Solve a choice problem as an integer linear program, with HiGHS.
 
 Each node has one choice and each pair of neighbors one pair of choices. The linear form of pairs is that of Alpa.
 """
@@ -41,7 +41,7 @@ def solve_ilp(reduced: ReducedProblem, seconds: float, gap: float = 1e-4) -> dic
         for target, table in reduced.pairs[source].items():
             if target < source or not table.any():
                 continue
-            row_groups, column_groups, table = _merge_equal(table)
+            row_groups, column_groups, table = _group_equal_rows_and_columns(table)
             base, (num_rows, num_columns) = len(cost), table.shape
             cost.extend(table.ravel())
             for i in range(num_rows):
@@ -67,7 +67,7 @@ def solve_ilp(reduced: ReducedProblem, seconds: float, gap: float = 1e-4) -> dic
     }
 
 
-def _merge_equal(table: Array) -> tuple[Array, Array, Array]:
+def _group_equal_rows_and_columns(table: Array) -> tuple[Array, Array, Array]:
     """Return (group of each row, group of each column, table of the groups), where equal rows or columns form a group.
 
     Choices of a node that leave a value in the same layout have equal rows. One variable then covers all pairs of them.

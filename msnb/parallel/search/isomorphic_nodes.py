@@ -1,4 +1,4 @@
-"""Groups of search nodes with equal surroundings, as in repeated blocks, which get the same choice."""
+"""Group search nodes with equal surroundings, as in repeated blocks. Nodes of one group get the same choice."""
 
 from collections import defaultdict
 
@@ -21,7 +21,7 @@ def isomorphism_classes(problem: Problem, rounds: int = _ROUNDS) -> list[int]:
         ports = result, operand
         neighbors[source].append((True, ports, target))
         neighbors[target].append((False, ports, source))
-    colours = _number_keys(problem.nodes)
+    colours = _number_distinct_keys(problem.nodes)
     for _ in range(rounds):
         signatures = [
             (
@@ -30,10 +30,10 @@ def isomorphism_classes(problem: Problem, rounds: int = _ROUNDS) -> list[int]:
             )
             for colour, node_neighbors in zip(colours, neighbors, strict=True)
         ]
-        colours = _number_keys(signatures)
+        colours = _number_distinct_keys(signatures)
     return colours
 
 
-def _number_keys(keys):
+def _number_distinct_keys(keys):
     numbers: dict = defaultdict(lambda: len(numbers))
     return [numbers[key] for key in keys]

@@ -1,4 +1,4 @@
-"""Local improvement of a solution of a large choice problem (large neighborhood search).
+"""Improve a solution of a large choice problem locally (large neighborhood search).
 
 A window of nodes is solved again while all other choices are fixed. This repeats until nothing changes.
 """
@@ -17,7 +17,8 @@ _WINDOW_SECONDS = 3.0  # time limit for the program of a window; few windows nee
 def improve_by_windows(
     costs: Sequence[Array], pairs: Sequence[dict[int, Array]], chosen: Sequence[int], deadline: float
 ) -> list[int]:
-    """Return a choice for each node whose total cost is at most that of `chosen`.
+    """Improve a solution window by window. Return a choice for each node, with a total cost of at most that of
+    `chosen`.
 
     Args:
         costs (Sequence[Array]): For each node the cost of each choice.

@@ -1,4 +1,5 @@
-"""Shardable axes of equations with a nested graph: loops with a fixed number of rounds, and recomputed Cells.
+"""Find the axes that may be sharded in equations with a nested graph: loops with a fixed number of rounds, and
+recomputed Cells.
 
 Axes are connected through all equations inside, and through the values that one round passes to the next. A connected
 group is a factor. If an equation inside sums over a sharded factor, the devices do an all-reduce in every round.
@@ -45,7 +46,7 @@ class _AxisGroups:
         return [None if axis in self._unsharded else numbers.setdefault(axis, len(numbers)) for axis in roots]
 
 
-def _group_axes(body: FlatGraph) -> tuple[_AxisGroups, list[tuple[Axis, Value, float]]]:
+def _group_connected_axes(body: FlatGraph) -> tuple[_AxisGroups, list[tuple[Axis, Value, float]]]:
     """Return (groups of axes, [(group, value, bytes)] for the values that are sums over a group)."""
     groups, sums = _AxisGroups(), []
     for equation in body.equations:
@@ -78,7 +79,7 @@ def _factors_of_body(body: FlatGraph, constants: int, carried: int, rounds: int 
     round. All other inputs, and the outputs after the carried ones, have an extra leading axis for the rounds.
     `rounds` is None for a graph that runs once and has no such axis.
     """
-    groups, sums = _group_axes(body)
+    groups, sums = _group_connected_axes(body)
     for before, after in zip(body.inputs[constants : constants + carried], body.outputs[:carried], strict=True):
         for axis in range(len(before.shape)):
             if isinstance(after, Value):

@@ -1,4 +1,5 @@
-"""The search that MindSpore calls recursive: one mesh axis after the other, and one equation after the other.
+"""Search for strategies that MindSpore calls recursive programming: one mesh axis after the other, and one equation
+after the other.
 
 Along each mesh axis the equations with the most operations choose first. Each takes the cheapest choice given those
 that have chosen already. Choices along one axis stay fixed while the next axis shards further. The time is linear in
@@ -26,7 +27,7 @@ def recursive_programming(
     """Return the index of the choice for each node, selected greedily.
 
     Args:
-        problem (Problem): The choices.
+        problem (Problem): The search problem.
         memory (float): Limit of the bytes of `problem.peak_nodes` on each device. Default: None, no limit.
         seconds (float): Approximate time limit if memory is short. Default: 60.
         operation (float): Cost of an operation, in sent bytes. Default: 0.005.

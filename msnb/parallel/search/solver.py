@@ -1,4 +1,4 @@
-"""Solver for the cheapest choice of each node of a problem.
+"""Find the cheapest choice for each node of a problem.
 
 Nodes with equal surroundings get the same choice. Exact eliminations (`reducing`) come first, and an integer linear
 program (`program`) solves the rest. In problems with many nodes, "equal surroundings" first covers few edges, and the
@@ -41,7 +41,7 @@ def dynamic_programming(
     """Return the index of the choice for each node, so that devices send the fewest bytes.
 
     Args:
-        problem (Problem): The choices.
+        problem (Problem): The search problem.
         memory (float): Limit of the bytes of `problem.peak_nodes` on each device. Default: None, no limit.
         seconds (float): Approximate time limit, after which the best solution so far is returned. Default: 60.
         operation (float): Cost of an operation, in sent bytes. Default: 0.005.
@@ -65,7 +65,7 @@ def dynamic_programming(
 
 
 def show_bytes(octets: float) -> str:
-    """A number of bytes in GiB, or in the unit that suits it where it is less."""
+    """Return a number of bytes as text, in the largest unit up to GiB in which it is at least 1."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if octets >= factor:
             return f"{octets / factor:,.1f} {unit}"
@@ -75,12 +75,13 @@ def show_bytes(octets: float) -> str:
 def solve_within_memory(
     problem: Problem, memory: float, solve: Callable[[float], list[int]], deadline: float
 ) -> list[int]:
-    """Return the solution at the lowest price of memory at which it fits. After the deadline, at a price that suffices.
+    """Find the lowest price of memory at which the solution fits, and return this solution. After the deadline any
+    price at which it fits is used.
 
     Args:
-        problem (Problem): The choices.
+        problem (Problem): The search problem.
         memory (float): Limit of `peak_nodes_bytes`.
-        solve (Callable): From the price of a byte to a choice for each node.
+        solve (Callable): Returns the choice for each node at a price of a stored byte.
         deadline (float): The deadline, by `time.monotonic`.
 
     Raises:
@@ -113,7 +114,7 @@ def peak_nodes_bytes(problem: Problem, choice: list[int]) -> float:
 
 
 class _Search:
-    """State of a search that is independent of the price of memory."""
+    """Data of a search that do not depend on the price of memory."""
 
     def __init__(self, problem, work, deadline):
         self._problem, self._work, self._deadline = problem, work, deadline
@@ -125,10 +126,10 @@ class _Search:
         """Return the index of the choice for each node at a price of a stored byte."""
         costs, pairs = _sum_costs(self._problem, self._classes, self._work, price)
         if self._coarse_classes is None:
-            solution = _solve_classes(costs, pairs, self._remaining_time())
+            solution = _reduce_and_solve(costs, pairs, self._remaining_time())
         else:
             coarse_costs = _sum_costs(self._problem, self._coarse_classes, self._work, price)
-            coarse_solution = _solve_classes(*coarse_costs, _COARSE_TIME_SHARE * self._remaining_time(), _COARSE_GAP)
+            coarse_solution = _reduce_and_solve(*coarse_costs, _COARSE_TIME_SHARE * self._remaining_time(), _COARSE_GAP)
             start = dict(zip(self._classes, (coarse_solution[c] for c in self._coarse_classes), strict=True))
             solution = improve_by_windows(costs, pairs, [start[c] for c in range(len(costs))], self._deadline)
         return _improve_nodes(self._problem, [solution[c] for c in self._classes], self._work, price)
@@ -137,7 +138,7 @@ class _Search:
         return max(1.0, self._deadline - time.monotonic())
 
 
-def _solve_classes(costs, pairs, seconds, gap=1e-4):
+def _reduce_and_solve(costs, pairs, seconds, gap=1e-4):
     reduced = ReducedProblem(costs, pairs)
     solution = solve_ilp(reduced, seconds, gap)
     if solution is None:  # then start from each node's cheapest choice; later steps improve it
@@ -167,10 +168,11 @@ def _sum_costs(problem: Problem, class_of: list[int], work: tuple[float, float, 
 
 
 def node_costs(problem: Problem, number: int, work: tuple[float, float, float], price: float) -> Array:
-    """Return the cost of each choice of a node without its edges: bytes sent, and operations and memory in sent bytes.
+    """Return the cost of each choice of a node, without resharding: bytes sent, and operations and memory traffic
+    converted to sent bytes.
 
     Args:
-        problem (Problem): The choices.
+        problem (Problem): The search problem.
         number (int): The node.
         work (tuple[float, float, float]): Costs of an operation, of a written byte and of a read byte.
         price (float): Cost of a stored byte.

@@ -1,4 +1,4 @@
-"""Solutions of the search as strategies: for each operator the number of shards of its inputs."""
+"""Convert a solution of the search to strategies: for each operator the number of shards of its inputs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,8 @@ Strategy = list[list[int]]
 def strategies_of_choices(
     jaxpr: Any, graph: FlatGraph, chosen: Sequence[Choice], sizes: dict[str, int]
 ) -> Iterator[tuple[OperatorCall, Strategy]]:
-    """Iterate over (call, strategy) of the operators in a graph, except those after its gradients and dead ones.
+    """Iterate over (call, strategy) of a graph's operators, without operators after the gradients and without dead
+    ones.
 
     The strategy of an input is its layout in the operator's first equation that reads it. An operator with its own
     strategy keeps it.
@@ -57,9 +58,10 @@ def strategies_of_choices(
 
 
 def _find_layout(side: str, value: Any, inlined: InlinedCall, graph: FlatGraph, chosen: Sequence[Choice]) -> Layout:
-    """Return the layout of a value in the first equation of a call that has it among its "inputs" or "outputs".
+    """Return the layout of a value in the first equation of a call that reads it (`side` is "inputs") or computes it
+    ("outputs").
 
-    It is () if no equation has it, because the call does not read it or returns it unchanged.
+    The layout is () if no equation has it, because the call does not read it or returns it unchanged.
     """
     for number in range(inlined.first, inlined.end):
         equation, choice = graph.equations[number], chosen[len(graph.inputs) + number]

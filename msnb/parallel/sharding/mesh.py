@@ -96,7 +96,7 @@ def _make_mesh(devices):
 
 def _format_shortage(number, devices):
     platform = devices[0].platform
-    available = _format_count(len(devices), platform.upper())
+    available = _format_verb_and_count(len(devices), platform.upper())
     shortage = f"The program is spread over {number} devices (device_num), but there {available}."
     if world_size() > 1:
         return f"{shortage} Leave device_num out: it is that of all processes."
@@ -113,12 +113,13 @@ def _format_shortage(number, devices):
     )
 
 
-def _format_count(count, kind):
+def _format_verb_and_count(count, kind):
     return f"is 1 {kind}" if count == 1 else f"are {count} {kind}s"
 
 
 def take_axes(mesh: AbstractMesh | Mesh, shard_counts: tuple[int, ...]) -> list[tuple[str, ...]]:
-    """Return the mesh axes for each number of shards, one tuple per number. Unused axes are the first ones of the mesh.
+    """Select mesh axes for each number of shards; return one tuple of names per number. Unused axes are the first ones
+    of the mesh.
 
     Raises:
         ValueError: If the numbers do not divide that of the devices.
@@ -132,10 +133,10 @@ def take_axes(mesh: AbstractMesh | Mesh, shard_counts: tuple[int, ...]) -> list[
     if number % math.prod(shard_counts):
         raise ValueError(f"{math.prod(shard_counts)} parts cannot be spread evenly over {number} devices")
     free = list(mesh.shape.items())
-    return [_take_product(free, count) for count in (number // math.prod(shard_counts), *shard_counts)][1:]
+    return [_take_axes_of_product(free, count) for count in (number // math.prod(shard_counts), *shard_counts)][1:]
 
 
-def _take_product(free, count):
+def _take_axes_of_product(free, count):
     """Remove from `free` the first axes whose sizes multiply to `count`, and return their names."""
     axes = []
     for prime in prime_factors(count):

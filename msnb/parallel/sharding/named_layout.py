@@ -84,8 +84,8 @@ class Layout:
     def __init__(
         self, device_matrix: tuple[int, ...], alias_name: tuple[str, ...], rank_list: list[int] | None = None
     ) -> None:
-        self._matrix = _check_items("device_matrix", device_matrix, tuple, int)
-        self._names = _check_items("alias_name", alias_name, tuple, str)
+        self._matrix = _check_item_types("device_matrix", device_matrix, tuple, int)
+        self._names = _check_item_types("alias_name", alias_name, tuple, str)
         if len(self._matrix) != len(self._names):
             raise ValueError(
                 f"For 'Layout', 'alias_name' should have a name for each of the {len(self._matrix)} axes in "
@@ -99,7 +99,7 @@ class Layout:
         if _INTERLEAVED in self._names[:-1]:
             raise ValueError(f"For 'Layout', 'interleaved_parallel' should be the last name, but got {self._names}.")
         ranks = list(range(math.prod(self._matrix)))
-        if rank_list is not None and _check_items("rank_list", rank_list, list, int) != ranks:
+        if rank_list is not None and _check_item_types("rank_list", rank_list, list, int) != ranks:
             if sorted(rank_list) != ranks:
                 raise ValueError(f"For 'Layout', 'rank_list' should have each of {len(ranks)} devices once.")
             raise NotImplementedError(
@@ -147,7 +147,7 @@ def _make_dim_sharding(matrix, names, tensor_axes):
 _lying = _make_dim_sharding  # the name in old pickles
 
 
-def _check_items(name: str, value: Any, kind: type, of: type) -> Any:
+def _check_item_types(name: str, value: Any, kind: type, of: type) -> Any:
     if not isinstance(value, kind) or not all(isinstance(v, of) and not isinstance(v, bool) for v in value):
         raise TypeError(
             f"For 'Layout', '{name}' should be a {kind.__name__} of {of.__name__}, but got {describe(value)}."

@@ -1,4 +1,4 @@
-"""Conversion of strategies, the number of shards along each axis of each input, into shardings on a mesh."""
+"""Convert strategies, the number of shards along each axis of each input, to shardings on a mesh."""
 
 import math
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from msnb.parallel.sharding.named_layout import DimSharding
 
 
 class OpShardings(NamedTuple):
-    """The shardings of one call.
+    """Shardings of the inputs and outputs of one operator call.
 
     Attributes:
         inputs (list[NamedSharding]): The sharding of each input.
@@ -33,7 +33,7 @@ def shardings_of_call(call: Call, strategy: Any, devices: int) -> OpShardings:
 
     Args:
         call (Call): The call.
-        strategy (tuple): For each input a tuple with a number for each axis.
+        strategy (tuple): For each input a tuple of the number of shards along each axis.
         devices (int): Number of devices.
 
     Raises:
@@ -110,7 +110,7 @@ def sharding_of_array(shape: tuple[int, ...], strategy: tuple[int, ...], devices
     """Return the sharding of an array with the given number of shards along each axis.
 
     Args:
-        shape (tuple[int]): Its shape.
+        shape (tuple[int]): Shape of the array.
         strategy (tuple[int]): The number of shards along each axis.
         devices (int): Number of devices.
         what (str): Description of the array, for errors.

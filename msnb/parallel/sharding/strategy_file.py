@@ -1,4 +1,4 @@
-"""Strategies from a strategy file, for the operators that read the Parameters named in it.
+"""Apply the strategies of a strategy file to the operators that read the Parameters named in it.
 
 MindSpore's files name a strategy by the operator and the first Parameter that it reads, ``MatMul_fc.weight``. While a
 program is traced, an operator's Parameter is recognised by the traced array that represents it, or by a cast of that
@@ -63,7 +63,7 @@ class StrategyFile:
 
 
 def _with_strategy(kernel, strategy):
-    """Return a copy of `kernel` whose name has the strategy."""
+    """Return a copy of `kernel` that is sharded by `strategy`."""
     name, defaults = kernel.name, getattr(REGISTRY.get(kernel.name.meaning.operator), "usual", None)
     marks = {**name.meaning.marks, "strategy": strategy}
     copy = Kernel(graph_name(name.meaning.operator, name.meaning.attributes, defaults, marks, name.layout), kernel.fn)

@@ -1,4 +1,4 @@
-"""Branches of a MINDIR file: the call of a choice among functions becomes a Switch."""
+"""Read branches of a MINDIR file: a call of one of several functions, selected at run time, becomes a Switch."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,10 +29,10 @@ from msnb.ir.anf import FuncGraph, TensorType
 
 
 class Branches:
-    """Follows both sides of a choice and merges their results.
+    """Traces both functions of a branch and merges their results.
 
     Args:
-        interpreter (Interpreter): Follows the functions of the file.
+        interpreter (Interpreter): Traces the functions of the file.
         functions (Functions): The functions of the file.
         builder (GraphBuilder): Adds the nodes.
     """
@@ -43,7 +43,7 @@ class Branches:
         self.builder = builder
 
     def call_choice(self, predicate: Any, if_true: Closure, if_false: Closure) -> Any:
-        """Call one of two functions, which becomes a Switch."""
+        """Trace a call of one of two functions; it becomes a Switch unless the predicate is constant."""
         if not isinstance(predicate, Ref):
             chosen = if_true if bool(np.asarray(predicate)) else if_false
             return self.interpreter.call_function(chosen.function, chosen.values)
@@ -63,15 +63,15 @@ class Branches:
         return merged
 
     def call_indexed(self, index: Any, closures: list[Closure]) -> Any:
-        """Call one of several functions. A negative index counts from the last one."""
+        """Trace a call of one of several functions. A negative index counts from the last one."""
         if not isinstance(index, Ref):
             closure = closures[int(index)]
             return self.interpreter.call_function(closure.function, closure.values)
         kind = index.node.types[index.slot]
         wrapped_index = Ref(self.builder.add_node("FloorMod", [index, len(closures)], (kind,)), 0)
-        return self._call_first_of(wrapped_index, closures, 0)
+        return self._call_indexed_from(wrapped_index, closures, 0)
 
-    def _call_first_of(self, index, closures, number):
+    def _call_indexed_from(self, index, closures, number):
         closure, *others = closures
         if not others:
             return self.interpreter.call_function(closure.function, closure.values)
@@ -79,7 +79,7 @@ class Branches:
         return self.switch_between(
             is_selected,
             lambda: self.interpreter.call_function(closure.function, closure.values),
-            lambda: self._call_first_of(index, others, number + 1),
+            lambda: self._call_indexed_from(index, others, number + 1),
             ("others", closure.function),
         )
 
@@ -117,7 +117,7 @@ class Branches:
         names: tuple[str, str],
         loop: Loop | None = None,
     ) -> Any:
-        """Return the merged result of two continuations as a Switch. `yes` and `no` are functions that follow them."""
+        """Trace two continuations, `yes` and `no`, and return their merged result, which a Switch selects."""
         results, node_lists = [], []
         for follow in (no, yes):
             with self.builder.subgraph() as nodes:
@@ -142,7 +142,9 @@ class Branches:
         return merged
 
     def _merge_exits(self, a, b, node_lists, pairs, loop):
-        """Merge the exits of two branches. An exit that one of them does not take gets placeholder arguments there."""
+        """Merge the exits from a loop in two branches. An exit that only one branch takes gets placeholder arguments
+        in the other.
+        """
         values = {}
         for function in {**a.values, **b.values}:
             x, y = a.values.get(function), b.values.get(function)

@@ -1,12 +1,10 @@
-"""Clean-up after reading: values used from enclosing graphs become parameters of a subgraph."""
+"""Close subgraphs after reading: values of enclosing graphs that a subgraph uses become its parameters."""
 
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
 
 
 def close_subgraphs(graph: FuncGraph) -> None:
-    """Give each subgraph a parameter for each value of the enclosing graphs that it uses. These parameters come
-    first.
-    """
+    """Add a parameter to each subgraph for each value of enclosing graphs that it uses. These parameters come first."""
     for node in graph.nodes:
         for inner in node.graphs:
             close_subgraphs(inner)

@@ -1,4 +1,4 @@
-"""Constant folding of shape computations on Python numbers and tuples while a file is read."""
+"""Compute shapes on Python numbers and tuples while a file is read (constant folding)."""
 
 import operator
 from collections.abc import Callable
@@ -80,17 +80,17 @@ SHAPES = ("Shape", "DynamicShape", "TensorShape")
 
 
 def is_of_shapes(op: str) -> bool:
-    """Return True for an operator that computes with shapes or returns one."""
+    """Return True if an operator computes with shapes or returns one."""
     return op in _FUNCTIONS or op in SHAPES
 
 
 def is_folded(op: str, values: list[Any]) -> bool:
-    """Return True if an operator can be computed now: all its inputs are constants."""
+    """Return True if an operator can be computed while the file is read: all its inputs are constants."""
     return op in _FUNCTIONS and not any(isinstance(leaf, Ref) for value in values for leaf in leaves(value))
 
 
 def fold(op: str, values: list[Any]) -> Any:
-    """Compute such an operator.
+    """Compute an operator, all of whose inputs are constants.
 
     Raises:
         NotExpressible: If the result cannot be part of a shape.

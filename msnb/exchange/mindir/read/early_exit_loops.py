@@ -1,5 +1,5 @@
-"""Loops of a MINDIR file with early exits, by `break` or `return`. They become a While with a state that selects the
-exit.
+"""Read loops of a MINDIR file that have early exits, by `break` or `return`. They become a While whose state includes
+the number of the exit taken.
 
 The code after a `break` is a function that is called in the middle of a round, like the code after the condition.
 A round ends with the call of one of several functions, its *exits*: the loop's function again, or one that leaves
@@ -25,10 +25,10 @@ _MAX_DEPTH = 100  # nested functions
 
 
 class EarlyExitLoops:
-    """Follows loops with early exits.
+    """Traces loops with early exits.
 
     Args:
-        interpreter (Interpreter): Follows the functions of the file.
+        interpreter (Interpreter): Traces the functions of the file.
         functions (Functions): The functions of the file.
         builder (GraphBuilder): Adds the nodes.
         branches (Branches): Merges the exits of branches.
@@ -43,7 +43,7 @@ class EarlyExitLoops:
         self.branches = branches
 
     def read(self, name: str, values: Iterable[Any], outer_loop: Loop | None) -> Any:
-        """Read a loop with early exits. `outer_loop` is the loop that contains it in a round, or None."""
+        """Trace a loop with early exits. `outer_loop` is the loop whose body contains this call, or None."""
         values, kinds, names, changing = self.functions.loop_variables(name, values)
         active = self.interpreter.active
         self.interpreter.active = (*active, name)
@@ -104,7 +104,7 @@ class EarlyExitLoops:
         )
 
     def _dispatch_exit(self, loop, round_exits, outer_loop):
-        """Call the function selected by the number of an exit."""
+        """Call the function that follows the loop, selected by the number of the exit that the loop took."""
         (function, values), *others = round_exits.values.items()
         if not others:
             return self.call_after_loop(function, values, outer_loop)
@@ -119,7 +119,7 @@ class EarlyExitLoops:
         )
 
     def _collect_exit_values(self, values, body_nodes, exit_values):
-        """Replace values computed inside the loop by an `ExitValue` and append them to `exit_values`."""
+        """Replace values that are computed in the loop by an `ExitValue`, and append the values to `exit_values`."""
 
         def leaf(value):
             if not isinstance(value, Ref) or value.node not in body_nodes:
@@ -132,7 +132,7 @@ class EarlyExitLoops:
 
     # ------------------------------------------------------------------ one round
     def _end_round(self, name, values, loop):
-        """Return the exits of a function that is called at a possible end of a round."""
+        """Return the exits reached by a call that may end a round of the loop."""
         reachable = self.functions.reachable(name, self.interpreter.active)
         leads_back = loop.name in reachable or (loop.after in reachable and name != loop.after)
         if name == loop.name:
@@ -144,7 +144,7 @@ class EarlyExitLoops:
         return self._follow_round(name, values, loop)
 
     def _follow_round(self, name, values, loop):
-        """Follow the nodes of a function and return its exits."""
+        """Trace the nodes of a function in the loop and return its exits."""
         env, last = self.functions.bind_inputs(name, values), self.functions.result_node(name)
         if last is None or self.interpreter.depth > _MAX_DEPTH:
             raise NotImplementedError(f"{self.interpreter.path!r} has a function that calls itself and is no loop.")
@@ -155,11 +155,11 @@ class EarlyExitLoops:
             self.interpreter.follow_node(node, env)
         callee = self.interpreter.lookup_value(last.get("op_type", "").removeprefix("REF::"), env)
         args = tuple(self.interpreter.lookup_value(v, env) for v in last.get("input", []))
-        result = self._end_with_call(callee, args, loop)
+        result = self._follow_call_at_end_of_round(callee, args, loop)
         self.interpreter.depth -= 1
         return result
 
-    def _end_with_call(self, callee, args, loop):
+    def _follow_call_at_end_of_round(self, callee, args, loop):
         if isinstance(callee, Closure):
             return self._end_round(callee.function, (*callee.values, *args), loop)
         if not isinstance(callee, Choice):

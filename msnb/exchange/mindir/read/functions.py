@@ -1,4 +1,4 @@
-"""The functions of a MINDIR file: their nodes, and which functions they call."""
+"""The functions of a MINDIR file: the nodes of each, and the functions that it calls."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,11 +27,11 @@ class Functions:
         self._reachable: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
 
     def common_successors(self, first: str, second: str) -> frozenset[str]:
-        """Return the functions that every path through either of two functions ends with calling."""
+        """Return the functions that are called last on every path through either of two functions."""
         return self._successors(first) & self._successors(second)
 
     def _successors(self, function: str, visited: frozenset[str] = frozenset()) -> frozenset[str]:
-        """Return the functions that every path through `function` ends with calling."""
+        """Return the functions that are called last on every path through `function`."""
         if function in visited or function not in self.functions:
             return frozenset()
         node = self.result_node(function)
@@ -85,7 +85,7 @@ class Functions:
         return self._reachable[key]
 
     def loop_exit(self, name: str, active: tuple[str, ...]) -> str | None:
-        """Return the function that the loop's own condition calls when it is false."""
+        """Return the function that a loop calls when its condition is false."""
         choice = self.find_producer(name, (self.result_node(name) or {}).get("op_type", "").removeprefix("REF::"))
         closures = [self.find_producer(name, closure) for closure in (choice or {}).get("input", [])[1:3]]
         functions = [closure["input"][0].removeprefix("REF::") for closure in closures if closure]

@@ -1,4 +1,4 @@
-"""Nodes of the graph that a MINDIR file is read into."""
+"""Build the graph that a MINDIR file is read into."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -36,12 +36,12 @@ class GraphBuilder:
 
     @property
     def is_in_subgraph(self) -> bool:
-        """True while nodes go into a branch or a loop."""
+        """True while nodes are added to a branch or a loop."""
         return self.nodes is not self._outermost
 
     @contextlib.contextmanager
     def subgraph(self) -> Iterator[list[CNode]]:
-        """Return a context in which nodes go into a new graph; it yields the list of them."""
+        """Return a context manager in which new nodes are added to a new graph; it yields the list of these nodes."""
         outer, self.nodes = self.nodes, []
         try:
             yield self.nodes
@@ -124,15 +124,17 @@ class GraphBuilder:
 
 
 class ComputedAttribute(NotImplementedError):
-    """An attribute is computed by another node."""
+    """Raised if an attribute is computed by another node."""
 
 
 class ShapeError(ValueError):
-    """The file does not accept inputs of these shapes."""
+    """Raised if the file does not accept inputs of these shapes."""
 
 
 def _box_constant(value):
-    """Return a constant as an operator input. A Python number stays one: it does not take part in type promotion."""
+    """Return a constant as an input of an operator. A Python number stays a number: it does not take part in type
+    promotion.
+    """
     return Tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 

@@ -1,4 +1,4 @@
-"""The interface of `Reader` for the parts that follow branches and loops."""
+"""Interface of `Reader` for the modules that trace branches and loops."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -7,11 +7,11 @@ from msnb.exchange.mindir.read.loop_exits import Loop
 
 
 class Interpreter(Protocol):
-    """Follows the functions of a file. `reader`, which implements it, imports those parts.
+    """Traces the functions of a MINDIR file. `reader` implements this class.
 
     Attributes:
         path (str): The file, for messages.
-        active (tuple[str]): Functions whose call is not followed, but is a `BackEdge`.
+        active (tuple[str]): Functions whose call is not traced, but returned as a `BackEdge`.
         depth (int): Number of functions that contain the current one.
     """
 
@@ -20,15 +20,15 @@ class Interpreter(Protocol):
     depth: int
 
     def call_function(self, name: str, values: Iterable[Any]) -> Any:
-        """Follow the call of a function and return its result."""
+        """Trace the call of a function and return its result."""
         ...
 
     def read_loop(self, name: str, values: Iterable[Any], outer_loop: Loop | None) -> Any:
-        """Follow the call of a function that calls itself."""
+        """Trace the call of a function that calls itself, which is a loop."""
         ...
 
     def follow_node(self, node: dict[str, Any], env: dict[str, Any]) -> None:
-        """Follow a node and put its result into `env`."""
+        """Trace a node and store its result in `env`."""
         ...
 
     def lookup_value(self, name: str, env: dict[str, Any]) -> Any:

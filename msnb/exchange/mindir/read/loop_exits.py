@@ -1,4 +1,4 @@
-"""Loops that are being read, the ends of their rounds, and the types of their variables."""
+"""State of a loop that is being read: its exits, and the types of its variables."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,11 +10,13 @@ from msnb.ir.anf import AnfNode, TensorType
 
 
 class EarlyExit(NotImplementedError):
-    """A branch leaves the loop although the caller expected a single exit."""
+    """Raised if a branch leaves the loop although the caller expected a single exit."""
 
 
 class RoundExits(NamedTuple):
-    """The end of a round: the number of the function that is called, and the arguments of each function."""
+    """Result of tracing one round of a loop: the number of the function called at its end, and the arguments for each
+    such function.
+    """
 
     number: Any
     values: dict[str, tuple[Any, ...]]
@@ -24,7 +26,7 @@ class Loop:
     """A loop that is being read.
 
     Args:
-        name (str): Its function.
+        name (str): The function that is the loop.
         after (str): The function that follows when the condition is false. None: there is none.
         state (tuple): The arguments of the function in this round.
     """
@@ -35,12 +37,12 @@ class Loop:
         self.number(name)
 
     def number(self, function: str) -> np.ndarray:
-        """Return the number of an exit, 0 for a further round."""
+        """Return the number of the exit that calls `function`; 0 is the next round."""
         return self._numbers.setdefault(function, np.array(len(self._numbers), np.int32))
 
 
 class ExitValue(NamedTuple):
-    """A value computed in a loop and used after it."""
+    """Stands for a value that is computed in a loop and used after the loop."""
 
     position: int
 
@@ -51,7 +53,7 @@ def zeros_of(kind: TensorType) -> np.ndarray:
 
 
 def zeros_outside_branch(branch_nodes: set[AnfNode]) -> Callable[[Any], Any]:
-    """Return a function that replaces the values of a branch's nodes by zeros, for the other branch."""
+    """Return a function that replaces values computed by `branch_nodes` by zeros, for use in the other branch."""
 
     def leaf(value):
         return (

@@ -1,4 +1,4 @@
-"""Loops of a MINDIR file: a function that calls itself becomes a While."""
+"""Read loops of a MINDIR file: a function that calls itself becomes a While."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,10 +14,10 @@ from msnb.ir.anf import FuncGraph, ParameterNode
 
 
 class Loops:
-    """Follows loops: those with one condition here, those with early exits by `EarlyExitLoops`.
+    """Traces loops: those with one condition in this module, those with early exits by `EarlyExitLoops`.
 
     Args:
-        interpreter (Interpreter): Follows the functions of the file.
+        interpreter (Interpreter): Traces the functions of the file.
         functions (Functions): The functions of the file.
         builder (GraphBuilder): Adds the nodes.
         branches (Branches): Merges the exits of branches.
@@ -32,7 +32,7 @@ class Loops:
         self.early_exits = EarlyExitLoops(interpreter, functions, builder, branches)
 
     def read(self, name: str, values: Iterable[Any], outer_loop: Loop | None = None) -> Any:
-        """Read a function that calls itself. `outer_loop` is the loop that contains it in a round, or None."""
+        """Trace a function that calls itself. `outer_loop` is the loop whose body contains this call, or None."""
         active, depth = self.interpreter.active, self.interpreter.depth
         try:
             return self._read_simple_loop(name, values, outer_loop)
@@ -67,10 +67,10 @@ class Loops:
         for slot, i in enumerate(changing):
             final_values[i] = Ref(node, slot)
         choice = self._loop_choice(name, final_values)
-        exit_closure = choice.no if self._leads_back(choice.yes.function, name) else choice.yes
+        exit_closure = choice.no if self._calls_loop_again(choice.yes.function, name) else choice.yes
         return self.early_exits.call_after_loop(exit_closure.function, exit_closure.values, outer_loop)
 
-    def _leads_back(self, function, name):
+    def _calls_loop_again(self, function, name):
         return name in self.functions.reachable(function, self.interpreter.active) or function == name
 
     def _trace_round(self, name, values, kinds, names, changing):
@@ -86,7 +86,7 @@ class Loops:
             inputs = [Ref(parameters[i], 0) if i in parameters else v for i, v in enumerate(values)]
             with self.builder.subgraph() as nodes:
                 choice = self._loop_choice(name, inputs)
-                leads_back = [self._leads_back(closure.function, name) for closure in (choice.yes, choice.no)]
+                leads_back = [self._calls_loop_again(closure.function, name) for closure in (choice.yes, choice.no)]
                 if leads_back[0] == leads_back[1]:
                     raise EarlyExit(f"{self.interpreter.path!r} has a loop whose condition does not end it.")
                 predicate = choice.predicate

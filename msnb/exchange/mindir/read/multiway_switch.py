@@ -1,4 +1,4 @@
-"""Lower a Switch among many graphs to nested Switches among two."""
+"""Replace a Switch among many graphs by nested Switches between two."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ _BOOL, _INT32 = TensorType("Bool", (), 1), TensorType("Int32", (), 4)
 
 
 def split_switches(graph: FuncGraph) -> None:
-    """Replace each Switch among more than two graphs, in subgraphs too."""
+    """Replace each Switch among more than two graphs by Switches between two, in subgraphs too."""
     nodes = []
     for node in graph.nodes:
         for inner in node.graphs:
@@ -20,7 +20,9 @@ def split_switches(graph: FuncGraph) -> None:
 
 
 def _split_switch(node, first):
-    """Make a Switch choose between its first graph and a graph with the others. Return the node of the condition."""
+    """Make a Switch choose between its first graph and a new graph that contains all others. Return the node of the
+    condition.
+    """
     index, slot = node.inputs[0], node.slots[0]
     number = ValueNode(np.array(first, np.int32), (_INT32,))
     is_first = CNode("Equal", (index, number), (slot, 0), (_BOOL,), scope=node.scope, source=node.source)

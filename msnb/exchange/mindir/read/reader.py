@@ -1,4 +1,4 @@
-"""Read a MINDIR file as a graph: functions are followed as they call each other, and their nodes are collected.
+"""Read a MINDIR file as a graph: functions are traced as they call each other, and their nodes are collected.
 
 Reading is an abstract interpretation. A value is a `Ref` (a result of a node), a constant, a tuple of values, a
 function with some of its arguments (`Closure`), or a choice among closures. Nodes that only order side effects (Load,
@@ -91,7 +91,9 @@ def read(path: str, cipher: Cipher | CustomCipher | None = None) -> FuncGraph:
 
 
 def look(path: str) -> FuncGraph:
-    """Return the graph in a file. Operators that msnb does not have keep their names; see `read`."""
+    """Return the graph in a MINDIR file for inspection. Operators that msnb does not have keep their names; see
+    `read`.
+    """
     return _read_file(path, False)
 
 
@@ -124,7 +126,7 @@ def _build_graph(model, path, strict, shapes=None):
 
 
 class Reader:
-    """Reads one file.
+    """Reads one MINDIR file.
 
     Args:
         model (dict): The result of `msnb.formats.mindir.load_model`.
@@ -214,7 +216,7 @@ class Reader:
 
     # ------------------------------------------------------------------ following functions
     def call_function(self, name: str, values: Iterable[Any], is_main: bool = False) -> Any:
-        """Follow the call of a function and return its result."""
+        """Trace the call of a function and return its result."""
         if name in self.active:
             return BackEdge(name, tuple(values))
         if name not in self.functions.functions:
@@ -231,7 +233,7 @@ class Reader:
         return self._function_result(name, env)
 
     def read_loop(self, name: str, values: Iterable[Any], outer_loop: Loop | None = None) -> Any:
-        """Follow a function that calls itself. `outer_loop` is the loop that contains it in a round, or None."""
+        """Trace a function that calls itself. `outer_loop` is the loop whose body contains this call, or None."""
         return self.loops.read(name, values, outer_loop)
 
     def _function_result(self, name, env):
@@ -256,7 +258,7 @@ class Reader:
         return value
 
     def follow_node(self, node: dict[str, Any], env: dict[str, Any]) -> None:
-        """Follow one node."""
+        """Trace one node and store its result in `env`."""
         self.followed_count += 1
         if self.followed_count > _MAX_NODES:
             raise NotImplementedError(f"{self.path!r} has functions that call each other more than {_MAX_NODES} times.")
@@ -278,7 +280,7 @@ class Reader:
         env[node["output"][0]] = value
 
     def _call_value(self, callee, values):
-        """Call a closure or a choice."""
+        """Call a closure, or a choice between closures."""
         if isinstance(callee, Closure):
             return self.call_function(callee.function, [*callee.values, *values])
         if isinstance(callee, Choice):

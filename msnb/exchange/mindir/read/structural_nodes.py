@@ -1,4 +1,6 @@
-"""Nodes of a MINDIR file that compute nothing: tuples and items, partial applications, choices, effect order."""
+"""Read nodes of a MINDIR file that compute nothing: tuples and items, partial applications, choices, order of side
+effects.
+"""
 
 from msnb.exchange.mindir.read.values import START, Choice, Closure, EffectToken, IndexedChoice
 from msnb.formats.text_files import BadFileError

@@ -1,4 +1,4 @@
-"""Abstract values while a MINDIR file is read: results of nodes, closures, choices; names and types of a file."""
+"""Values that exist while a MINDIR file is read: results of nodes, closures, choices. Names and types in the file."""
 
 from typing import Any, NamedTuple
 
@@ -11,14 +11,14 @@ from msnb.nn.graph_cell import written_inputs
 
 
 class Ref(NamedTuple):
-    """A result of a node."""
+    """Reference to one result of a node."""
 
     node: AnfNode
     slot: int
 
 
 class Closure(NamedTuple):
-    """A function with its leading arguments."""
+    """A function of the file with values for its leading arguments."""
 
     function: str
     values: tuple[Any, ...]
@@ -40,8 +40,8 @@ class IndexedChoice(NamedTuple):
 
 
 class BackEdge(NamedTuple):
-    """A call that is not followed: the next round of a loop, or the function after both branches. The caller follows
-    it.
+    """A call that is not traced but returned to the caller: the next round of a loop, or the function after both
+    branches.
     """
 
     function: str
@@ -62,11 +62,11 @@ class EffectToken:
         return "U"
 
     def load(self, value: Any) -> Any:
-        """Return the value of a Parameter at this token, and any other value unchanged."""
+        """Return the value of a Parameter after the writes before this token, and any other value unchanged."""
         return self.written.get(value.node, value) if isinstance(value, Ref) else value
 
     def join(self, values: Any) -> "EffectToken":
-        """Return the token after this one and all `values`."""
+        """Return a token that comes after this one and after all `values`."""
         written = dict(self.written)
         for leaf in leaves(values):
             if isinstance(leaf, EffectToken):
@@ -82,7 +82,7 @@ START = EffectToken()
 
 
 class Placeholder(NamedTuple):
-    """A value that differs between the results of two branches."""
+    """Stands for a value that differs between the results of two branches."""
 
     position: int
 
@@ -114,7 +114,7 @@ def is_leaf(value):
 
 
 def leaves(value):
-    """Return the Tensors and constants of nested tuples in order."""
+    """Return the Tensors and constants in nested tuples, in order."""
     if isinstance(value, (tuple, list)) and not isinstance(value, NamedTuples):
         return [leaf for item in value for leaf in leaves(item)]
     return [value]
@@ -126,7 +126,7 @@ def slot_of(value):
 
 # ---------------------------------------------------------------------- names and types
 def local_name(name):
-    """Return a name without the function that contains it."""
+    """Return a name without the prefix that names its function."""
     return name.partition(":")[2] or name
 
 

@@ -1,4 +1,4 @@
-"""Write branches and loops in MINDIR's form: closures, a choice between two of them, and recursive functions."""
+"""Write branches and loops as MINDIR does: closures, a choice between two of them, and recursive functions."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -40,7 +40,7 @@ class ControlWriter:
         self.functions: list[dict[str, Any]] = []
 
     def _emit_closure(self, function, values):
-        """Write a function with its leading arguments. The function is an input by its name."""
+        """Write a closure: a function with values for its leading arguments."""
         primitive = self.emitter.intern_primitive("Partial", {})
         result_attribute = {"name": "shape", "type": mindir.GRAPH_CLOSURE, "s": function.encode()}
         return self.emitter.emit_node(f"REF::{primitive}", [function, *values], (), "Partial", result_attribute)

@@ -9,7 +9,7 @@ from msnb.ir.anf import TensorType
 
 
 class NodeEmitter(Protocol):
-    """The members of `Emitter` that lengths use. `emitter` imports this module."""
+    """The members of `Emitter` that `LengthWriter` uses. `emitter` imports this module."""
 
     name: str
     is_subfunction: bool
@@ -26,7 +26,7 @@ class NodeEmitter(Protocol):
 
 
 class LengthWriter:
-    """Writes lengths, each once.
+    """Writes the nodes that compute lengths, each once.
 
     Args:
         emitter (Emitter): Emits the nodes.

@@ -1,4 +1,4 @@
-"""Emit the nodes of a MINDIR file: calls, constants, the operators that they refer to, and types of their results."""
+"""Write the nodes of a MINDIR file: calls, constants, operators, and the types of results."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ PRIMITIVE, FUNCTION = 1, 2  # a primitive has attributes, a function has all its
 
 
 class Emitter:
-    """Emits nodes into the current function. The forms of operators call it.
+    """Adds nodes to the current function of a MINDIR file. The forms of operators call it.
 
     Args:
         graph (FuncGraph): The graph that is written, for the types of its own values.
@@ -51,7 +51,9 @@ class Emitter:
 
     @contextlib.contextmanager
     def function(self, name: str, is_subfunction: bool) -> Iterator[list[dict[str, Any]]]:
-        """Return a context in which nodes go into the function `name`; it yields the list of them."""
+        """Return a context manager in which new nodes are added to the function `name`; it yields the list of these
+        nodes.
+        """
         outer = self.nodes, self.name, self.scope, self.is_subfunction
         self.nodes, self.name, self.is_subfunction = [], name, is_subfunction
         try:
@@ -82,7 +84,7 @@ class Emitter:
             op (str): MindSpore's name of the operator.
             values (list): Names and constants; a list is a tuple of Tensors.
             node (CNode): The graph's node, which has the result types.
-            attributes (dict): Of a primitive. Default: None, the operator is a function.
+            attributes (dict): Attributes of a primitive. Default: None, the operator is a function.
         """
         if not self.call_annotations:
             return self.emit_call(op, values, node.types, attributes)
@@ -91,7 +93,7 @@ class Emitter:
         )
 
     def emit_function(self, op: str, values: Sequence[Any], dtype: str, shape: tuple[int, ...]) -> Name:
-        """Write an intermediate node: a function with one Tensor as its result."""
+        """Write an intermediate node: a call of a function of MindSpore that returns one Tensor."""
         return self.emit_call(op, values, (TensorType(dtype, shape, dtype_of(dtype).itemsize),))
 
     def emit_multiple(
@@ -107,7 +109,9 @@ class Emitter:
         return [self.emit_call("TupleGetItem", [result_tuple, i], (kind,), {}) for i, kind in enumerate(types)]
 
     def intern_primitive(self, op: str, attributes: dict[str, Any] | None, function: bool = False) -> str:
-        """Return the name of an operator with its attributes. `attributes` is None for a function."""
+        """Return the name of an operator with these attributes; equal ones share one entry in the file. `attributes`
+        is None for a function.
+        """
         key = (op, repr(hashable(attributes)))
         message = self.primitives.get(key)
         if message is None:
@@ -166,7 +170,7 @@ class Emitter:
         return self.name_types[name]
 
     def emit_constant(self, value: Any) -> Name:
-        """Add a constant. A length that is known only at run time becomes the node that computes it."""
+        """Write a constant. For a length that is known only at run time, write the node that computes the length."""
         if isinstance(value, tuple) and any(map(is_length, value)) and all(hasattr(v, "__index__") for v in value):
             return self.lengths.emit_tuple(value)
         if not isinstance(value, (tuple, list, str, bytes, np.ndarray)) and hasattr(value, "axes"):
@@ -174,7 +178,7 @@ class Emitter:
         return self.add_constant(mindir.attribute("value", plain(value)))
 
     def add_constant(self, attribute: dict[str, Any]) -> Name:
-        """Add the constant with this attribute as its value."""
+        """Add a constant whose value is this attribute."""
         name = Name(f"ValueNode_{self.next_number()}")
         self.nodes.append({"output": [name], "name": name, "op_type": "Constant", "attribute": [attribute]})
         return name
@@ -196,7 +200,7 @@ class Emitter:
 
 
 class _NameTypes(dict[str, TensorType]):
-    """Types by name. Those of the graph's own values are looked up on access."""
+    """{name of a value: its type}. The types of the graph's own values are looked up on access."""
 
     def __init__(self, graph):
         super().__init__()

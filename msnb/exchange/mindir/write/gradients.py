@@ -1,4 +1,4 @@
-"""Gradient rules in MindSpore's own operators, used to trace a train step for a MINDIR file.
+"""Gradient rules that use MindSpore's own operators. A train step is traced with them for a MINDIR file.
 
 The gradients in a graph are JAX derivatives of the kernels, which no other program can read. For a file the operators
 below are differentiated as MindSpore does: `ReLU` by a `ReluGrad`, `Conv2D` by two backward convolutions. An operator
@@ -28,7 +28,7 @@ gradients = RuleTable("a gradient in MindSpore's operators", "Write the loss wit
 
 
 class Call(NamedTuple):
-    """A call to differentiate, with all values that its gradient may use.
+    """A call of an operator to differentiate, with all values that its gradient may use.
 
     Attributes:
         settings (dict): Attributes and static inputs of the operator, in normal form.
@@ -54,14 +54,14 @@ def rules(kernel: Kernel) -> Callable[..., Any] | None:
     def back(arrays, out, cotangents):
         with trace_state.TraceFrame((), (), trace_state.thread.frame), jax.named_scope(SCOPE):
             inputs = [box(jnp.asarray(array)) for array in arrays]
-            grads = rule(Call(meaning.attributes, inputs, _box_all(out), _box_all(cotangents)))
+            grads = rule(Call(meaning.attributes, inputs, _box_as_tensors(out), _box_as_tensors(cotangents)))
             grads = [*grads, *[None] * (len(arrays) - len(grads))]
             return tuple(map(_to_cotangent, grads, arrays))
 
     return back
 
 
-def _box_all(values):
+def _box_as_tensors(values):
     return [box(value) for value in (values if isinstance(values, tuple) else (values,))]
 
 
@@ -85,11 +85,11 @@ def _sum_to_shape(grad, like):
     return summed if summed.shape == like.shape else P.Reshape()(summed, like.shape)
 
 
-def _double(x):
+def _add_to_itself(x):
     return P.Add()(x, x)
 
 
-def _unary_rule(derivative):
+def _make_unary_rule(derivative):
     """Return the rule of a unary operator from a function of (cotangent, input, output)."""
     return lambda call: [derivative(call.cotangents[0], call.inputs[0], call.outputs[0])]
 
@@ -103,8 +103,8 @@ for _op, _derivative in {
     P.Neg: lambda d, x, y: P.Neg()(d),
     P.Exp: lambda d, x, y: P.Mul()(d, y),
     P.Log: lambda d, x, y: P.RealDiv()(d, x),
-    P.Sqrt: lambda d, x, y: P.RealDiv()(d, _double(y)),
-    P.Square: lambda d, x, y: P.Mul()(d, _double(x)),
+    P.Sqrt: lambda d, x, y: P.RealDiv()(d, _add_to_itself(y)),
+    P.Square: lambda d, x, y: P.Mul()(d, _add_to_itself(x)),
     P.Sin: lambda d, x, y: P.Mul()(d, P.Cos()(x)),
     P.Cos: lambda d, x, y: P.Neg()(P.Mul()(d, P.Sin()(x))),
     P.Abs: lambda d, x, y: P.Mul()(d, P.Sign()(x)),
@@ -117,7 +117,7 @@ for _op, _derivative in {
     P.Squeeze: lambda d, x, y: P.Reshape()(d, x.shape),
     P.BroadcastTo: lambda d, x, y: _sum_to_shape(d, x),
 }.items():
-    gradients.register(_op)(_unary_rule(_derivative))
+    gradients.register(_op)(_make_unary_rule(_derivative))
 
 
 @gradients.register(P.Add)
@@ -300,7 +300,7 @@ def _grad_log_softmax(call):
 
 @gradients.register(P.SoftmaxCrossEntropyWithLogits)
 def _grad_cross_entropy(call):
-    """The operator's second result is its gradient."""
+    """Return the gradient, which is the operator's second result."""
     return [P.Mul()(call.outputs[1], P.ExpandDims()(call.cotangents[0], -1))]
 
 

@@ -1,4 +1,4 @@
-"""Write a network to a MINDIR file. Nodes become nodes; branches and loops become functions that call each other."""
+"""Write a network to a MINDIR file. Branches and loops become functions that call each other."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -68,7 +68,7 @@ def _trace_network(net, inputs):
 
 
 def model_of(graph: FuncGraph) -> dict[str, Any]:
-    """Return the messages of a graph.
+    """Return a graph as the message of a MINDIR model.
 
     Args:
         graph (FuncGraph): The graph, with the values of its Parameters.
@@ -81,7 +81,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes one file.
+    """Writes one MINDIR file.
 
     Args:
         graph (FuncGraph): The graph to write.
@@ -97,7 +97,7 @@ class Writer:
         self.is_open = any(is_length(size) for node in graph.parameters for size in node.types[0].shape)
 
     def model(self) -> dict[str, Any]:
-        """Return all messages.
+        """Return the message of the whole model.
 
         Raises:
             NotImplementedError: If an operator has no form.
@@ -139,7 +139,7 @@ class Writer:
         return {"name": name, "input": inputs, "output": [{"name": result, **type_message}], "node": nodes}
 
     def write_results(self, results: Sequence[Any], types: Sequence[TensorType | None]) -> tuple[Name, dict[str, Any]]:
-        """Return name and description of one result, or of the tuple of several."""
+        """Return name and description of a function's result, which is a tuple if there are several."""
         results = [
             self.emitter.emit_constant(None) if result is None else self.emitter.emit_tensor(result, kind)
             for result, kind in zip(results, types, strict=True)
@@ -202,7 +202,7 @@ class Writer:
 
     # ------------------------------------------------------------------ operators
     def _write_operator(self, node, env):
-        """Write an operator and return the name of its result, or None if it has no form."""
+        """Write an operator and return the name of its result, or None if a MINDIR file cannot express the operator."""
         op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
         form = None if op is None else forms.get(op)
         is_in_place = op is not None and bool(op.written)
@@ -234,7 +234,7 @@ class Writer:
             self.emitter.call_annotations = {}
 
     def _convert_operand(self, value, kind, common, node):
-        """Return a Tensor input. A number becomes a Tensor of the type it is promoted to."""
+        """Return an operand as a Tensor. A number becomes a Tensor of the element type that it is promoted to."""
         if isinstance(value, Name):
             return value if common is None or kind.dtype == common else self.emitter.cast(value, common, kind)
         if common is None:

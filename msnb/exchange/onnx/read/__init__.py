@@ -84,7 +84,9 @@ def cell_of(model: dict[str, Any], folder: Any = None, shapes: Mapping[str, Any]
 
 
 def _build_first_graph(model, folder, shapes):
-    """Return the graph for the given shapes, or for the shortest open axes with which the model can be read."""
+    """Return the graph for the given shapes. Axes without a length get the shortest one with which the model can be
+    read.
+    """
     shapes = dict(shapes or {})
     input_names = input_types(model, shapes, 1)
     for name in shapes:
@@ -103,17 +105,17 @@ def _build_first_graph(model, folder, shapes):
             raise
         except (ValueError, TypeError, IndexError, ZeroDivisionError) as raised:
             error = error or raised
-            if not _is_open(model, shapes):
+            if not _has_open_axes(model, shapes):
                 break
     raise error
 
 
-def _is_open(model, shapes):
+def _has_open_axes(model, shapes):
     return input_types(model, shapes, 1) != input_types(model, shapes, 2)
 
 
 def input_types(model: dict[str, Any], shapes: Mapping[str, Any], length: int) -> dict[str, TensorType]:
-    """Return {name: type} of the inputs of a Model message. Open axes get this length."""
+    """Return {name: type} of the inputs of a Model message. Axes of any length get the length `length`."""
     graph = model["graph"]
     weights = {tensor.get("name", "") for tensor in graph.get("initializer", [])}
     types = {}
@@ -178,7 +180,7 @@ def graph_of(
         outputs = [reader.find(info.get("name", "")) for info in message.get("output", [])]
     except Stop:
         outputs = []
-    _raise_missing(message, shared.missing)
+    _raise_missing_operators(message, shared.missing)
     used = {source for node in reader.nodes for source in node.inputs} | {ref.node for ref in outputs}
     parameters = [node for node in weights if node in used] + parameters
     graph = FuncGraph(
@@ -213,10 +215,10 @@ def _check_operators(model, shared):
     check_nodes(model["graph"].get("node", []))
     for function in shared.functions.values():
         check_nodes(function.get("node", []))
-    _raise_missing(model["graph"], shared.missing)
+    _raise_missing_operators(model["graph"], shared.missing)
 
 
-def _raise_missing(graph, missing):
+def _raise_missing_operators(graph, missing):
     if missing:
         lines = [f"{op} ({location}): {why}" if location else f"{op}: {why}" for (op, why), location in missing.items()]
         raise UnsupportedOperator(

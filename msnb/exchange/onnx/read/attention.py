@@ -1,4 +1,4 @@
-"""Handlers of attention and rotary embeddings."""
+"""Import ONNX operators: attention and rotary embeddings."""
 
 import math
 from typing import Any
@@ -35,7 +35,7 @@ def split_heads(r: Reader, x: Ref, heads: int | None) -> Ref:
 
 
 def repeat_heads(r: Reader, x: Ref, times: int) -> Ref:
-    """Repeat each head for the queries that share it."""
+    """Repeat each key or value head for the query heads that share it."""
     if times == 1:
         return x
     n, heads, tokens, size = x.shape
@@ -70,7 +70,7 @@ def _read_attention(r: Reader, node: Node) -> Any:
     if cap:
         scores = r("Mul", r("Tanh", r("RealDiv", scores, r.like(cap, scores))), r.like(cap, scores))
     score_outputs.append(scores)
-    bias = _score_bias(r, node, scores, mask, counts, past_length)
+    bias = _attention_bias(r, node, scores, mask, counts, past_length)
     scores = scores if bias is None else r("Add", scores, bias)
     score_outputs.append(scores)
     kind = scores.dtype
@@ -116,8 +116,10 @@ def _read_flex_attention(r: Reader, node: Node) -> Ref:
     return r.cast(matmul(r, weights, r.cast(repeat_heads(r, v, times), weights.dtype)), v.dtype)
 
 
-def _score_bias(r, node, scores, mask, counts, past_length):
-    """Return the bias of the scores: the mask, and minus infinity where a key is hidden. None if there is no bias."""
+def _attention_bias(r, node, scores, mask, counts, past_length):
+    """Return the array that is added to the scores: the mask, and -inf where a key must not be used. None if nothing
+    is added.
+    """
     low = r.like(-np.inf, scores)
     tokens, total = scores.shape[2:]
     bias = None
@@ -154,8 +156,8 @@ def _score_bias(r, node, scores, mask, counts, past_length):
 
 
 @handles("RotaryEmbedding")
-def _read_rotary(r: Reader, node: Node) -> Ref:
-    """Rotate pairs of each head by the angle of their position."""
+def _read_rotary_embedding(r: Reader, node: Node) -> Ref:
+    """Read a rotary embedding: rotate pairs of elements by the angle of their position."""
     x, cos, sin, positions = node.inputs[0], node.inputs[1], node.inputs[2], node.input(3)
     is_3d = x.rank == 3
     if is_3d:

@@ -37,7 +37,7 @@ class OnnxCell(GraphCell):
         super().__init__(graph)
         self._build = build
         self._kinds = dict(kinds)
-        self._graphs = {self._graph_key(graph): graph}
+        self._graphs = {self._input_types_key(graph): graph}
         self._shape_inputs = set()
 
     def construct(self, *inputs: Any) -> Any:
@@ -45,7 +45,7 @@ class OnnxCell(GraphCell):
         return super().construct(*inputs)
 
     def _select_graph(self, inputs):
-        """Set `graph` to the graph for these inputs."""
+        """Set `graph` to the graph for inputs of these shapes and types."""
         names = list(self._kinds)
         if len(inputs) != len(names):
             return  # GraphCell raises the error
@@ -73,7 +73,7 @@ class OnnxCell(GraphCell):
                 if name in self._shape_inputs:
                     samples[name] = _concrete_value(name, x)
 
-    def _graph_key(self, graph):
+    def _input_types_key(self, graph):
         return tuple(node.types[0] for node in graph.parameters if not node.is_weight), ()
 
 

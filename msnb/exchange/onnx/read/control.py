@@ -1,4 +1,4 @@
-"""Handlers of branches and loops."""
+"""Import ONNX operators: branches and loops."""
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def _read_loop(r, node):
         and int(np.asarray(limit).flat[0]) <= _MAX_ROUNDS
         and (condition is None or condition.value is not None)
     ):
-        results = _unroll_loop(r, body, int(np.asarray(limit).flat[0]), condition, state, scans)
+        results = _unroll_loop_if_constant(r, body, int(np.asarray(limit).flat[0]), condition, state, scans)
         if results is not None:
             return results
     if scans:
@@ -65,7 +65,7 @@ def _constant_or_sample(r, x):
     return None
 
 
-def _unroll_loop(r, body, rounds, condition, state, scans):
+def _unroll_loop_if_constant(r, body, rounds, condition, state, scans):
     """Unroll a loop. Return None if its condition is not constant."""
     node_count = len(r.nodes)
     goes_on = condition is None or bool(np.all(condition.value))
@@ -87,7 +87,7 @@ def _unroll_loop(r, body, rounds, condition, state, scans):
 
 
 def _build_while(r, body, rounds, condition, state):
-    """Build a While whose state is the round number, the condition and the loop's own state."""
+    """Build a While operator. Its state is the round number, the condition and the state of the ONNX loop."""
     carried = [r.const(np.int64(0)), condition if condition is not None else r.const(np.bool_(True)), *state]
     carried = [r.reshape(x, ()) if i < 2 and x.rank else x for i, x in enumerate(carried)]
     kinds = [type_of(x.shape, x.dtype) for x in carried]
@@ -133,7 +133,7 @@ def _build_body(r, reader, outputs):
 
 @handles("Scan")
 def _read_scan(r, node):
-    """Unroll a scan. The number of its rounds follows from the shapes."""
+    """Unroll a Scan. The number of rounds follows from the input shapes."""
     body, scan_count = node.attr("body"), node.attr("num_scan_inputs")
     if node.version < 9:
         raise UnsupportedOperator("it is that of opset 8")

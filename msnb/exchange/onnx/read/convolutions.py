@@ -1,4 +1,4 @@
-"""Handlers of convolutions."""
+"""Import ONNX operators: convolutions."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from .values import Node, Ref, UnsupportedOperator, handles
 
 
 def padding_of(node: Node, image: Sequence[int], kernel: Sequence[int], strides, dilations) -> list[tuple[int, int]]:
-    """Return the padding before and after each axis, from `pads` or `auto_pad`."""
+    """Return (before, after) padding of each axis, from the attributes `pads` or `auto_pad`."""
     mode, dims = node.attr("auto_pad", "NOTSET"), len(kernel)
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         pairs = []
@@ -25,7 +25,7 @@ def padding_of(node: Node, image: Sequence[int], kernel: Sequence[int], strides,
 
 
 def flat(pads: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Return padding as one tuple, before and after each axis."""
+    """Return pairs of padding as one flat tuple."""
     return tuple(n for pair in pads for n in pair)
 
 
@@ -96,15 +96,15 @@ def _read_conv_transpose(r, node):
         pads = padding_of(node, image, kernel, strides, dilations)
     if dims > 3:
         raise UnsupportedOperator(f"msnb has no convolution of {dims} dimensions")
-    result = _as_gradient(r, x, w, pads, strides, dilations, extra, group) if dims == 2 else None
+    result = _conv_transpose_as_input_gradient(r, x, w, pads, strides, dilations, extra, group) if dims == 2 else None
     if result is None:
-        result = _as_convolution(r, node, x, w, pads, strides, dilations, extra, group)
+        result = _conv_transpose_as_convolution(r, node, x, w, pads, strides, dilations, extra, group)
     return result if bias is None else r("BiasAdd", result, bias)
 
 
-def _as_gradient(r, x, w, pads, strides, dilations, extra, group):
-    """Add MindSpore's transposed convolution, the input gradient of a convolution. None if no convolution has this
-    gradient.
+def _conv_transpose_as_input_gradient(r, x, w, pads, strides, dilations, extra, group):
+    """Add a transposed convolution as MindSpore's input gradient of a convolution. Return None if no convolution has
+    this gradient.
     """
     if min(map(min, pads)) < 0 or any(not 0 <= n < s for n, s in zip(extra, strides, strict=True)):
         return None
@@ -130,8 +130,10 @@ def _as_gradient(r, x, w, pads, strides, dilations, extra, group):
     )
 
 
-def _as_convolution(r, node, x, w, pads, strides, dilations, extra, group):
-    """Add a convolution of the image interleaved with zeros, with reversed filters."""
+def _conv_transpose_as_convolution(r, node, x, w, pads, strides, dilations, extra, group):
+    """Add a transposed convolution as a convolution: the image is interleaved with zeros, and the filters are
+    reversed.
+    """
     dims, kernel = x.rank - 2, w.shape[2:]
     for i in range(dims):
         if strides[i] > 1:
@@ -169,7 +171,7 @@ def _interleave_zeros(r, x, axis, step):
 
 @handles("Col2Im")
 def _read_col2im(r, node):
-    """Sum the windows in columns to an image."""
+    """Add the columns, which are windows of an image, at their positions in the image."""
     x, image, kernel = node.inputs[0], r.ints(node.inputs[1]), r.ints(node.inputs[2])
     dims, taps = len(image), math.prod(r.ints(node.inputs[2]))
     strides, dilations = node.attr("strides") or [1] * dims, node.attr("dilations") or [1] * dims

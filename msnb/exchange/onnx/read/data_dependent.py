@@ -1,4 +1,4 @@
-"""Handlers of operators whose result size depends on values. They are computed when the model is read, from constants
+"""Import ONNX operators whose result size depends on values. They are computed when the model is read, from constants
 only.
 """
 

@@ -1,4 +1,4 @@
-"""Handlers of elementwise operators: functions, comparisons, casts and constants."""
+"""Import ONNX operators: elementwise functions, comparisons, casts and constants."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .values import Node, Ref, UnsupportedOperator, handles
 
 
 def _register_unary(**table):
-    """Register unary operators that msnb has under another name."""
+    """Register ONNX's unary operators that have another name in msnb."""
     for name, op in table.items():
 
         def read(r: Reader, node: Node, op: str = op) -> Ref:

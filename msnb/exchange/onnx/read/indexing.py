@@ -1,4 +1,4 @@
-"""Handlers of gather, scatter and sorting operators."""
+"""Import ONNX operators: gather, scatter and sorting."""
 
 import numpy as np
 
@@ -6,17 +6,17 @@ from .shapes import slice_axis
 from .values import Ref, handles
 
 
-def _wrap_negative(r, indices, count):
-    """Add `count` to negative indices, unless the model does so itself."""
+def _wrap_negative_indices(r, indices, count):
+    """Add `count` to negative indices, unless the ONNX model contains this addition."""
     if indices.value is not None:
         return r.const(np.where(indices.value < 0, indices.value + count, indices.value))
-    if _is_wrapped(indices, count):
+    if _model_wraps_negative_indices(indices, count):
         return indices
     return r("Where", r("Less", indices, r.like(0, indices)), r("Add", indices, r.like(count, indices)), indices)
 
 
-def _is_wrapped(indices, count):
-    """Return True if the model wraps negative indices itself, as a model exported from an imported one does."""
+def _model_wraps_negative_indices(indices, count):
+    """Return True if the ONNX model itself adds the length to negative indices, as msnb's exports do."""
     node = indices.node
     if getattr(node, "op", "") != "Where":
         return False
@@ -35,14 +35,14 @@ def _is_wrapped(indices, count):
 def _read_gather(r, node):
     x, indices = node.inputs
     axis = node.attr("axis", 0) % x.rank
-    return r("Gather", x, _wrap_negative(r, indices, x.shape[axis]), axis)
+    return r("Gather", x, _wrap_negative_indices(r, indices, x.shape[axis]), axis)
 
 
 @handles("GatherElements")
 def _read_gather_elements(r, node):
     x, indices = node.inputs
     axis = node.attr("axis", 0) % x.rank
-    indices = _wrap_negative(r, indices, x.shape[axis])
+    indices = _wrap_negative_indices(r, indices, x.shape[axis])
     rest = [indices.shape[i] if i != axis else n for i, n in enumerate(x.shape)]
     if tuple(rest) != x.shape:  # MindSpore requires all other axes to be as long as those of the indices
         x = r("Slice", x, (0,) * x.rank, tuple(rest))
@@ -72,7 +72,7 @@ def _wrap_negative_nd(r, indices, shape):
     counts = r.const(np.array(shape, indices.dtype))
     if indices.value is not None:
         return r.const(np.where(indices.value < 0, indices.value + counts.value, indices.value))
-    if _is_wrapped(indices, counts.value):
+    if _model_wraps_negative_indices(indices, counts.value):
         return indices
     return r("Where", r("Less", indices, r.like(0, indices)), r("Add", indices, counts), indices)
 
@@ -88,7 +88,7 @@ def _read_scatter_nd(r, node):
 def _read_scatter_elements(r, node):
     x, indices, updates = node.inputs
     reduction, axis = node.attr("reduction", "none"), node.attr("axis", 0) % x.rank
-    indices = _wrap_negative(r, indices, x.shape[axis])
+    indices = _wrap_negative_indices(r, indices, x.shape[axis])
     if reduction in ("none", "add"):
         return r("TensorScatterElements", x, indices, updates, axis=axis, reduction=reduction)
     coordinates = []
@@ -137,4 +137,4 @@ def _read_one_hot(r, node):
         indices = r.cast(indices, np.int64)
     off, on = (r.reshape(slice_axis(r, values, 0, i, i + 1), ()) for i in (0, 1))
     indices = r.cast(indices, np.int64)
-    return r("OneHot", _wrap_negative(r, indices, depth), depth, on, off, axis=node.attr("axis", -1))
+    return r("OneHot", _wrap_negative_indices(r, indices, depth), depth, on, off, axis=node.attr("axis", -1))

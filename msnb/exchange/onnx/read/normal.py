@@ -1,4 +1,4 @@
-"""Handlers of normalisation and of losses."""
+"""Import ONNX operators: normalisation and losses."""
 
 import math
 
@@ -91,7 +91,7 @@ def _read_rms_norm(r, node):
 
 
 @handles("MeanVarianceNormalization")
-def _read_mean_variance(r, node):
+def _read_mean_variance_normalization(r, node):
     x = node.inputs[0]
     axes = tuple(node.attr("axes") or (0, 2, 3))
     centred = r("Sub", x, r("ReduceMean", x, axes, keep_dims=True))
@@ -112,7 +112,7 @@ def _read_lp_norm(r, node):
 
 @handles("LRN")
 def _read_lrn(r, node):
-    """Divide by a power of the sum of squares over neighbouring channels."""
+    """Read LRN: x is divided by (bias + alpha / size * (sum of squares of neighbouring channels)) ** beta."""
     x, size = node.inputs[0], node.attr("size")
     alpha, beta, bias = node.attr("alpha", 1e-4), node.attr("beta", 0.75), node.attr("bias", 1.0)
     low, high = (size - 1) // 2, size - 1 - (size - 1) // 2
@@ -128,12 +128,12 @@ def _read_lrn(r, node):
 
 # ---------------------------------------------------------------------- losses
 @handles("NegativeLogLikelihoodLoss")
-def _read_nll(r, node):
+def _read_nll_loss(r, node):
     return _nll_loss(r, node, node.inputs[0], node.inputs[1], node.input(2))
 
 
 @handles("SoftmaxCrossEntropyLoss")
-def _read_cross_entropy(r, node):
+def _read_softmax_cross_entropy(r, node):
     logs = r("LogSoftmax", node.inputs[0], axis=1)
     return _nll_loss(r, node, logs, node.inputs[1], node.input(2)), logs
 

@@ -1,4 +1,4 @@
-"""Handlers of pooling."""
+"""Import ONNX operators: pooling."""
 
 import math
 
@@ -121,19 +121,19 @@ def _read_lp_pool(r, node):
     return r("Pow", r("ReduceSum", windows, (windows.rank - 1,)), r.like(1 / p, x))
 
 
-def _register_global(name, op):
+def _register_global_pool(name, op):
     @handles(name)
     def read(r: Reader, node: Node) -> Ref:
         x = node.inputs[0]
         return r(op, x, tuple(range(2, x.rank)), keep_dims=True)
 
 
-_register_global("GlobalAveragePool", "ReduceMean")
-_register_global("GlobalMaxPool", "ReduceMax")
+_register_global_pool("GlobalAveragePool", "ReduceMean")
+_register_global_pool("GlobalMaxPool", "ReduceMax")
 
 
 @handles("GlobalLpPool")
-def _read_global_lp(r, node):
+def _read_global_lp_pool(r, node):
     x, p = node.inputs[0], node.attr("p", 2)
     total = r("ReduceSum", r("Pow", r("Abs", x), r.like(p, x)), tuple(range(2, x.rank)), keep_dims=True)
     return r("Pow", total, r.like(1 / p, x))
@@ -141,7 +141,7 @@ def _read_global_lp(r, node):
 
 @handles("MaxUnpool")
 def _read_max_unpool(r, node):
-    """Scatter each value to its index from MaxPool, into zeros."""
+    """Read MaxUnpool: scatter each value into zeros, to the index that MaxPool returned for it."""
     x, indices, output_shape = node.inputs[0], node.inputs[1], node.input(2)
     kernel, dims = node.attr("kernel_shape"), x.rank - 2
     strides, pads = node.attr("strides") or [1] * dims, node.attr("pads") or [0] * (2 * dims)

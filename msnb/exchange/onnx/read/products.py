@@ -1,4 +1,4 @@
-"""Handlers of matrix products."""
+"""Import ONNX operators: matrix products."""
 
 from .reader import Reader
 from .values import Ref, handles

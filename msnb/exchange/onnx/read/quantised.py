@@ -1,4 +1,4 @@
-"""Handlers of quantisation."""
+"""Import ONNX operators: quantisation."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from .shapes import slice_axis
 from .values import Ref, UnsupportedOperator, handles
 
 
-def _broadcast_parameter(r: Reader, v: Ref, x: Ref, axis: int, block: int = 0) -> Ref:
+def _broadcast_quantisation_parameter(r: Reader, v: Ref, x: Ref, axis: int, block: int = 0) -> Ref:
     """Broadcast a quantisation parameter: one for all, one per index of an axis, or one per block of indices."""
     if v.rank == 0 or v.shape == (1,) and x.rank == 0:
         return r.reshape(v, ())
@@ -39,8 +39,10 @@ def _read_dequantize(r, node):
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
     dequantized = r.cast(x, np.int32)
     if zero is not None:
-        dequantized = r("Sub", dequantized, r.cast(_broadcast_parameter(r, zero, x, axis, block), np.int32))
-    product = r("Mul", r.cast(dequantized, scale.dtype), _broadcast_parameter(r, scale, x, axis, block))
+        dequantized = r(
+            "Sub", dequantized, r.cast(_broadcast_quantisation_parameter(r, zero, x, axis, block), np.int32)
+        )
+    product = r("Mul", r.cast(dequantized, scale.dtype), _broadcast_quantisation_parameter(r, scale, x, axis, block))
     return r.cast(product, onnx.DTYPES.get(node.attr("output_dtype", 0), product.dtype))
 
 
@@ -49,14 +51,14 @@ def _read_quantize(r, node):
     x, scale, zero = node.inputs[0], node.inputs[1], node.input(2)
     axis, block = node.attr("axis", 1), node.attr("block_size", 0)
     dtype = onnx.DTYPES.get(node.attr("output_dtype", 0) or 2, np.dtype(np.uint8)) if zero is None else zero.dtype
-    rounded = r("Rint", r("RealDiv", x, r.cast(_broadcast_parameter(r, scale, x, axis, block), x.dtype)))
+    rounded = r("Rint", r("RealDiv", x, r.cast(_broadcast_quantisation_parameter(r, scale, x, axis, block), x.dtype)))
     if zero is not None:
-        rounded = r("Add", rounded, r.cast(_broadcast_parameter(r, zero, x, axis, block), rounded.dtype))
+        rounded = r("Add", rounded, r.cast(_broadcast_quantisation_parameter(r, zero, x, axis, block), rounded.dtype))
     return _saturating_cast(r, rounded, dtype)
 
 
 @handles("DynamicQuantizeLinear")
-def _read_dynamic_quantize(r, node):
+def _read_dynamic_quantize_linear(r, node):
     x = node.inputs[0]
     zero = r.like(0, x)
     low = r("Minimum", r("ReduceMin", x), zero)

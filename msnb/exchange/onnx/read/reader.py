@@ -1,4 +1,4 @@
-"""Build a graph of MindSpore's operators from the messages of a model."""
+"""Build a graph of MindSpore's operators from the messages of an ONNX model."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ _IMPLIED = frozenset(("kernel_shape", "hidden_size", "ratio", "saturate", "seed"
 
 
 class Reader:
-    """Builds the nodes of one graph.
+    """Builds the nodes of one graph of an ONNX model.
 
     Attributes:
         model (Shared): State shared by all graphs of the model.
@@ -44,7 +44,7 @@ class Reader:
 
     # ------------------------------------------------------------------ values
     def find(self, name: str) -> Ref:
-        """Return the value of a name, from this graph or an enclosing one."""
+        """Look up the value of a name in this graph and in enclosing graphs."""
         value = self.names.get(name)
         if value is not None:
             return value
@@ -56,7 +56,7 @@ class Reader:
         return self.capture(outer, name)
 
     def capture(self, outer: Ref, name: str = "free") -> Ref:
-        """Return a value of an enclosing graph as a parameter of this graph."""
+        """Return a parameter of this graph that stands for a value of an enclosing graph."""
         for captured_value, parameter in self.captured:
             if captured_value == outer:
                 return Ref(parameter)
@@ -71,14 +71,14 @@ class Reader:
         return Ref(ValueNode(value, (type_of(value.shape, value.dtype),)))
 
     def filled(self, shape: Iterable[int], value: Any, dtype: Any) -> Ref:
-        """Return an array of one number. A large one is computed at run time."""
+        """Return an array whose elements are all `value`. A large one is computed at run time."""
         shape = tuple(int(n) for n in shape)
         if math.prod(shape) <= _MAX_FOLDED:
             return self.const(np.full(shape, value, dtype))
         return self("BroadcastTo", self.const(value, dtype), shape=shape)
 
     def reserve_constant(self, *lengths: int) -> None:
-        """Count the elements of a new constant towards the limit of the model.
+        """Count the elements of a new constant; raise an error above the limit of the model.
 
         Raises:
             UnsupportedOperator: If the constants of the model exceed the limit. A file of a few bytes can ask for any
@@ -89,11 +89,11 @@ class Reader:
         )  # a length of 0 does not cancel the other lengths
 
     def like(self, number: float, x: Ref) -> Ref:
-        """Return a number as a constant of the element type of a value."""
+        """Return a number as a constant with the element type of `x`."""
         return self.const(number, x.dtype)
 
     def static(self, x: Ref | None) -> np.ndarray:
-        """Return the array of a value that a shape depends on.
+        """Return the value of `x` as an array, which the shape of another value depends on.
 
         Raises:
             NeedsValue: If it is an input of the model.
@@ -117,7 +117,7 @@ class Reader:
         raise UnsupportedOperator("its shape depends on values that are only known when it runs")
 
     def _run_node(self, x):
-        """Run the node of a value whose inputs are static."""
+        """Compute the node of a value whose inputs are static."""
         node = x.node
         inputs = [self.static(Ref(source, slot)) for source, slot in node.uses]
         op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
@@ -178,14 +178,14 @@ class Reader:
         return results if has_many else results[0]
 
     def _fold_call(self, op, settings, layout, tensors):
-        """Compute a call of constants."""
+        """Compute an operator call, all of whose inputs are constants."""
         out = op.call_again(settings, layout, [Tensor(t.value) for t in tensors])
         if isinstance(out, (tuple, list)):
             return tuple(self.const(v.asnumpy()) for v in out)
         return self.const(out.asnumpy())
 
     def control(self, op: str, inputs: Sequence[Ref], types: Sequence[TensorType], graphs: Sequence[FuncGraph]) -> Any:
-        """Add a branch or a loop and return its results."""
+        """Add a node for a branch or a loop and return its results."""
         node = CNode(
             op,
             tuple(x.node for x in inputs),
@@ -287,7 +287,7 @@ class Reader:
         return results
 
     def inner(self, message: dict[str, Any], inputs: Sequence[tuple[Any, TensorType]]) -> tuple["Reader", list[Ref]]:
-        """Read a subgraph with parameters of its own. Return its reader and its outputs.
+        """Read a subgraph as a graph with parameters of its own. Return its reader and its outputs.
 
         Args:
             message (dict): The Graph message.
@@ -309,7 +309,7 @@ class Reader:
         return reader, [reader.find(output.get("name", "")) for output in message.get("output", [])]
 
     def inline(self, message: dict[str, Any], inputs: Sequence[Ref]) -> list[Ref]:
-        """Read a subgraph in place of its node."""
+        """Read a subgraph into this graph, in place of the node that contains it."""
         self.model.begin_round()
         outer_names = dict(self.names)
         for info, value in zip(message.get("input", []), inputs, strict=False):
@@ -329,7 +329,7 @@ class Reader:
 
 
 class Stop(Exception):
-    """No further node can be read."""
+    """Raised if no further node can be read."""
 
 
 def _bind_attributes(node, values):
@@ -349,7 +349,7 @@ def _mindspore_type(dtype):
 
 
 def _infer_types(op, settings, layout, tensors):
-    """Return (True if there are many results, their types) of a call without running it."""
+    """Return (True if there are several results, their types) of an operator call without running it."""
     shape = []
 
     def run(*arrays):

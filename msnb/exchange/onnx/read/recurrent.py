@@ -1,4 +1,4 @@
-"""Handlers of recurrent layers. A standard LSTM becomes MindSpore's LSTM; others are unrolled."""
+"""Import ONNX operators: recurrent layers. A standard LSTM becomes MindSpore's LSTM; others are unrolled."""
 
 import numpy as np
 
@@ -27,7 +27,9 @@ def _apply_activation(r: Reader, name: str, x: Ref, alpha: float | None, beta: f
 
 
 class _RecurrentLayer:
-    """Common parts of LSTM, GRU and RNN: directions, sequence lengths, state, and the weights of a direction."""
+    """Inputs and attributes that LSTM, GRU and RNN share: directions, sequence lengths, state, and the weights of a
+    direction.
+    """
 
     def __init__(self, r: Reader, node: Node, gates: int, kinds: int) -> None:
         self.r, self.node = r, node
@@ -58,7 +60,7 @@ class _RecurrentLayer:
         return self.r.reshape(x, x.shape[1:])
 
     def state(self, index: int) -> Ref | None:
-        """Return an initial state, (directions, batch, hidden)."""
+        """Return an initial state of shape (directions, batch, hidden)."""
         x = self.node.input(index)
         if x is not None and self.batch_first:
             x = self.r.transpose(x, (1, 0, 2))

@@ -1,4 +1,4 @@
-"""Handlers of reductions and cumulative operators."""
+"""Import ONNX operators: reductions and cumulative operators."""
 
 import math
 from typing import Any
@@ -59,7 +59,7 @@ def _pass_through(r, x):
     return x
 
 
-def _add_square(r, x):
+def _call_square(r, x):
     return r("Square", x) if x.is_float else r("Mul", x, x)
 
 
@@ -70,10 +70,10 @@ for _name, _since, _prepare, _msnb_name, _finish in (
     ("ReduceMin", 18, _pass_through, "ReduceMin", _pass_through),
     ("ReduceProd", 18, _pass_through, "ReduceProd", _pass_through),
     ("ReduceL1", 18, lambda r, x: r("Abs", x), "ReduceSum", _pass_through),
-    ("ReduceL2", 18, _add_square, "ReduceSum", lambda r, x: r("Sqrt", x)),
+    ("ReduceL2", 18, _call_square, "ReduceSum", lambda r, x: r("Sqrt", x)),
     ("ReduceLogSum", 18, _pass_through, "ReduceSum", lambda r, x: r("Log", x)),
     ("ReduceLogSumExp", 18, _pass_through, "LogSumExp", _pass_through),
-    ("ReduceSumSquare", 18, _add_square, "ReduceSum", _pass_through),
+    ("ReduceSumSquare", 18, _call_square, "ReduceSum", _pass_through),
 ):
     _register_reduction(_name, _since, _prepare, _msnb_name, _finish)
 

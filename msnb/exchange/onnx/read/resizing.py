@@ -1,4 +1,4 @@
-"""Handlers of resizing."""
+"""Import ONNX operators: resizing."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from .values import UnsupportedOperator, handles
 
 @handles("Resize", "Upsample")
 def _read_resize(r, node):
-    """Resize one axis after another, each by a gather or a matrix: every mode is linear and separable."""
+    """Read Resize: one axis after another, each by a gather or a matrix, since every mode is linear and separable."""
     x = node.inputs[0]
     coordinate_mode = node.attr("coordinate_transformation_mode", "half_pixel")
     region = None
@@ -84,7 +84,7 @@ def _static_sizes(r, node):
 
 
 def positions(n: int, size: int, scale: float, mode: str, ends: tuple[float, float] | None) -> np.ndarray:
-    """Return the source coordinates, on an axis of length `n`, of the positions of a resized axis."""
+    """Return the coordinate in the input, on an axis of length `n`, of each position of the resized axis."""
     targets = np.arange(size, dtype=np.float64)
     if mode == "asymmetric":
         return targets / scale

@@ -1,4 +1,4 @@
-"""Handlers of grid sampling and of affine grids."""
+"""Import ONNX operators: grid sampling and affine grids."""
 
 import itertools
 import math
@@ -38,7 +38,7 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
             "Mul", r("Add", coordinate, r.like(1, coordinate)), r.like((n - 1 if align else n) / 2, coordinate)
         )
         coordinate = coordinate if align else r("Sub", coordinate, r.like(0.5, coordinate))
-        taps.append(_axis_taps(r, coordinate, n, mode, padding, align))
+        taps.append(_interpolation_taps(r, coordinate, n, mode, padding, align))
     total = None
     for corner in itertools.product(*taps):
         index, corner_weight = None, None
@@ -58,10 +58,12 @@ def _sample_grid(r: Reader, x: Ref, grid: Ref, mode: str, padding: str, align: b
     return r.reshape(total, (*x.shape[:2], *grid_shape))
 
 
-def _axis_taps(r, coordinate, n, mode, padding, align):
-    """Return [(integer position along an axis, its weight)]. None is a weight of 1."""
+def _interpolation_taps(r, coordinate, n, mode, padding, align):
+    """Return [(integer position along an axis, its weight)] of the pixels that are interpolated. A weight of None is
+    1.
+    """
     if mode != "cubic":
-        coordinate = _apply_padding(r, coordinate, n, padding, align)
+        coordinate = _move_into_image(r, coordinate, n, padding, align)
     if mode == "nearest":
         return [(r("Rint", coordinate), None)]
     first = r("Floor", coordinate)
@@ -70,13 +72,13 @@ def _axis_taps(r, coordinate, n, mode, padding, align):
         return [(first, r("Sub", r.like(1, t), t)), (r("Add", first, r.like(1, first)), t)]
     taps = []
     for offset in (-1, 0, 1, 2):
-        position = _apply_padding(r, r("Add", first, r.like(offset, first)), n, padding, align)
+        position = _move_into_image(r, r("Add", first, r.like(offset, first)), n, padding, align)
         taps.append((position, _cubic_weight(r, r("Abs", r("Sub", t, r.like(offset, t))), abs(offset - 0.5) < 1)))
     return taps
 
 
 def _cubic_weight(r, d, near):
-    """Return the cubic weight at a distance, below 1 if `near`, else between 1 and 2."""
+    """Return the weight of cubic interpolation at a distance, which is below 1 if `near`, else between 1 and 2."""
     a = _CUBIC
     factors = (a + 2, -(a + 3), 0, 1) if near else (a, -5 * a, 8 * a, -4 * a)
     polynomial = r.like(factors[0], d)
@@ -85,8 +87,8 @@ def _cubic_weight(r, d, near):
     return polynomial
 
 
-def _apply_padding(r, coordinate, n, padding, align):
-    """Move positions outside the image to its border, or reflect them."""
+def _move_into_image(r, coordinate, n, padding, align):
+    """Clamp positions outside the image to its border, or reflect them."""
     if padding == "zeros":
         return coordinate
     if padding == "reflection":

@@ -1,4 +1,4 @@
-"""Handlers of operators that change shapes, create arrays and repeat them."""
+"""Import ONNX operators: changes of shapes, creation and repetition of arrays."""
 
 import math
 

@@ -39,8 +39,8 @@ class Shared:
     """State shared by all graphs of a model.
 
     Attributes:
-        weights (Weights): Its initializers.
-        functions (dict): Functions of its own, by domain and name.
+        weights (Weights): Initializers of the model.
+        functions (dict): Functions that the model defines, by domain and name.
         samples (dict): Arrays for inputs that shapes depend on.
         used (set): Names of the samples that were read.
         missing (dict): (operator, reason) -> name of the first node that cannot be read.
@@ -63,7 +63,7 @@ class Shared:
                 self.version = opset.get("version", 1)
 
     def reserve_elements(self, count: int) -> None:
-        """Count the elements of a new constant.
+        """Count the elements of a new constant; raise an error if there are too many.
 
         Raises:
             UnsupportedOperator: If all constants exceed the limit. A file of a few bytes can ask for any size.
@@ -73,7 +73,7 @@ class Shared:
             raise UnsupportedOperator(f"it makes a constant of {count} elements, which is no initializer of the model")
 
     def begin_round(self) -> None:
-        """Count a subgraph that is inlined.
+        """Count a subgraph that is inlined; raise an error if there are too many.
 
         Raises:
             UnsupportedOperator: If there are too many, for example by nested loops.

@@ -1,4 +1,4 @@
-"""Handlers of Fourier transforms, windows and mel filters."""
+"""Import ONNX operators: Fourier transforms, windows and mel filters."""
 
 from collections.abc import Callable
 
@@ -19,8 +19,9 @@ def _dft_matrices(r: Reader, count: int, length: int, sign: int) -> tuple[np.nda
     return np.cos(angle), sign * np.sin(angle)
 
 
-def _transform(r: Reader, x: Ref, length: int, count: int, inverse: bool, is_real: bool = False) -> Ref:
-    """Return the Fourier transform along the second last axis. The last axis has the real, or real and imaginary, part.
+def _fourier_transform(r: Reader, x: Ref, length: int, count: int, inverse: bool, is_real: bool = False) -> Ref:
+    """Return the Fourier transform along the second last axis. The last axis has length 1 (real part), or 2 (real and
+    imaginary part).
 
     Args:
         r (Reader): The reader.
@@ -62,7 +63,7 @@ def _read_dft(r, node):
         length = 2 * (x.shape[axis] - 1) if is_real else x.shape[axis]
     perm = [i for i in range(x.rank - 1) if i != axis] + [axis, x.rank - 1]
     count = length // 2 + 1 if is_onesided and not inverse else length
-    spectrum = _transform(r, r.transpose(x, perm), length, count, inverse, is_real)
+    spectrum = _fourier_transform(r, r.transpose(x, perm), length, count, inverse, is_real)
     return r.transpose(spectrum, np.argsort(perm))
 
 
@@ -75,11 +76,11 @@ def _read_stft(r, node):
     frames = r("Gather", x, r.const(np.arange(count)[:, None] * step + np.arange(length)), 1)
     if window is not None:
         frames = r("Mul", frames, r.reshape(window, (length, 1)))
-    return _transform(r, frames, length, length // 2 + 1 if node.attr("onesided", 1) else length, False)
+    return _fourier_transform(r, frames, length, length // 2 + 1 if node.attr("onesided", 1) else length, False)
 
 
 @handles("MelWeightMatrix")
-def _read_mel(r, node):
+def _read_mel_weight_matrix(r, node):
     """Return triangular filters over the frequencies, equally spaced on the mel scale."""
     bins, length, rate = (int(r.ints(node.inputs[i])[0]) for i in range(3))
     low, high = (float(np.asarray(r.static(node.inputs[i])).reshape(())) for i in (3, 4))

@@ -1,4 +1,4 @@
-"""Handlers of layers with a state between calls: linear attention, causal convolution, caches."""
+"""Import ONNX operators: layers with a state between calls, namely linear attention, causal convolution, caches."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ _MAX_STEPS = 1024  # steps of an unrolled sequence
 
 @handles("LinearAttention")
 def _read_linear_attention(r: Reader, node: Node) -> Any:
-    """Unroll an attention whose state is a sum of outer products of keys and values.
+    """Read LinearAttention, unrolled over the tokens. The state is a sum of outer products of keys and values.
 
     In each step a "gated" rule decays the state. A "delta" rule adds only the difference to the value that the state
     already returns for the key.
@@ -61,7 +61,7 @@ def _read_linear_attention(r: Reader, node: Node) -> Any:
 
 @handles("CausalConvWithState")
 def _read_causal_conv(r: Reader, node: Node) -> Any:
-    """Convolve each channel over its past, which begins with the end of the previous call."""
+    """Read a convolution of each channel over its past, which begins with the end of the previous call's input."""
     x, w, bias, past = node.inputs[0], node.inputs[1], node.input(2), node.input(3)
     past_length = w.shape[2] - 1
     past = r.filled((*x.shape[:2], past_length), 0, x.dtype) if past is None else past

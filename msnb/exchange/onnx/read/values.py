@@ -1,4 +1,4 @@
-"""Inputs of handlers: values of a graph, attributes and nodes."""
+"""Values of a graph, attributes and nodes, which the functions that import ONNX operators take as inputs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -14,15 +14,15 @@ HANDLERS: dict[str, Handler] = {}  # "Conv", or "com.microsoft.Gelu" -> the func
 
 
 class UnsupportedOperator(NotImplementedError):
-    """msnb does not support an operator of a model, or not with these attributes."""
+    """Raised if msnb does not support an operator of a model, or not with these attributes."""
 
 
 class InconsistentModel(ValueError):
-    """The types or shapes of a model's nodes do not fit together."""
+    """Raised if the types or shapes of a model's nodes do not fit together."""
 
 
 class NeedsValue(Exception):
-    """A shape depends on an input of the model, so each of its values has a graph of its own.
+    """Raised if a shape depends on an input of the model. Each value of this input then has a graph of its own.
 
     Attributes:
         name (str): The input.
@@ -34,7 +34,7 @@ class NeedsValue(Exception):
 
 
 class Ref(NamedTuple):
-    """A result of a node.
+    """Reference to one result of a node.
 
     Attributes:
         node (AnfNode): The node.
@@ -71,7 +71,7 @@ class Ref(NamedTuple):
 
 
 class Attributes(dict[str, Any]):
-    """Attributes of a node by name, which record the names that are read."""
+    """Attributes of a node by name. The names that are read are recorded."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
@@ -100,14 +100,14 @@ class Attributes(dict[str, Any]):
 
 
 class Node(NamedTuple):
-    """A node of the model.
+    """A node of an ONNX model.
 
     Attributes:
-        op (str): Its operator.
-        inputs (list): Its inputs, None for an omitted one.
-        attrs (Attributes): Its attributes, see `formats.onnx.attributes`.
-        outputs (list[str]): Names of its results, "" for an unused one.
-        version (int): Version of the operator set.
+        op (str): Name of the ONNX operator.
+        inputs (list): Inputs of the node, None for an omitted one.
+        attrs (Attributes): Attributes of the node, see `formats.onnx.attributes`.
+        outputs (list[str]): Names of the node's results, "" for an unused one.
+        version (int): Version of the ONNX operator set.
     """
 
     op: str
@@ -126,7 +126,7 @@ class Node(NamedTuple):
 
 
 def handles(*names: str) -> Callable[[Handler], Handler]:
-    """Register a function ``handler(r, node)`` for ONNX operators of these names."""
+    """Register a function ``handler(r, node)`` that imports the ONNX operators of these names."""
 
     def register(handler):
         for name in names:
@@ -137,7 +137,7 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 
 def numpy_type(name: str) -> np.dtype:
-    """Return the numpy dtype of MindSpore's name."""
+    """Return the numpy dtype that has this name in MindSpore."""
     name = name.lower()
     return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
 

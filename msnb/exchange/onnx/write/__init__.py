@@ -1,4 +1,4 @@
-"""Export of networks as ONNX models: each operator by its lowering, or by the JAX primitives of its kernel."""
+"""Export networks as ONNX models: each operator by its lowering, or by the JAX primitives of its kernel."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -46,7 +46,7 @@ def write(
 
     Args:
         net (Union[Cell, Callable]): The network, which is written in evaluation mode.
-        inputs (Sequence): Its inputs. An axis of a Tensor that is None, as of
+        inputs (Sequence): Inputs of the network. An axis of a Tensor that is None, as of
             ``Tensor(shape=[None, 3], dtype=mindspore.float32)``, is of any length.
         path (str): The file. Weights of more than 2 GB are written to a separate file next to it.
         cipher (Own): The cipher of an encrypted file. Default: None.

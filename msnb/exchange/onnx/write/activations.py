@@ -1,4 +1,4 @@
-"""Lowerings of activation functions and softmax."""
+"""Lowerings to ONNX: activation functions and softmax."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Lowerings of elementwise operators, reductions and matrix products."""
+"""Lowerings to ONNX: elementwise operators, reductions and matrix products."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -65,17 +65,17 @@ def _lower_square(b, x):
 
 
 @lowerings.register(ops.LogicalNot)
-def _logical_not(b, x):
+def _lower_logical_not(b, x):
     return b.op("Not", b.cast(x, "bool"))
 
 
 @lowerings.register(ops.IsNan)
-def _is_nan(b, x):
+def _lower_is_nan(b, x):
     return b.op("IsNaN", x, dtype="bool") if x.dtype in ("float32", "float64") else NotImplemented
 
 
 @lowerings.register(ops.IsInf)
-def _is_inf(b, x):
+def _lower_is_inf(b, x):
     return b.op("IsInf", x, dtype="bool") if x.dtype in ("float32", "float64") else NotImplemented
 
 
@@ -85,7 +85,7 @@ def _lower_identity(b, x):
 
 
 @lowerings.register(ops.StopGradient)
-def _stop_gradient(b, x):
+def _lower_stop_gradient(b, x):
     return x
 
 
@@ -131,7 +131,7 @@ def _lower_pow(b, x, y):
 
 
 @lowerings.register(ops.AddN)
-def _add_n(b, inputs):
+def _lower_add_n(b, inputs):
     return arithmetic(b, "Add", inputs) if b.dtype != "bool" else NotImplemented
 
 
@@ -169,7 +169,7 @@ def _lower_select(b, condition, x, y):
 
 
 @lowerings.register(ops.MaskedFill)
-def _masked_fill(b, x, mask, value):
+def _lower_masked_fill(b, x, mask, value):
     kind = b.computing(b.dtype)
     return b.op("Where", b.cast(mask, "bool"), b.cast(value, kind), b.cast(x, kind), dtype=kind)
 
@@ -243,7 +243,7 @@ def _lower_matmul(b, x, y, transpose_a, transpose_b):
 
 
 @lowerings.register(_MatMulBroadcast)
-def _matmul_broadcast(b, x, y):
+def _lower_matmul_broadcast(b, x, y):
     if "float" not in b.dtype:
         return NotImplemented
     return b.op("MatMul", b.cast(x, b.computing(b.dtype)), b.cast(y, b.computing(b.dtype)))
@@ -269,7 +269,7 @@ def _lower_determinant(b, input):
 
 
 @lowerings.register(ops.BiasAdd)
-def _bias_add(b, x, bias, data_format):
+def _lower_bias_add(b, x, bias, data_format):
     if data_format != "NHWC" and x.rank > 2:
         bias = b.reshape(bias, (-1 if not isinstance(bias.shape[0], int) else bias.shape[0], *[1] * (x.rank - 2)))
     return arithmetic(b, "Add", (x, bias))

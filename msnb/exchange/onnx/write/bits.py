@@ -1,4 +1,4 @@
-"""Lowerings of operators on the bits of numbers, by comparison and division."""
+"""Lowerings to ONNX: operators on the bits of numbers, by comparison and division."""
 
 import numpy as np
 
@@ -9,7 +9,9 @@ from .builder import Builder, Value, lowerings
 
 
 def _has_sign_bit(b: Builder, x: Value) -> Value:
-    """Return where the sign bit is set, by 1 / x < 0 for zeros. The sign of a NaN is not detected."""
+    """Return a Bool array that is True where the sign bit of x is set: x < 0, or 1 / x < 0 for zeros. The sign of a
+    NaN is not detected.
+    """
     x = b.cast(x, b.computing(x.dtype))
     below = b.op("Less", x, b.like(0, x), dtype="bool")
     if not x.is_float:
@@ -30,7 +32,9 @@ def _lower_copy_sign(b, x, y):
 
 @lowerings.register(ops.PopulationCount)
 def _lower_population_count(b, x):
-    """Count the bits by division. Adding 2 ** width makes a negative number positive without a change of its bits."""
+    """Count the set bits by repeated division. First 2 ** width is added to negative numbers, which makes them
+    positive with the same bits.
+    """
     width = np.dtype(x.dtype).itemsize * 8
     if width == 64:  # there is no wider type
         return NotImplemented

@@ -1,4 +1,4 @@
-"""Lowerings of searches in sorted sequences: the index of a value is the number of elements before it."""
+"""Lowerings to ONNX: searches in sorted sequences; the index of a value is the number of elements before it."""
 
 from msnb.ops import operations as ops
 
@@ -6,7 +6,9 @@ from .builder import Builder, Value, lowerings
 
 
 def _count_preceding(b: Builder, ordered: Value, values: Value, is_right: bool) -> Value:
-    """Count the elements of a value's sequence that are less than it, or less or equal if `is_right`."""
+    """Count, for each value, the elements of the sorted sequence that are less than it, or less or equal if
+    `is_right`.
+    """
     ordered, values = (b.cast(v, b.computing(v.dtype)) for v in (ordered, values))
     expanded = (
         b.unsqueeze(ordered, [ordered.rank - 1]) if ordered.rank > 1 else ordered
@@ -17,15 +19,15 @@ def _count_preceding(b: Builder, ordered: Value, values: Value, is_right: bool) 
 
 
 @lowerings.register(ops.LowerBound)
-def _lower_bound(b, sorted_x, values, *, out_type):
+def _lower_lower_bound(b, sorted_x, values, *, out_type):
     return _count_preceding(b, sorted_x, values, is_right=False)
 
 
 @lowerings.register(ops.UpperBound)
-def _upper_bound(b, sorted_x, values, *, out_type):
+def _lower_upper_bound(b, sorted_x, values, *, out_type):
     return _count_preceding(b, sorted_x, values, is_right=True)
 
 
 @lowerings.register(ops.SearchSorted)
-def _search_sorted(b, sorted_sequence, values, *, right, dtype=None):
+def _lower_search_sorted(b, sorted_sequence, values, *, right, dtype=None):
     return _count_preceding(b, *b.common(sorted_sequence, values), is_right=right)

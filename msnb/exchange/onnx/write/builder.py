@@ -1,4 +1,4 @@
-"""Tools of the lowerings: typed values, and a builder of nodes, constants and subgraphs."""
+"""Tools for lowerings to ONNX: typed values, and a builder of nodes, constants and subgraphs."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -36,10 +36,10 @@ _ACCEPT_COMPLEX = set(
 
 
 class Value:
-    """A value in the file.
+    """A value in an ONNX model.
 
     Attributes:
-        name (str): Its name; "" for an input that is left out.
+        name (str): Name of the value; "" for an input that is left out.
         dtype (str): Element type, in numpy's notation.
         shape (tuple): Dimensions, some of which may be an `Extent`; None if unknown.
         constant (Any): The array or the Python number of a constant, else None.
@@ -62,7 +62,7 @@ class Value:
 
     @property
     def weak(self) -> bool:
-        """True for a Python number, which does not take part in type promotion."""
+        """True for a Python number, whose type does not take part in type promotion."""
         return isinstance(self.constant, (bool, int, float, complex))
 
     @property
@@ -98,7 +98,9 @@ class File:
         return name
 
     def constant(self, value: np.ndarray) -> str:
-        """Add a constant and return its descriptive name. Equal constants of up to 64 elements share one."""
+        """Add a constant and return its name, which describes the value. Equal constants of up to 64 elements are
+        stored once.
+        """
         key = (value.dtype.name, value.shape, value.tobytes()) if value.size <= 64 else None
         name = self._by_bytes.get(key) if key else None
         if name is None:
@@ -110,7 +112,7 @@ class File:
 
 
 class Builder:
-    """Writes the nodes of one graph.
+    """Writes the nodes of one graph of an ONNX model.
 
     Attributes:
         nodes (list[dict]): Node messages, in order.
@@ -150,9 +152,9 @@ class Builder:
 
         Args:
             op (str): ONNX's name.
-            inputs (Value): Its inputs; None for an omitted one.
+            inputs (Value): Inputs of the node; None for an omitted one.
             dtype (str): Element type of the result. Default: None, that of the first input.
-            shape (tuple): Its shape, if known.
+            shape (tuple): Shape of the result, if known.
             attrs: Attributes.
         """
         return self.ops(op, *inputs, count=1, dtypes=[dtype] if dtype else None, shapes=[shape], **attrs)[0]
@@ -198,11 +200,11 @@ class Builder:
         return value
 
     def like(self, number: float, value: Value) -> Value:
-        """Add a number as a constant of the element type of a value."""
+        """Return a number as a constant with the element type of `value`."""
         return self.const(number, value.dtype)
 
     def ints(self, values: Iterable[Any]) -> Value:
-        """Return a list of integers as a value. Some of them may be an `Extent`."""
+        """Return a list of integers, some of which may be an `Extent`, as a value."""
         values = list(values)
         if not any(isinstance(v, Extent) for v in values):
             return self.const(np.array(values, np.int64).reshape(-1))
@@ -269,7 +271,7 @@ class Builder:
         )
 
     def computing(self, dtype: str) -> str:
-        """Return the type that runtimes compute with for an element type."""
+        """Return the element type with which ONNX runtimes compute on values of `dtype`."""
         return _COMPUTE_TYPES.get(dtype, dtype)
 
     def common(self, *values: Value) -> list[Value]:
@@ -301,7 +303,7 @@ def promoted(a: str, b: str) -> str:
 
 
 def numpy_type(dtype: str) -> np.dtype:
-    """Return the numpy dtype of a name."""
+    """Return the numpy dtype with this name."""
     return _DTYPES.get(dtype) or np.dtype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""Clean-up of the nodes of a model: remove unused ones, fold biases into layers, shorten names."""
+"""Simplify the nodes of a model: remove unused ones, fold biases into layers, shorten names."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ def _remove_unused(nodes, needed):
 
 
 def _count_readers(nodes, outputs):
-    """Count the readers of each name."""
+    """Return {name: number of its readers}."""
     counts = Counter(outputs)
     for node in nodes:
         counts.update(node["input"])
@@ -64,7 +64,7 @@ def _count_readers(nodes, outputs):
 
 
 def _fold_identities(nodes, outputs):
-    """Remove Identity nodes that only rename a result, which gets the name of the output."""
+    """Remove Identity nodes that only rename a result; the result gets the new name."""
     by_result = {name: node for node in nodes for name in node["output"]}
     readers = _count_readers(nodes, ())
     nodes_left = []
@@ -83,7 +83,7 @@ def _fold_identities(nodes, outputs):
 
 # ---------------------------------------------------------------------- biases
 def _fold_biases(nodes, outputs, values):
-    """Make a bias an input of the convolution or matrix product that it is added to.
+    """Fold the addition of a bias into the convolution or matrix product before it, which gets the bias as an input.
 
     The merged node takes the position of the sum, because the bias may be computed after the product.
     """
@@ -119,7 +119,9 @@ def _merge_bias(product, vector, output):
 
 
 def _match_bias(product, name, by_result, values):
-    """Return the name of the added vector if the node accepts it as a bias per channel or column, else None."""
+    """Return the name of the vector that a node adds, if the product accepts it as a bias per channel or column, else
+    None.
+    """
     shapes = [_shape_or_none(values, n) for n in (*product["input"], name)]
     if None in shapes or "float" not in values[name].dtype:
         return None
@@ -148,7 +150,7 @@ def _shape_or_none(values, name):
 
 # ---------------------------------------------------------------------- names
 def rename_nodes(nodes: list[Message], fixed_names: set[str], calls: Mapping[str, str]) -> None:
-    """Name a node after its operator call if it is the only one, and results after their nodes.
+    """Name each node after its operator call if it is the call's only node, and results after their nodes.
 
     A branch or a loop is a node of its call; nodes of its subgraphs are in the scope of that call.
 
@@ -180,7 +182,7 @@ def rename_nodes(nodes: list[Message], fixed_names: set[str], calls: Mapping[str
 
 
 def _walk_nodes(nodes):
-    """Yield the nodes and those of all their subgraphs."""
+    """Yield all nodes, including the nodes of subgraphs at any depth."""
     for node in nodes:
         yield node
         yield from _walk_subgraphs(node)

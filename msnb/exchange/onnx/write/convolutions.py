@@ -1,4 +1,4 @@
-"""Lowerings of convolutions, pooling and resizing."""
+"""Lowerings to ONNX: convolutions, pooling and resizing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from .builder import Builder, Extent, Refused, Value, lowerings, primitives
 
 
 def padding_of(mode: str, pad: Sequence[int], image: Sequence[Any], kernel, stride, dilation=None) -> dict[str, Any]:
-    """Return ONNX's attributes for MindSpore's pad modes. For an unknown length the runtime computes "same"."""
+    """Return ONNX's padding attributes for a pad mode of MindSpore. For an unknown length the runtime pads "same"."""
     if mode == "valid":
         return {}
     if mode == "same":
@@ -139,7 +139,7 @@ def _write_conv_transpose(b, dout, weight, image, pads, stride, dilation, group)
 
 
 # ---------------------------------------------------------------------- pooling
-def _register_pool(operator, op, **more):
+def _register_pool_lowering(operator, op, **more):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value, *, kernel_size: Any, strides: Any, pad_mode: str, data_format: str) -> Any:
         is_channels_last = data_format == "NHWC"
@@ -157,8 +157,8 @@ def _register_pool(operator, op, **more):
         return _to_channels_last(b, result) if is_channels_last else result
 
 
-_register_pool(ops.MaxPool, "MaxPool")
-_register_pool(ops.AvgPool, "AveragePool", count_include_pad=0)
+_register_pool_lowering(ops.MaxPool, "MaxPool")
+_register_pool_lowering(ops.AvgPool, "AveragePool", count_include_pad=0)
 
 
 def _write_pool(b, op, x, kernel, strides, pads, ceil, **more):

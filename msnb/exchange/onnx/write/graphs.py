@@ -21,7 +21,7 @@ Env = dict[AnfNode, tuple[Value, ...]]
 
 
 class Missing:
-    """Collects the operators that cannot be written, for one error."""
+    """Collects the operators that cannot be exported, for one error."""
 
     def __init__(self) -> None:
         self.reasons: dict[CNode, list[str]] = {}
@@ -33,7 +33,7 @@ class Missing:
             reasons.append(why)
 
     def raise_any(self, graph: FuncGraph) -> None:
-        """Raise an error if calls were recorded."""
+        """Raise an error if any calls were recorded."""
         if self.reasons:
             raise unsupported_error(
                 graph, self.reasons, "ONNX", {node: "; ".join(why) for node, why in self.reasons.items()}
@@ -41,7 +41,9 @@ class Missing:
 
 
 def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer: CNode | None = None) -> list[Value]:
-    """Write the nodes of a graph and return its outputs. `env` has the parameters and gets the results."""
+    """Write the nodes of a graph and return its outputs. `env` maps nodes to values: it contains the parameters, and
+    results are added.
+    """
     for node in live_nodes(graph):
         inputs = [value_of(b, source, slot, env) for source, slot in node.uses]
         prefix, types = b.prefix, b.types
@@ -126,7 +128,9 @@ def _write_call(b, node, inputs, env, missing, outer):
 
 
 def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a lowering: the Tensors as declared by the operator, and its attributes by name."""
+    """Return the arguments with which a lowering is called: Tensors in the order of the operator's declaration, and
+    attributes by name.
+    """
     op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}") or USER_OPERATORS[node.op]
     if not isinstance(op, Operator):  # a class derived by a user
         return list(inputs), dict(node.attrs)
@@ -176,7 +180,7 @@ def _to_python(value):
 
 
 def live_nodes(graph: FuncGraph) -> list[CNode]:
-    """Return the nodes that the outputs depend on. Checks are not written."""
+    """Return the nodes that the outputs depend on. Nodes that only check values are omitted."""
     live, nodes = {node for node, _ in graph.outputs}, []
     for node in reversed(graph.nodes):
         if node in live:

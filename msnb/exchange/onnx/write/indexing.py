@@ -1,4 +1,4 @@
-"""Lowerings of indexing, gathering and sorting."""
+"""Lowerings to ONNX: indexing, gathering and sorting."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ _ALL, _NUMBER, _NEW, _ARRAY = ":", "i", "new", "array"  # entries of a plan, see
 
 
 @lowerings.register(_TensorGetRow)
-def _lower_row(b, x, index):
+def _lower_get_row(b, x, index):
     return b.op("Gather", x, _clamp_index(b, index, x.shape[0]), axis=0)
 
 
 def _clamp_index(b, index, count):
-    """Clamp an index to its axis, as msnb does."""
+    """Clamp an index to the range of its axis, as msnb does."""
     if index.constant is not None and not isinstance(count, Extent):
         return b.const(np.int64(min(max(int(index.constant), 0), count - 1)))
     (index_or_value,) = clamped_starts(b, [index], [count], [1]) if count != 1 else (0,)

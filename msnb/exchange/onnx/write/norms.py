@@ -1,4 +1,4 @@
-"""Lowerings of normalisation in evaluation mode."""
+"""Lowerings to ONNX: normalisation in evaluation mode."""
 
 from msnb.ops import operations as ops
 

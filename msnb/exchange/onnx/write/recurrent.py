@@ -1,4 +1,4 @@
-"""Lowerings of recurrent layers."""
+"""Lowerings to ONNX: recurrent layers."""
 
 import math
 

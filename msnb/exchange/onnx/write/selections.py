@@ -1,4 +1,4 @@
-"""Lowerings of JAX primitives for windows, gather, scatter and sort."""
+"""Lowerings to ONNX: JAX primitives for windows, gather, scatter and sort."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def _pool_windows(b, x, window_dimensions, window_strides, padding, window_dilat
     rest = [i for i in range(n) if i not in window]
     perm = rest + window
     transposed = b.transpose(x, perm)
-    flat = b.reshape(transposed, [1, _length_product([x.shape[i] for i in rest]), *(x.shape[i] for i in window)])
+    flat = b.reshape(transposed, [1, _multiply_lengths([x.shape[i] for i in rest]), *(x.shape[i] for i in window)])
     pooled = run(
         flat,
         [window_dimensions[i] for i in window],
@@ -33,7 +33,7 @@ def _pool_windows(b, x, window_dimensions, window_strides, padding, window_dilat
     return b.transpose(unflattened, [int(i) for i in np.argsort(perm)])
 
 
-def _length_product(lengths):
+def _multiply_lengths(lengths):
     open_ = [n for n in lengths if isinstance(n, Extent)]
     factor = size(n for n in lengths if not isinstance(n, Extent))
     if not open_:
@@ -127,8 +127,8 @@ def _lower_gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill
     return b.transpose(gathered, [int(i) for i in np.argsort(order)])
 
 
-def _write_window(b, x, indices, updates, windows, inserted, indexed, reduction):
-    """Write a scatter of one window, with an index for each of its elements."""
+def _write_window_scatter(b, x, indices, updates, windows, inserted, indexed, reduction):
+    """Write a scatter of one window; each element of the window gets an index."""
     if len(updates.shape) != len(windows):
         raise Refused("it writes many windows by index, which ONNX does not")
     rank = len(x.shape)
@@ -163,7 +163,7 @@ def _register_scatter(name, reduction):
         if x.dtype == "bool" and reduction:
             raise Refused("ONNX adds no bools by index")
         if tuple(inserted) != tuple(sorted(indexed)):
-            return _write_window(b, x, indices, updates, windows, inserted, indexed, reduction)
+            return _write_window_scatter(b, x, indices, updates, windows, inserted, indexed, reduction)
         rest = [i for i in range(len(x.shape)) if i not in indexed]
         update_axes = [i for i in range(len(updates.shape)) if i not in windows]
         if [updates.shape[i] for i in windows] != [x.shape[i] for i in rest]:

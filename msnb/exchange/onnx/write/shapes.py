@@ -1,4 +1,4 @@
-"""Lowerings of operators that change shapes or create arrays."""
+"""Lowerings to ONNX: operators that change shapes or create arrays."""
 
 from typing import Any
 
@@ -109,14 +109,14 @@ def _lower_fill(b, *values, shape, **_):
     return b.expand(b.cast(value, b.dtype), b.shape)
 
 
-def _register_fill_like(operator, number):
+def _register_fill_like_lowering(operator, number):
     @lowerings.register(operator)
     def lower(b: Builder, x: Value) -> Any:
         return b.expand(b.const(number, b.dtype), b.shape)
 
 
-_register_fill_like(ops.ZerosLike, 0)
-_register_fill_like(ops.OnesLike, 1)
+_register_fill_like_lowering(ops.ZerosLike, 0)
+_register_fill_like_lowering(ops.OnesLike, 1)
 
 
 @lowerings.register(ops.OneHot)

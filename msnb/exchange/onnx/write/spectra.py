@@ -1,4 +1,4 @@
-"""Lowerings of Fourier transforms. Real and imaginary parts are a last dimension of length 2."""
+"""Lowerings to ONNX: Fourier transforms. Real and imaginary parts are a last dimension of length 2."""
 
 import math
 

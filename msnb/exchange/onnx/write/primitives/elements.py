@@ -86,7 +86,7 @@ def _lower_log2(b, x, **_):
 
 @primitives.register("one_minus_square")
 def _lower_one_minus_square(b, x, **_):
-    """1 - x * x without the loss of digits near 1 and -1."""
+    """Compute 1 - x * x without the loss of digits near 1 and -1."""
     one = b.like(1, x)
     return b.op("Mul", b.op("Add", one, x), b.op("Sub", one, x))
 
@@ -251,7 +251,7 @@ def _lower_shift_left(b, x, y, **_):
 
 @primitives.register("shift_right_logical", "shift_right_arithmetic")
 def _lower_shift_right(b, x, y, **_):
-    """Compute floor(x / 2 ** y). A logical shift of negative numbers has no form."""
+    """Compute floor(x / 2 ** y). A logical shift of negative numbers cannot be expressed."""
     if x.dtype == "bool":
         return NotImplemented
     power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), "float64")
@@ -277,7 +277,7 @@ def _lower_convert(b, x, **_):
 
 
 def cast_as_xla(b: Builder, x: Value, dtype: str) -> Value:
-    """Cast a value. A float is cast to a narrow integer type through int64, so that it wraps as in XLA."""
+    """Cast a value. A float becomes a narrow integer by a cast to int64 first, so that it wraps around as in XLA."""
     if x.is_float and dtype.startswith(("int", "uint")) and dtype not in ("int32", "int64"):
         x = b.op("Cast", x, dtype="int64", shape=x.shape, to=7)
     return b.cast(x, dtype)

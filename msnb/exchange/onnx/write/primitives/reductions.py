@@ -62,7 +62,9 @@ def _lower_cumsum(b, x, axis, reverse=False, **_):
 
 
 def _register_cumulative(name, op):
-    """Register a cumulative product or extreme: a reduction of a square in which later elements are masked."""
+    """Register a cumulative product, maximum or minimum: x is repeated in a square matrix, later elements are masked,
+    and rows are reduced.
+    """
 
     @primitives.register(name)
     def lower(b: Builder, x: Value, axis: int, reverse: bool = False, **_: Any) -> Value:

@@ -136,8 +136,8 @@ def _lower_iota(b, dimension, **_):
 
 
 def clamped_starts(b: Builder, starts: Sequence[Value], shape: Sequence[Any], lengths: Sequence[Any]) -> list[Any]:
-    """Return the start indices of a window, clamped so that it is inside the array. Constant ones are Python
-    numbers.
+    """Return the start indices of a window, clamped so that the window is inside the array. Constant indices are
+    Python numbers.
     """
     clamped: list[Any] = []
     for start, n, length in zip(starts, shape, lengths, strict=True):
