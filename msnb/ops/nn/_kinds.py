@@ -1,4 +1,4 @@
-"""Kinds of arguments of neural-network operators: windows, paddings, fractions."""
+"""Argument types (`Kind`) of neural-network operators: windows, paddings, fractions."""
 
 from msnb.common.kinds import (
     Between,
@@ -19,8 +19,8 @@ Layout = OneOf("NCHW", "NHWC")
 
 
 def _window_kind(dims):
-    """Kind for an int, or `dims` or `dims + 2` ints (N and C first, both 1). The value is a tuple of `dims` positive
-    ints.
+    """Return a Kind that accepts an int, or `dims` or `dims + 2` ints (N and C first, both 1), and converts it to a
+    tuple of `dims` positive ints.
     """
 
     def accept(value):
@@ -38,7 +38,8 @@ def _window_kind(dims):
 
 
 def _padding_kind(dims):
-    """Kind for an int, or two ints (before, after) for each dimension. The value is the tuple."""
+    """Return a Kind that accepts an int or two ints (before, after) for each dimension, and converts it to a tuple of 2
+    * dims ints."""
 
     def accept(value):
         if not isinstance(value, (tuple, list)):
@@ -100,7 +101,8 @@ LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # -0.5 is 
 
 
 def _expand_pads(dims):
-    """Return an int, `dims` ints (equal sides) or two ints for each dimension as two ints for each dimension."""
+    """Convert a padding to two ints (before, after) for each dimension, from an int, `dims` ints (equal sides) or two
+    ints for each dimension."""
     sides = _padding_kind(dims).accept
 
     def accept(value):

@@ -7,7 +7,7 @@ from jax import lax
 
 
 def weigh_neighbours(x, axis, weights):
-    """Return the sums of `x` along `axis` with the rows of `weights`, a numpy matrix (new length, old length).
+    """Multiply `x` along `axis` by `weights`, a numpy matrix of shape (new length, old length).
 
     Only elements of weight other than 0 are read, so that NaN and infinity reach no other sum. The gradient is the
     product with the matrix: the transpose of reading would be a scatter, which is ten times slower on a CPU.

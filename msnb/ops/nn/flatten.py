@@ -1,4 +1,4 @@
-"""Axes flattened into one."""
+"""Flatten operators, which join axes."""
 
 import math
 
@@ -13,7 +13,7 @@ _Order = OneOf("C", "F")
 
 @operator
 def Flatten(input_x):
-    """Keeps axis 0 and joins all others.
+    """Joins all axes but axis 0 into one.
 
     Inputs:
         - **input_x** (Tensor) - at least 1-D.
@@ -29,7 +29,7 @@ def Flatten(input_x):
 
 @operator
 def FlattenGrad(x, shape: Shape):
-    """Gradient of Flatten: the cotangent in the shape of the input."""
+    """Gradient of Flatten: the cotangent `x` reshaped to the shape of the input of Flatten."""
     if x.size != math.prod(shape):
         raise ValueError(f"For 'FlattenGrad', 'x' should have {math.prod(shape)} elements, but got shape {x.shape}.")
     return x.reshape(shape)
@@ -37,7 +37,7 @@ def FlattenGrad(x, shape: Shape):
 
 @operator
 def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
-    """Joins the axes from `start_dim` to `end_dim`.
+    """Joins the axes from `start_dim` to `end_dim` into one.
 
     Inputs:
         - **input** (Tensor) - any shape.
@@ -70,11 +70,11 @@ def _columns_first(order, x, axes):
 
 @spelling(FlattenExt)
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Joins the axes from `start_dim` to `end_dim`.
+    """Joins the axes from `start_dim` to `end_dim` into one.
 
     Args:
         input (Tensor): Any shape.
-        order (str): "C" row order, "F" column order. Default: "C".
+        order (str): "C" for row-major order, "F" for column-major order. Default: "C".
 
     Keyword Args:
         start_dim (int): First axis. Default: 1.
@@ -90,7 +90,7 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
 
 @spelling(FlattenExt, method="flatten")
 def _flatten(self: Tensor, order: str | int = "C", *last: int, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions joined into one.
+    """Join dimensions into one.
 
     Args:
         order (Union[str, int]): "C" for rows first, "F" for columns first; or `start_dim`. Default: "C".

@@ -1,4 +1,4 @@
-"""Simulated quantisation of weights by their own range."""
+"""Simulated quantisation of weights. The range follows from their smallest and largest values."""
 
 import jax.numpy as jnp
 
@@ -13,12 +13,11 @@ from msnb.ops.quant.universal_linear import LEAST, EightBits
 
 @operator
 def WtsARQ(w, w_min, w_max, *, num_bits: EightBits, offset_flag: Bool):
-    """Rounds weights to the numbers that signed integers of 8 bits can stand for, by their smallest and largest.
+    """Rounds weights to the values that int8 can represent, for a range from the smallest to the largest weight.
 
     Args:
         num_bits (int): number of bits; 8 is the only one.
-        offset_flag (bool): whether the integers are shifted, so that they use their whole range; otherwise 0 stands
-            for 0.
+        offset_flag (bool): True shifts the integers so that all of them are used; False maps 0 to the integer 0.
 
     Inputs:
         - **w** (Tensor) - weights, float.

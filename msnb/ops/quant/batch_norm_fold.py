@@ -19,7 +19,7 @@ from msnb.ops.nn.norm.batch_norm import check_channels, column, moved, unbiased
 
 
 def _running(mean, variance, epsilon, dtype):
-    """The running mean and deviation, constants."""
+    """Return the running mean and the running standard deviation, both without gradient."""
     deviation = jnp.sqrt(widened(variance) + epsilon)
     return tuple(lax.stop_gradient(v).astype(dtype) for v in (mean, deviation))
 
@@ -48,14 +48,15 @@ def BatchNormFold(
     is_training: Bool = True,
     freeze_bn: NonNegInt = 0,
 ):
-    """Statistics of the batch and running ones, for a convolution that batch normalisation is folded into.
+    """Return batch and running statistics for a convolution into which batch normalisation is folded.
 
     Args:
         momentum (float): how much of the running statistics stays, momentum * running + (1 - momentum) * batch, with
             the unbiased variance. Default: 0.9.
         epsilon (float): added to each variance. Default: 1e-5.
-        is_training (bool): False takes no statistics of the batch. Default: True.
-        freeze_bn (int): number of steps after which none are taken any more, and the running ones stay. Default: 0.
+        is_training (bool): False computes no statistics of the batch. Default: True.
+        freeze_bn (int): number of steps after which no batch statistics are computed and the running statistics stay
+            constant. Default: 0.
 
     Inputs:
         - **x** (Tensor) - (N, C, ...), float: what the convolution gives.
@@ -111,7 +112,7 @@ def _batch_norm_fold_training(
 
 
 def _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std):
-    """The gradient for `x` of the mean and the deviation of each channel."""
+    """Return the gradient with respect to `x` of the mean and the standard deviation of each channel."""
     d_mean, d_std, mean, std = (column(v, x, 1) for v in (d_batch_mean, d_batch_std, batch_mean, batch_std))
     return (d_mean + d_std * (x - mean) / std) / (x.size // x.shape[1])
 
@@ -152,12 +153,12 @@ def BatchNormFoldD(
     is_training: OneOf(True, otherwise=_ALWAYS) = True,
     freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0,
 ):
-    """BatchNormFold from the sums of BNTrainingReduce.
+    """BatchNormFold that computes the statistics of the batch from the sums of BNTrainingReduce.
 
     Args:
         momentum (float): how much of the running statistics stays. Default: 0.9.
         epsilon (float): added to each variance. Default: 1e-5.
-        is_training (bool): no effect, the statistics of the batch are always taken. Default: True.
+        is_training (bool): no effect: the statistics of the batch are always computed. Default: True.
         freeze_bn (int): no effect, as `is_training`. Default: 0.
 
     Inputs:
@@ -197,7 +198,8 @@ def BatchNormFoldGradD(
     is_training: OneOf(True, otherwise=_ALWAYS) = True,
     freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0,
 ):
-    """The gradient with respect to `x` of the batch's mean and deviation, as BatchNormFoldD gives them."""
+    """Gradient with respect to `x` of the mean and the standard deviation of the batch, two results of
+    BatchNormFoldD."""
     return _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
 
 

@@ -1,4 +1,5 @@
-"""Batch normalisation folded into a convolution, second part: what corrects the result, and adds the bias."""
+"""Batch normalisation folded into a convolution, second part: correct the result of the convolution and add the
+bias."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -15,8 +16,8 @@ _ALWAYS = "this form always takes the statistics of the batch"
 
 
 def _corrected(x, beta, gamma, batch_std, batch_mean, running_std):
-    """`x`, which weights folded with the running deviation gave, as those folded with that of the batch would give
-    it, and the bias that normalisation comes down to."""
+    """Return x * running_std / batch_std + beta - gamma * batch_mean / batch_std: the result for statistics of the
+    batch, from an `x` that weights folded with the running deviation gave."""
     beta, gamma, batch_std, batch_mean, running_std = (
         column(v, x, 1) for v in (beta, gamma, batch_std, batch_mean, running_std)
     )
@@ -24,7 +25,7 @@ def _corrected(x, beta, gamma, batch_std, batch_mean, running_std):
 
 
 def _biased(x, beta, gamma, running_std, running_mean):
-    """`x` and the bias of the running statistics."""
+    """Return x + beta - gamma * running_mean / running_std: the result for running statistics."""
     beta, gamma, running_std, running_mean = (column(v, x, 1) for v in (beta, gamma, running_std, running_mean))
     return widened(x) + (beta - gamma * running_mean / running_std)
 
@@ -37,7 +38,7 @@ def _check_inputs(op, x, **vectors):
 
 
 def _sums(dout, x):
-    """The sums over each channel that the gradients need: of the cotangent, and of its product with `x`."""
+    """Return the sums of `dout` and of dout * x over each channel."""
     others = tuple(i for i in range(x.ndim) if i != 1)
     return jnp.sum(dout, others), jnp.sum(dout * x, others)
 
@@ -47,7 +48,8 @@ def _sums(dout, x):
 def BatchNormFold2(
     x, beta, gamma, batch_std, batch_mean, running_std, running_mean, global_step, *, freeze_bn: NonNegInt = 0
 ):
-    """Corrects a convolution with folded weights to the statistics of the batch, and adds the folded bias.
+    """Corrects the result of a convolution with folded weights for the statistics of the batch, and adds the folded
+    bias.
 
     x * running_std / batch_std + beta - gamma * batch_mean / batch_std; from the step `freeze_bn` on
     x + beta - gamma * running_mean / running_std.
@@ -114,7 +116,7 @@ def _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std):
 
 @operator
 def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0):
-    """BatchNormFold2 that always corrects to the statistics of the batch.
+    """BatchNormFold2 that always uses the statistics of the batch.
 
     Args:
         freeze_bn (int): no effect. Default: 0.
@@ -160,7 +162,7 @@ def BatchNormFold2GradD(
 @operator
 @in_float32
 def BatchNormFold2GradReduce(dout, x, *, freeze_bn: OneOf(0, otherwise=_ALWAYS, among=NonNegInt) = 0):
-    """The sums over each channel of the cotangent, which is the gradient of `beta`, and of its product with `x`."""
+    """Return the sums of dout, the gradient of `beta`, and of dout * x over each channel."""
     _check.same_shape("BatchNormFold2GradReduce", dout=dout, x=x)
     return _sums(dout, x)
 

@@ -1,4 +1,4 @@
-"""Simulated quantisation whose range is learned: its ends get the gradient of what lies beyond them."""
+"""Simulated quantisation with a learned range. The gradient of elements outside the range goes to its bounds."""
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +13,8 @@ from msnb.ops.quant._grid import Bits, columns, grid_of, one_value
 
 @jax.custom_jvp
 def _clipped(x, low, high, value, below, above):
-    """`value`; its gradient is that of clipping `x` to the range: 1 for `low` where `below`, for `high` where `above`,
-    and for `x` elsewhere."""
+    """Return `value` with the gradient of clip(x, low, high): the derivative 1 belongs to `low` where `below` is True,
+    to `high` where `above` is True, and to `x` elsewhere."""
     return value
 
 
@@ -55,7 +55,8 @@ def _ends_of_channels(op, x, low, high):
 
 @operator
 def FakeQuantWithMinMaxVars(x, min, max, *, num_bits: Bits = 8, narrow_range: Bool = False):
-    """Rounds to the numbers that an integer of `num_bits` bits can stand for; the ends of the range are learned.
+    """Rounds elements to the values that integers of `num_bits` bits can represent, in a range whose bounds are
+    learned.
 
     The gradient of an element goes to `min` where it lies below the nudged range, to `max` where it lies above, and
     straight through within it.
@@ -96,7 +97,7 @@ def FakeQuantWithMinMaxVarsGradient(gradients, x, min, max, *, num_bits: Bits = 
 
 @operator
 def FakeQuantWithMinMaxVarsPerChannel(x, min, max, *, num_bits: Bits = 8, narrow_range: Bool = False):
-    """FakeQuantWithMinMaxVars with a range for each channel, which are the last axis.
+    """FakeQuantWithMinMaxVars with a separate range for each channel. The channels are the last axis.
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.

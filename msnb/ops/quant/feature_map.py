@@ -1,4 +1,4 @@
-"""The scale that an activation is best quantised with, searched among several (input feature map reconstruction)."""
+"""Search for the best quantisation scale of an activation (input feature map reconstruction)."""
 
 import jax
 import jax.numpy as jnp
@@ -44,7 +44,7 @@ def IFMR(
     search_step: Step = 0.01,
     with_offset: Bool = True,
 ):
-    """Searches the scale of 8 bits with which an activation, quantised and back, loses least in the square mean.
+    """Searches for the int8 scale that minimizes the mean squared error of quantising and dequantising an activation.
 
     The histogram says where the shares `min_percentile` and `max_percentile` of the numbers end; the upper end is then
     taken times each factor of the search range.
@@ -52,9 +52,10 @@ def IFMR(
     Args:
         min_percentile (float): Share of the numbers that are above the lower end. Default: 0.999999.
         max_percentile (float): Share of the numbers that are below the upper end. Default: 0.999999.
-        search_range (Union[list(float), tuple(float)]): First and last factor of the upper end. Default: (0.7, 1.3).
-        search_step (float): From one factor to the next. Default: 0.01.
-        with_offset (bool): Whether zero may have a number of its own, else the range is symmetric. Default: True.
+        search_range (Union[list(float), tuple(float)]): First and last factor to try for the upper end of the range.
+            Default: (0.7, 1.3).
+        search_step (float): Difference of adjacent factors. Default: 0.01.
+        with_offset (bool): Whether to compute a zero point; otherwise the range is symmetric. Default: True.
 
     Inputs:
         - **data** (Tensor) - The activation, float16 or float32.

@@ -1,4 +1,4 @@
-"""Simulated quantisation whose scale is learned with the weights (Esser et al., 2020)."""
+"""Simulated quantisation with a scale that is learned together with the weights (Esser et al., 2020)."""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,8 @@ LEAST = 1e-6  # a scale: what is nearer to 0 is taken for it
 
 
 def _parts(x, alpha, quant_max, neg_trunc):
-    """x / alpha, that rounded to the grid, and where it lies within the range."""
+    """Return x / alpha, x / alpha rounded to multiples of 1 / quant_max, and a mask of the elements within the
+    range."""
     share = x / _divisor(alpha)
     within = (share >= (0 if neg_trunc else -1)) & (share <= 1)
     clipped = jnp.clip(share, 0 if neg_trunc else -1, 1)
@@ -26,13 +27,15 @@ def _divisor(alpha):
 
 
 def _slope(share, rounded, within):
-    """The derivative for `alpha`: the error of rounding within the range, and the end that is held outside."""
+    """Return the derivative of the quantised value by `alpha`: rounded - share within the range, sign(share)
+    outside."""
     return jnp.where(within, rounded - share, jnp.sign(share))
 
 
 @jax.custom_jvp
 def _scaled(x, alpha, value, within, slope):
-    """`value`; its gradient is 1 for `x` where `within`, and `slope` for `alpha`."""
+    """Return `value` with a given gradient: the derivative by `x` is 1 where `within`, else 0; by `alpha` it is
+    `slope`."""
     return value
 
 
@@ -52,7 +55,7 @@ def _fake_quant(op, x, alpha, quant_max, step, quant_delay, neg_trunc):
 
 
 def _each(op, dout, x, alpha, quant_max, step, quant_delay, neg_trunc):
-    """The gradient for `x`, and that for `alpha` before it is summed."""
+    """Return the gradients with respect to `x` and, before the sum over elements, to `alpha`."""
     _check.same_shape(op, dout=dout, x=x)
     share, rounded, within = _parts(x, alpha, quant_max, neg_trunc)
     return (
@@ -87,8 +90,8 @@ def FakeLearnedScaleQuantPerLayer(
     """Rounds to multiples of alpha / quant_max between -alpha and alpha, where alpha is learned.
 
     Args:
-        quant_delay (int): while training, how many steps pass before anything is rounded. Default: 0.
-        neg_trunc (bool): whether negative numbers become 0, as behind a ReLU. Default: False.
+        quant_delay (int): number of training steps before rounding begins. Default: 0.
+        neg_trunc (bool): whether negative numbers become 0, as for the result of a ReLU. Default: False.
         training (bool): whether `quant_delay` counts. Default: True.
 
     Inputs:
@@ -130,7 +133,7 @@ def FakeLearnedScaleQuantPerLayerGrad(
 @operator
 @in_float32
 def FakeLearnedScaleQuantPerLayerGradD(dout, x, alpha, quant_max, *, neg_trunc: Bool = False):
-    """FakeLearnedScaleQuantPerLayerGrad, with what is to be summed for `alpha` in the shape of `x`."""
+    """FakeLearnedScaleQuantPerLayerGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerLayerGradD"
     return _each(op, dout, x, *_single(op, x, alpha, quant_max), None, 0, neg_trunc)
 
@@ -138,7 +141,8 @@ def FakeLearnedScaleQuantPerLayerGradD(dout, x, alpha, quant_max, *, neg_trunc: 
 @operator
 @in_float32
 def FakeLearnedScaleQuantPerLayerGradDReduce(dout_alpha):
-    """The gradient for `alpha`, (1,), from what FakeLearnedScaleQuantPerLayerGradD gives for it."""
+    """Gradient with respect to `alpha`, of shape (1,): the sum of the second result of
+    FakeLearnedScaleQuantPerLayerGradD."""
     return jnp.sum(dout_alpha).reshape(1)
 
 
@@ -154,11 +158,11 @@ def FakeLearnedScaleQuantPerChannel(
     training: Bool = True,
     channel_axis: NonNegInt = 1,
 ):
-    """FakeLearnedScaleQuantPerLayer with an alpha for each channel.
+    """FakeLearnedScaleQuantPerLayer with a separate `alpha` for each channel.
 
     Args:
-        quant_delay (int): while training, how many steps pass before anything is rounded. Default: 0.
-        neg_trunc (bool): whether negative numbers become 0, as behind a ReLU. Default: False.
+        quant_delay (int): number of training steps before rounding begins. Default: 0.
+        neg_trunc (bool): whether negative numbers become 0, as for the result of a ReLU. Default: False.
         training (bool): whether `quant_delay` counts. Default: True.
         channel_axis (int): the axis of the channels. Default: 1.
 
@@ -205,7 +209,7 @@ def FakeLearnedScaleQuantPerChannelGrad(
 def FakeLearnedScaleQuantPerChannelGradD(
     dout, x, alpha, quant_max, *, neg_trunc: Bool = False, channel_axis: NonNegInt = 1
 ):
-    """FakeLearnedScaleQuantPerChannelGrad, with what is to be summed for `alpha` in the shape of `x`."""
+    """FakeLearnedScaleQuantPerChannelGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerChannelGradD"
     return _each(op, dout, x, *_channels(op, x, alpha, quant_max, channel_axis), None, 0, neg_trunc)
 
@@ -213,7 +217,8 @@ def FakeLearnedScaleQuantPerChannelGradD(
 @operator
 @in_float32
 def FakeLearnedScaleQuantPerChannelGradDReduce(dout_alpha, *, channel_axis: NonNegInt = 1):
-    """The gradient for `alpha`, (C,), from what FakeLearnedScaleQuantPerChannelGradD gives for it."""
+    """Gradient with respect to `alpha`, of shape (C,): sums of the second result of
+    FakeLearnedScaleQuantPerChannelGradD."""
     _check.axis_in("FakeLearnedScaleQuantPerChannelGradDReduce", channel_axis, dout_alpha.ndim, "channel_axis")
     return _sum_of_channels(dout_alpha, channel_axis)
 

@@ -1,4 +1,4 @@
-"""Simulated quantisation of activations between two learned ends (universal linear quantisation)."""
+"""Simulated quantisation of activations between two learned bounds (universal linear quantisation)."""
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,8 @@ LEAST = 1.192092896e-07  # a step: the distance from 1 to the next number of flo
 
 @jax.custom_jvp
 def _held(x, low, high, value, inside_low, inside_high, loss):
-    """`value`; 1 is its gradient for `x` inside, and the ends have that of what lies beyond them and of rounding."""
+    """Return `value` with a given gradient: 1 for `x` inside the range. `low` and `high` get the gradient of the
+    elements beyond them and of the error of rounding, `loss`."""
     return value
 
 
@@ -40,10 +41,10 @@ def _slope_high(mask, loss):
 
 @operator
 def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: EightBits = 8):
-    """Rounds to 256 numbers between two learned ends; 0 is one of them.
+    """Rounds to 256 equally spaced values between two learned bounds; 0 is one of the values.
 
     Args:
-        fixed_min (bool): whether the lower end is 0, whatever `clamp_min` is. Default: False.
+        fixed_min (bool): whether the lower bound is 0, whatever `clamp_min` is. Default: False.
         num_bits (int): number of bits; 8 is the only one. Default: 8.
 
     Inputs:
@@ -83,7 +84,7 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
 @operator
 @shapes("y_grad clamp_min_mask clamp_max_mask: *s")
 def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
-    """The gradient of ActsULQ for `x`: the cotangent where both masks are True."""
+    """Gradient of ActsULQ with respect to `x`: `y_grad` where both masks are True, else 0."""
     return jnp.where((clamp_min_mask != 0) & (clamp_max_mask != 0), y_grad, 0)
 
 
@@ -91,7 +92,7 @@ def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
 @shapes("y_grad clamp_min_mask x_clamped_loss: *s")
 @in_float32
 def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
-    """The gradient of ActsULQ for `clamp_min`: one value, with as many axes as `y_grad`."""
+    """Gradient of ActsULQ with respect to `clamp_min`: one element, with as many axes as `y_grad`."""
     return jnp.sum(y_grad * _slope_low(clamp_min_mask, x_clamped_loss), keepdims=True)
 
 
@@ -99,7 +100,7 @@ def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
 @shapes("y_grad clamp_max_mask x_clamped_loss: *s")
 @in_float32
 def ActULQClampMaxGrad(y_grad, clamp_max_mask, x_clamped_loss):
-    """The gradient of ActsULQ for `clamp_max`: one value, with as many axes as `y_grad`."""
+    """Gradient of ActsULQ with respect to `clamp_max`: one element, with as many axes as `y_grad`."""
     return jnp.sum(y_grad * _slope_high(clamp_max_mask, x_clamped_loss), keepdims=True)
 
 

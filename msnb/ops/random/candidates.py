@@ -1,4 +1,4 @@
-"""Candidate samplers, which draw classes to contrast with the true ones, and penalties for repetition."""
+"""Candidate samplers, which draw negative classes for a sampled softmax, and n-gram blocking."""
 
 import jax
 import jax.numpy as jnp
@@ -37,15 +37,16 @@ def UniformCandidateSampler(
     seed: NonNegInt = 0,
     remove_accidental_hits: Bool = False,
 ):
-    """Classes drawn uniformly from [0, range_max), and how often each class is expected.
+    """Draw classes uniformly from [0, range_max), and return them with expected counts of the true and the drawn
+    classes.
 
     Args:
         num_true (int): Number of true classes of each example.
-        num_sampled (int): How many classes to draw.
+        num_sampled (int): Number of classes to draw.
         unique (bool): Whether the drawn classes are all different.
         range_max (int): Number of classes.
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
-        remove_accidental_hits (bool): Whether true classes are not drawn. Default: False.
+        remove_accidental_hits (bool): Whether to exclude true classes from the draw. Default: False.
 
     Inputs:
         - **true_classes** (Tensor) - int32 or int64 of shape (N, num_true).
@@ -97,11 +98,11 @@ def LogUniformCandidateSampler(
     range_max: PositiveInt = 5,
     seed: NonNegInt = 0,
 ):
-    """Classes drawn from [0, range_max) with probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
+    """Draw classes c from [0, range_max) with probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
 
     Args:
         num_true (int): Number of true classes of each example. Default: 1.
-        num_sampled (int): How many classes to draw. Default: 5.
+        num_sampled (int): Number of classes to draw. Default: 5.
         unique (bool): Whether the drawn classes are all different. Default: True.
         range_max (int): Number of classes. Default: 5.
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -148,7 +149,7 @@ def LogUniformCandidateSampler(
 
 
 def _tries(probability, wanted):
-    """How many draws with replacement give `wanted` different classes on average, by bisection."""
+    """Return the number of draws with replacement that give `wanted` different classes on average, by bisection."""
     log_rest = jnp.log1p(-jnp.minimum(probability, 1 - 1e-6))
 
     def halve(_, bounds):
@@ -163,7 +164,7 @@ def _tries(probability, wanted):
 
 @operator
 def NoRepeatNGram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
-    """Log probabilities in which a word that would repeat an n-gram of its sequence gets the lowest number.
+    """Set the log probability of each word that would repeat an n-gram of its sequence to the lowest number.
 
     Args:
         ngram_size (int): Length n of the n-grams, at most the length of a sequence. Default: 1.

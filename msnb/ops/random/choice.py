@@ -1,4 +1,4 @@
-"""Random choices: of classes, of places, and of orders."""
+"""Random choices: classes, indices of True elements, and permutations."""
 
 import jax
 import jax.numpy as jnp
@@ -23,10 +23,10 @@ def _up_to_five_dimensions(op, x):
 
 @operator(random=True)
 def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 0, seed2: Int = 0):
-    """Random places at which a mask is True, each at most once.
+    """Draw indices of True elements of a mask, without replacement.
 
     Args:
-        count (int): How many places. Default: 256.
+        count (int): Number of indices to draw. Default: 256.
         seed (int): Picks a stream of random numbers. Default: 0.
         seed2 (int): Picks a stream together with `seed`. Default: 0.
 
@@ -71,7 +71,7 @@ CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _c
 
 @operator(functional="random_categorical", called=("", "num_sample"), random=True)
 def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, dtype: CategoricalType = mstype.int64):
-    """Samples of categorical distributions given by logits.
+    """Draw samples from categorical distributions given by logits.
 
     Args:
         dtype (mindspore.dtype): mindspore.int16, int32 or int64. Default: mindspore.int64.
@@ -106,7 +106,8 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
 
 
 def _minimal_standard(seed, count):
-    """Numbers in [0, 1): x <- 16807 x mod (2**31 - 1), two of which make one, as C++'s standard library joins them."""
+    """Return numbers in [0, 1) from the generator x <- 16807 x mod (2**31 - 1). As in C++'s standard library, two draws
+    make one number."""
     modulus = 2**31 - 1
     state, values = seed % modulus or 1, np.empty(2 * count)
     for i in range(2 * count):
@@ -126,7 +127,7 @@ def Multinomial(
     seed2: NonNegInt = 0,
     dtype: IndexType = mstype.int32,
 ):
-    """Samples, with replacement, of categorical distributions given by weights.
+    """Draw samples with replacement from categorical distributions given by weights.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -157,7 +158,7 @@ def Multinomial(
 
 @operator(random=True)
 def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0):
-    """Samples, each class at most once, of categorical distributions given by weights.
+    """Draw samples without replacement from categorical distributions given by weights.
 
     Args:
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
@@ -184,11 +185,11 @@ def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, see
 @spelling(Multinomial, _MultinomialWithoutReplacement, generation=1)
 @keyword_aliases(input="inputs", num_samples="num_sample")
 def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed: int | None = None) -> Tensor:
-    """Samples of categorical distributions given by weights.
+    """Draw samples from categorical distributions given by weights.
 
     Args:
         inputs (Tensor): Non-negative weights, float32 or integers, of shape (C,) or (N, C).
-        num_sample (int): How many samples of each distribution.
+        num_sample (int): Number of samples of each distribution.
         replacement (bool): Whether a class may be drawn again. Default: True.
         seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
 
@@ -212,11 +213,11 @@ def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed:
 
 @operator(random=True)
 def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType = mstype.int32):
-    """The numbers 0 to n - 1 in random order, filled up to a fixed length.
+    """Return a random permutation of 0 to n - 1, padded to a fixed length.
 
     Args:
         max_length (int): Length of the result. Default: 1.
-        pad (int): What fills the places after the n numbers. Default: -1.
+        pad (int): Padding after the n numbers. Default: -1.
         dtype (mindspore.dtype): Element type, of integers. Default: mindspore.int32.
 
     Inputs:
@@ -245,7 +246,7 @@ def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType
 def _RandpermOf(
     key, n: PositiveInt, *, seed: NonNegInt = 0, offset: NonNegInt = 0, dtype: Optional(DType) = mstype.int64
 ):
-    """The numbers 0 to n - 1 in random order.
+    """Return a random permutation of 0 to n - 1.
 
     Args:
         n (int): How many numbers.
@@ -261,11 +262,11 @@ def _RandpermOf(
 
 @spelling(RandomChoiceWithMask)
 def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None) -> tuple[Tensor, Tensor]:
-    """Random places at which a mask is True, each at most once.
+    """Draw indices of True elements of a mask, without replacement.
 
     Args:
         input_x (Tensor): The mask, bool of 1 to 5 dimensions.
-        count (int): How many places. Default: 256.
+        count (int): Number of indices to draw. Default: 256.
         seed (int): Picks a stream of random numbers. Default: None, 0.
 
     Returns:
@@ -281,13 +282,13 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None)
 
 @spelling(RandomCategorical, method="random_categorical")
 def _random_categorical_of(self: Tensor, num_sample: int, seed: int = 0, dtype: DType = mstype.int64) -> Tensor:
-    """Samples of categorical distributions given by logits; see `ops.random_categorical`."""
+    """Draw samples from categorical distributions given by logits; see `ops.random_categorical`."""
     return RandomCategorical(dtype)(self, num_sample, seed)
 
 
 @spelling(Multinomial, _MultinomialWithoutReplacement, method="multinomial")
 def _multinomial_of(self: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
-    """Samples of categorical distributions given by weights; see `ops.multinomial`."""
+    """Draw samples from categorical distributions given by weights; see `ops.multinomial`."""
     return multinomial(self, num_samples, replacement, seed)
 
 

@@ -31,7 +31,7 @@ def GeLU(input_x):
 @operator
 @shapes("dy x y: *s")
 def GeLUGrad(dy, x, y):
-    """Gradient of GeLU from the cotangent, its input and its output."""
+    """Gradient of GeLU, from the cotangent and the input and output of the forward pass."""
     return pull(GeLU.kernel, x)(dy)[0]
 
 
@@ -71,7 +71,7 @@ def FastGeLU(input_x):
 @operator
 @shapes("dy x: *s")
 def FastGeLUGrad(dy, x):
-    """Gradient of FastGeLU from the cotangent and its input."""
+    """Gradient of FastGeLU, from the cotangent and the input of the forward pass."""
     return pull(FastGeLU.kernel, x)(dy)[0]
 
 

@@ -1,4 +1,4 @@
-"""Boxes cropped from images and resized."""
+"""Crop boxes from images and resize them."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Features of image regions (RoIAlign)."""
+"""RoIAlign: features of image regions in a grid of fixed size."""
 
 import jax
 import jax.numpy as jnp
@@ -37,7 +37,7 @@ def ROIAlign(
     Args:
         pooled_height (int): rows of the grid.
         pooled_width (int): columns of the grid.
-        spatial_scale (float): from image to feature coordinates.
+        spatial_scale (float): factor from image coordinates to feature coordinates.
         sample_num (int): samples a cell in each direction; -1 takes one for each full pixel that a cell is high or
             wide, and one at least, where MindSpore 2.7.1 gives NaN. Default: 2.
         roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
@@ -90,8 +90,8 @@ _AT_ONCE = 1 << 23  # samples in memory at a time
 
 
 def _sample_axis(start, size, cells, samples, length):
-    """Return for every sample along one axis: the pixels on both sides, the distance from the first, and if it is
-    inside.
+    """Return for every sample along one axis: the indices of the pixels on both sides, the distance from the first of
+    them, and True if the sample is inside the image.
     """
     step = size[:, None] / cells
     where = start[:, None] + (jnp.arange(cells * samples, dtype=jnp.float32) + 0.5) / samples * step

@@ -10,12 +10,12 @@ from msnb.ops._host import HostPrimitive, host_operator
 
 @host_operator()
 class ComputeAccidentalHits(HostPrimitive):
-    """Indices of sampled candidates that are true classes.
+    """Find the sampled candidates that are true classes.
 
     Their number depends on values, so a Cell with this operator runs operator by operator in GRAPH mode, too.
 
     Args:
-        num_true (int): true classes an example. Default: 1.
+        num_true (int): number of true classes per example. Default: 1.
 
     Inputs:
         - **true_classes** (Tensor) - (N, num_true), int32 or int64.

@@ -93,7 +93,7 @@ def SparseApplyAdagrad(
     Args:
         lr (float): learning rate.
         update_slots (bool): whether `accum` changes. Default: True.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -124,7 +124,7 @@ def SparseApplyAdagradV2(
     Args:
         lr (float): learning rate.
         epsilon (float): added to the root.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         update_slots (bool): whether `accum` changes. Default: True.
 
     Inputs:
@@ -144,7 +144,7 @@ def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(Fal
     """Adagrad followed by a proximal step for l1 |var| + l2/2 var^2.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -180,7 +180,7 @@ def FusedSparseProximalAdagrad(
     """Adagrad and a proximal step on the named rows.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -203,7 +203,7 @@ def SparseApplyProximalAdagrad(
     """Adagrad and a proximal step on the named rows.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.

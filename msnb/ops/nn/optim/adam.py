@@ -51,7 +51,7 @@ def Adam(
     """Adam (arXiv:1412.6980): var -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -90,7 +90,7 @@ def AdamNoUpdateParam(
     """Adam that returns the update of the variable instead of adding it.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -118,7 +118,7 @@ def AdamWeightDecay(
     """Adam without bias correction and with decoupled weight decay (arXiv:1711.05101).
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -176,7 +176,7 @@ def FusedSparseAdam(
     """Adam for a sparse gradient: moments of all rows decay and all rows move, as if missing rows had gradient 0.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -219,7 +219,7 @@ def FusedSparseLazyAdam(
     """Adam that leaves rows without a gradient, and their moments, as they are.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:
@@ -278,7 +278,7 @@ def ApplyAdamWithAmsgrad(
         beta1 (float): how much of the first moment stays. Default: 0.9.
         beta2 (float): how much of the second moment stays. Default: 0.999.
         epsilon (float): keeps from dividing by 0. Default: 1e-8.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.
@@ -313,7 +313,7 @@ def ApplyAdamWithAmsgradV2(
     """As ApplyAdamWithAmsgrad, with its rates as inputs.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **m**, **v**, **vhat** (Parameter) - one shape; updated in place.

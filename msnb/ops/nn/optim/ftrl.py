@@ -37,7 +37,7 @@ def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: On
     """FTRL-proximal.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -82,7 +82,7 @@ def FusedSparseFtrl(
         l1 (float): L1 strength, at least 0.
         l2 (float): L2 strength, at least 0.
         lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -117,7 +117,7 @@ def SparseApplyFtrl(
         l1 (float): L1 strength, at least 0.
         l2 (float): L2 strength, at least 0.
         lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -154,7 +154,7 @@ def SparseApplyFtrlV2(
         l2 (float): L2 strength, at least 0.
         l2_shrinkage (float): weight of the variable added to the gradient.
         lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.

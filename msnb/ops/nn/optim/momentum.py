@@ -29,7 +29,7 @@ def ApplyMomentum(
 
     Args:
         use_nesterov (bool): use Nesterov momentum. Default: False.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         gradient_scale (float): multiplies the gradient. Default: 1.0.
 
     Inputs:
@@ -219,7 +219,7 @@ def ApplyKerasMomentum(
     """Momentum as Keras has it: a = a * momentum - lr * g; v += a, or v += a * momentum - lr * g with Nesterov.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
         use_nesterov (bool): use Nesterov momentum. Default: False.
 
     Inputs:

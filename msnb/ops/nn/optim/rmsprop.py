@@ -36,7 +36,7 @@ def ApplyRMSProp(
     """RMSProp: s = decay * s + (1 - decay) * g^2; m = momentum * m + lr * g / sqrt(s + epsilon); var -= m.
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
@@ -72,7 +72,7 @@ def ApplyCenteredRMSProp(
     """RMSProp that divides by the deviation of the gradient: sqrt(mean of g^2 - (mean of g)^2 + epsilon).
 
     Args:
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **mean_gradient**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
@@ -131,7 +131,7 @@ def SparseApplyAdadelta(
 
     Args:
         epsilon (float): added below both roots.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **accum**, **accum_update** (Parameter) - one shape; updated in place.
@@ -174,7 +174,7 @@ def SparseApplyRMSProp(
         rho (float): how slowly `ms` changes.
         momentum (float): how much of the last step is left.
         epsilon (float): added below the root.
-        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_locking (bool): no effect: updates here never race. Default: False.
 
     Inputs:
         - **var**, **ms**, **mom** (Parameter) - one shape; updated in place.

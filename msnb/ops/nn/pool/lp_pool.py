@@ -40,7 +40,7 @@ def lp_pool1d(
         norm_type (Union[int, float]): Which norm, not 0.
         kernel_size (int): Length of the window.
         stride (int): Step of the window. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
 
     Returns:
         Tensor of shape (N, C, L_out) or (C, L_out).
@@ -67,7 +67,7 @@ def lp_pool2d(
         norm_type (Union[int, float]): Which norm, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
 
     Returns:
         Tensor of shape (N, C, H_out, W_out).

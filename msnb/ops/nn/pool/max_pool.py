@@ -86,7 +86,7 @@ def MaxPoolGrad(
     pad_mode: PoolMode = "valid",
     data_format: Layout = "NCHW",
 ):
-    """Gradient of MaxPool from its input, its output and the cotangent."""
+    """Gradient of MaxPool, from the input and output of the forward pass and the cotangent."""
     _check.rank("MaxPoolGrad", "x_origin", x_origin, 4)
     return pull(_forward_function(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
 
@@ -214,8 +214,8 @@ def MaxPoolWithArgmaxV2(
         kernel_size (Union[int, tuple[int]]): height and width of the window.
         strides (Union[int, tuple[int]]): step of the window. Default: None, `kernel_size`.
         pads (Union[int, tuple[int]]): padding at each side. Default: 0.
-        dilation (Union[int, tuple[int]]): spacing of the pixels that a window looks at. Default: 1.
-        ceil_mode (bool): whether a last incomplete window counts. Default: False.
+        dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
+        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
         argmax_type (mindspore.dtype): element type of the positions, int32 or int64. Default: mstype.int64.
 
     Inputs:
@@ -264,9 +264,9 @@ def max_pool2d(
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
+        dilation (Union[int, tuple[int]]): Distance between the pixels of a window. Default: 1.
         return_indices (bool): Also return the indices within each plane, int64. Default: False.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
 
     Returns:
         Tensor of the values, or a tuple of values and positions.
@@ -294,7 +294,7 @@ def MaxPool3D(
         strides (Union[int, tuple[int]]): step of the window. Default: 1.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad_list (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
-        ceil_mode (bool): whether a last incomplete window counts, for "pad". Default: False.
+        ceil_mode (bool): whether to include a last window that reaches over the border, for "pad". Default: False.
         data_format (str): "NCDHW". Default: "NCDHW".
 
     Inputs:
@@ -337,8 +337,8 @@ def MaxPool3DWithArgmax(
         ksize (Union[int, tuple[int]]): depth, height and width of the window.
         strides (Union[int, tuple[int]]): step of the window.
         pads (Union[int, tuple[int]]): padding at both ends of each side.
-        dilation (Union[int, tuple[int]]): spacing of the pixels that a window looks at. Default: 1.
-        ceil_mode (bool): whether a last incomplete window counts. Default: False.
+        dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
+        ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
         data_format (str): "NCDHW". Default: "NCDHW".
         argmax_type (mindspore.dtype): element type of the places, int32 or int64. Default: mstype.int64.
 
@@ -382,8 +382,8 @@ def max_pool3d(
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at both ends of each side. Default: 0.
-        dilation (Union[int, tuple[int]]): Spacing of the pixels that a window looks at. Default: 1.
-        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+        dilation (Union[int, tuple[int]]): Distance between the pixels of a window. Default: 1.
+        ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
         return_indices (bool): Also return the indices within the volume, int64. Default: False.
 
     Returns:
