@@ -1,4 +1,4 @@
-"""The largest values along an axis, and top-k membership of classes."""
+"""The largest values along an axis, and a test whether targets are among the best classes."""
 
 import jax.numpy as jnp
 from jax import lax
@@ -52,10 +52,10 @@ def topk(
 
     Args:
         input (Tensor): At least 1-D.
-        k (int): How many.
+        k (int): Number of values.
         dim (int): The axis. Default: None, the last.
-        largest (bool): Return the largest values. Default: True.
-        sorted (bool): Values come in order either way. Default: True.
+        largest (bool): True returns the largest values, False the smallest. Default: True.
+        sorted (bool): No effect: values are always in order. Default: True.
 
     Returns:
         Tuple of the values and their places (int32).
@@ -76,7 +76,7 @@ def InTopK(x1, x2, *, k: Int):
     """True if the score of each target is among the `k` best of its row.
 
     Args:
-        k (int): how many count.
+        k (int): number of best scores.
 
     Inputs:
         - **x1** (Tensor) - scores (N, C), float.
@@ -102,8 +102,8 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
 
     Args:
         input_x (Tensor): At least 1-D.
-        k (int): How many.
-        sorted (bool): Whether values come in falling order. Default: True.
+        k (int): Number of values.
+        sorted (bool): Whether to return values in descending order. Default: True.
 
     Returns:
         Tuple of the values and their places (int32).

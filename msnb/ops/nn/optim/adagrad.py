@@ -88,7 +88,7 @@ def SparseApplyAdagrad(
     update_slots: Bool = True,
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
 ):
-    """Adagrad on the named rows.
+    """Adagrad on the rows in `indices`.
 
     Args:
         lr (float): learning rate.
@@ -119,7 +119,7 @@ def SparseApplyAdagradV2(
     use_locking: OneOf(False, otherwise=NO_RACE) = False,
     update_slots: Bool = True,
 ):
-    """Adagrad on the named rows, with `epsilon` added to the root.
+    """Adagrad on the rows in `indices`, with `epsilon` added to the root.
 
     Args:
         lr (float): learning rate.
@@ -141,7 +141,7 @@ def SparseApplyAdagradV2(
 @operator(writes=("var", "accum"), returns="written")
 @in_float32
 def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
-    """Adagrad followed by a proximal step for l1 |var| + l2/2 var^2.
+    """Adagrad, followed by a proximal step for the penalty l1 |var| + l2/2 var^2.
 
     Args:
         use_locking (bool): no effect: updates here never race. Default: False.
@@ -177,7 +177,7 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
 def FusedSparseProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
 ):
-    """Adagrad and a proximal step on the named rows.
+    """Adagrad and a proximal step on the rows in `indices`.
 
     Args:
         use_locking (bool): no effect: updates here never race. Default: False.
@@ -200,7 +200,7 @@ def FusedSparseProximalAdagrad(
 def SparseApplyProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
 ):
-    """Adagrad and a proximal step on the named rows.
+    """Adagrad and a proximal step on the rows in `indices`.
 
     Args:
         use_locking (bool): no effect: updates here never race. Default: False.

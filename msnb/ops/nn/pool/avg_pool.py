@@ -28,7 +28,7 @@ def AvgPool(
     pad_mode: PoolMode = "valid",
     data_format: Layout = "NCHW",
 ):
-    """The mean of each window; padding of "same" does not count.
+    """The mean of each window. It does not include the padding of "same".
 
     Args:
         kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
@@ -95,7 +95,7 @@ def AvgPool1D(
         stride (int): step of the window. Default: 1.
         padding (int): zeros at each end. Default: 0.
         ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
-        count_include_pad (bool): whether the padding counts in the mean. Default: True.
+        count_include_pad (bool): whether to include the padding in the mean. Default: True.
 
     Inputs:
         - **input_x** (Tensor) - (N, C, L).
@@ -124,7 +124,7 @@ def AvgPool2D(
         stride (Union[int, tuple[int]]): step of the window. Default: 1.
         padding (Union[int, tuple[int]]): zeros at each side. Default: 0.
         ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
-        count_include_pad (bool): whether the padding counts in the mean. Default: True.
+        count_include_pad (bool): whether to include the padding in the mean. Default: True.
         divisor_override (int): divisor of the sum in place of the number of pixels, if not 0. Default: 0.
 
     Inputs:
@@ -164,7 +164,7 @@ def AvgPool3D(
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
         ceil_mode (bool): whether to include a last window that reaches over the border, for "pad". Default: False.
-        count_include_pad (bool): whether zeros of the padding count in the mean. Default: True.
+        count_include_pad (bool): whether to include the zeros of the padding in the mean. Default: True.
         divisor_override (int): divides the sum instead of the number of pixels, if not 0. Default: 0.
         data_format (str): "NCDHW". Default: "NCDHW".
 
@@ -199,7 +199,7 @@ def avg_pool3d(
         stride (Union[int, tuple[int]]): Step of the window. Default: 1.
         padding (Union[int, tuple[int]]): Zeros at each side. Default: 0.
         ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
-        count_include_pad (bool): Whether the padding counts in the mean. Default: True.
+        count_include_pad (bool): Whether to include the padding in the mean. Default: True.
         divisor_override (int): Divisor of the sum in place of the number of pixels, if not 0. Default: 0.
 
     Returns:

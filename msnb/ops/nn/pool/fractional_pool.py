@@ -20,7 +20,8 @@ def _expand(value, dims):
 
 
 def _window_starts(share, length, size, count):
-    """Return the starts of `count` windows of `size` on an axis of `length`, for shares of shape (N, C)."""
+    """Return the start indices of `count` windows of length `size` on an axis of length `length`, for the random
+    numbers `share` in [0, 1) of shape (N, C)."""
     if count == 1:
         return jnp.full((*share.shape, 1), length - size)
     step = (length - size) / (count - 1)
@@ -60,7 +61,7 @@ def _pool_windows(op, x, shares, dims, sizes, sides):
 def FractionalMaxPoolWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCHW") = "NCHW"
 ):
-    """The largest elements of image windows at varying distances.
+    """Fractional max pooling: the largest element of each window of an image. The distances of windows vary randomly.
 
     Args:
         ksize (Union[int, tuple[int]]): Height and width of the window.
@@ -69,10 +70,11 @@ def FractionalMaxPoolWithFixedKsize(
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of shape (N, C, H, W).
-        - **random_samples** (Tensor) - Shares in [0, 1), of shape (N, C, 2): where the windows are, first in a row.
+        - **random_samples** (Tensor) - Random numbers in [0, 1), of shape (N, C, 2), which shift the windows: along
+          rows first, then along columns.
 
     Outputs:
-        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their places in an image, int64.
+        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their flat indices in an image, int64.
 
     Raises:
         TypeError: If an input is not made of numbers.
@@ -86,19 +88,19 @@ def FractionalMaxPoolWithFixedKsize(
 def FractionalMaxPool3DWithFixedKsize(
     input_x, random_samples, *, ksize: IntOrTuple, output_shape: IntOrTuple, data_format: OneOf("NCDHW") = "NCDHW"
 ):
-    """The largest elements of volume windows at varying distances.
+    """Fractional max pooling: the largest element of each window of a volume. The distances of windows vary randomly.
 
     Args:
         ksize (Union[int, tuple[int]]): Depth, height and width of the window.
-        output_shape (Union[int, tuple[int]]): Those of the result.
+        output_shape (Union[int, tuple[int]]): Depth, height and width of the result.
         data_format (str): "NCDHW". Default: "NCDHW".
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of shape (N, C, D, H, W).
-        - **random_samples** (Tensor) - Shares in [0, 1), of shape (N, C, 3): where the windows are.
+        - **random_samples** (Tensor) - Random numbers in [0, 1), of shape (N, C, 3), which shift the windows.
 
     Outputs:
-        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their places in a volume, int64.
+        A tuple of two Tensors of shape (N, C, *output_shape): the elements, and their flat indices in a volume, int64.
 
     Raises:
         TypeError: If an input is not made of numbers.
@@ -134,15 +136,17 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of image windows at varying distances.
+    """Fractional max pooling: the largest element of each window of an image. The distances of windows vary randomly.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, H, W) or (C, H, W).
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         output_size (Union[int, tuple[int]]): Height and width of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the size of `input`, instead of
+            `output_size`. Default: None.
         return_indices (bool): Also return the indices. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 2). Default: None, drawn.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 2), which shift the windows. Default: None,
+            drawn.
 
     Returns:
         Tensor, or with `return_indices` a tuple of the elements and their places in an image, int64.
@@ -166,15 +170,17 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of volume windows at varying distances.
+    """Fractional max pooling: the largest element of each window of a volume. The distances of windows vary randomly.
 
     Args:
         input (Tensor): Numbers, of shape (N, C, D, H, W) or (C, D, H, W).
         kernel_size (Union[int, tuple[int]]): Depth, height and width of the window.
-        output_size (Union[int, tuple[int]]): Those of the result. Default: None.
-        output_ratio (Union[float, tuple[float]]): Or their shares of those of `input`. Default: None.
+        output_size (Union[int, tuple[int]]): Depth, height and width of the result. Default: None.
+        output_ratio (Union[float, tuple[float]]): Size of the result as a fraction of the size of `input`, instead of
+            `output_size`. Default: None.
         return_indices (bool): Also return the indices. Default: False.
-        _random_samples (Tensor): Shares in [0, 1) of shape (N, C, 3). Default: None, drawn.
+        _random_samples (Tensor): Random numbers in [0, 1) of shape (N, C, 3), which shift the windows. Default: None,
+            drawn.
 
     Returns:
         Tensor, or with `return_indices` a tuple of the elements and their places in a volume, int64.

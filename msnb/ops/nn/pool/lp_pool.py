@@ -33,11 +33,11 @@ def _pool_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
 def lp_pool1d(
     x: Tensor, norm_type: float, kernel_size: int, stride: int | None = None, ceil_mode: bool = False
 ) -> Tensor:
-    """The norm of each window of a sequence.
+    """The p-norm of each window of a sequence.
 
     Args:
         x (Tensor): Floating point, of shape (N, C, L) or (C, L).
-        norm_type (Union[int, float]): Which norm, not 0.
+        norm_type (Union[int, float]): Degree p of the norm, not 0.
         kernel_size (int): Length of the window.
         stride (int): Step of the window. Default: None, `kernel_size`.
         ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.
@@ -60,11 +60,11 @@ def lp_pool2d(
     stride: int | tuple[int, int] | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The norm of each window of an image.
+    """The p-norm of each window of an image.
 
     Args:
         x (Tensor): Floating point, of shape (N, C, H, W).
-        norm_type (Union[int, float]): Which norm, not 0.
+        norm_type (Union[int, float]): Degree p of the norm, not 0.
         kernel_size (Union[int, tuple[int]]): Height and width of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         ceil_mode (bool): Whether to include a last window that reaches over the border. Default: False.

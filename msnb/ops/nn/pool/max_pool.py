@@ -1,4 +1,4 @@
-"""Max pooling. Of several largest pixels of a window, the first in row order gets the full gradient."""
+"""Max pooling. If several pixels of a window are the largest, the first in row order gets the full gradient."""
 
 from math import prod
 
@@ -102,7 +102,7 @@ def MaxPoolGradGrad(
     strides: Window2 = (1, 1),
     pad_mode: PoolMode = "valid",
 ):
-    """Gradient of MaxPoolGrad: from each window of `grad`, the element where the input is largest."""
+    """Gradient of MaxPoolGrad: for each window, the element of `grad` at the position of the largest input."""
     return jax.jvp(_forward_function(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
 
 
@@ -136,7 +136,7 @@ def MaxPoolWithArgmax(
 
 
 def _check_window_count(op, x, kernel, strides, pad_mode, **windows):
-    """Raise ValueError unless an array with one entry for each window has the shape of the windows of `x`."""
+    """Raise ValueError unless each of `windows` has one entry for each pooling window of `x`."""
     _check.rank(op, "x", x, 4)
     padding = window_pads(op, pad_mode, x.shape[2:], kernel, strides)
     expected = (
@@ -157,7 +157,8 @@ def _check_window_count(op, x, kernel, strides, pad_mode, **windows):
 def MaxPoolGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
-    """Gradient of MaxPoolWithArgmax from its input, the cotangent and the positions it returned."""
+    """Gradient of MaxPoolWithArgmax, from its input `x`, the cotangent `grad` and the indices `argmax` that it
+    returned."""
     n = x.shape[0]
     _check_window_count("MaxPoolGradWithArgmax", x, kernel_size, strides, pad_mode, grad=grad, argmax=argmax)
     flat = jnp.zeros((n, x.size // n), grad.dtype)
@@ -170,7 +171,7 @@ def MaxPoolGradWithArgmax(
 def MaxPoolGradGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
-    """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the positions."""
+    """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the indices `argmax`."""
     n = x.shape[0]
     _check_window_count("MaxPoolGradGradWithArgmax", x, kernel_size, strides, pad_mode, argmax=argmax)
     return jnp.take_along_axis(grad.reshape(n, -1), argmax.reshape(n, -1), axis=1).reshape(argmax.shape)
@@ -186,7 +187,7 @@ def _MaxPool2D(
     dilation: Window2 = (1, 1),
     ceil_mode: Bool = False,
 ):
-    """The values of MaxPoolWithArgmaxV2, without their positions."""
+    """MaxPoolWithArgmaxV2 without the indices."""
     return _pool2d("max_pool2d", x, kernel_size, strides, pads, dilation, ceil_mode, max_pool)
 
 
@@ -216,7 +217,7 @@ def MaxPoolWithArgmaxV2(
         pads (Union[int, tuple[int]]): padding at each side. Default: 0.
         dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
         ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
-        argmax_type (mindspore.dtype): element type of the positions, int32 or int64. Default: mstype.int64.
+        argmax_type (mindspore.dtype): element type of the indices, int32 or int64. Default: mstype.int64.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W) or (C, H, W).
@@ -340,7 +341,7 @@ def MaxPool3DWithArgmax(
         dilation (Union[int, tuple[int]]): distance between the pixels of a window. Default: 1.
         ceil_mode (bool): whether to include a last window that reaches over the border. Default: False.
         data_format (str): "NCDHW". Default: "NCDHW".
-        argmax_type (mindspore.dtype): element type of the places, int32 or int64. Default: mstype.int64.
+        argmax_type (mindspore.dtype): element type of the indices, int32 or int64. Default: mstype.int64.
 
     Inputs:
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).

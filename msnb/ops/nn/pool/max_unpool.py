@@ -12,12 +12,12 @@ from msnb.ops._check import INDEX, dtype_in, rank, tensor_only
 
 
 def _per_dimension(value, dims):
-    """Return one int for each dimension, from one int, one for each, or one for each of all (N and C first)."""
+    """Return `dims` ints from one int, from `dims` ints, or from ints for all dimensions (N and C first)."""
     return (value,) * dims if isinstance(value, int) else tuple(value)[-dims:]
 
 
 def _output_sides(x, dims, ksize, strides, pads, output_shape):
-    """Return the lengths of the result. The last dimensions of `x` are the lengths of the values."""
+    """Return the spatial lengths of the result for pooled values `x`."""
     if output_shape:
         return tuple(output_shape)[-dims:]
     sizes = _per_dimension(ksize, dims)
@@ -61,7 +61,7 @@ def MaxUnpool2D(
     output_shape: Shape = (),
     data_format: OneOf("NCHW", "NHWC") = "NCHW",
 ):
-    """Values put back at their places in a larger plane, zeros elsewhere; the reverse of a max pooling.
+    """Reverse a max pooling of images: write the values to their original positions, and zeros elsewhere.
 
     Args:
         ksize (Union[int, tuple[int]]): Size of the window.
@@ -95,7 +95,7 @@ def MaxUnpool3D(
     output_shape: Shape = (),
     data_format: OneOf("NCDHW", "NDHWC") = "NCDHW",
 ):
-    """Values put back at their places in a larger volume, zeros elsewhere; the reverse of a max pooling.
+    """Reverse a max pooling of volumes: write the values to their original positions, and zeros elsewhere.
 
     Args:
         ksize (Union[int, tuple[int]]): Size of the window.
@@ -129,7 +129,8 @@ def _MaxUnpool(
     padding: IntOrTuple = 0,
     output_size: Optional(Shape) = None,
 ):
-    """Values at their original indices, see `max_unpool1d`. N and C, or only C, are the first dimensions."""
+    """Write values to their original indices, and zeros elsewhere, see `max_unpool1d`. N and C, or only C, are the
+    first dimensions."""
     op = f"max_unpool{dims}d"
     tensor_only(op, "x", x)
     dtype_in(op, "indices", indices, INDEX)
@@ -152,15 +153,16 @@ def _unpool_of(dims, letters):
         return _MaxUnpool.functional(x, indices, dims, kernel_size, stride, padding, output_size)
 
     unpool.__name__ = unpool.__qualname__ = f"max_unpool{dims}d"
-    unpool.__doc__ = f"""Values put back at their places, zeros elsewhere: the reverse of a max pooling.
+    unpool.__doc__ = f"""Reverse a max pooling: write the values to their original positions, and zeros elsewhere.
 
     Args:
         x (Tensor): The values, (N, C, {letters}) or (C, {letters}).
-        indices (Tensor): int32 or int64, of the shape of `x`: flat places within the sides of the result.
+        indices (Tensor): int32 or int64, of the shape of `x`: flat indices in the spatial dimensions of the result.
         kernel_size (Union[int, tuple[int]]): Size of the window.
         stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
         padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
-        output_size (tuple[int]): Shape of the result, or its sides. Default: None, what window, step and padding make.
+        output_size (tuple[int]): Shape of the result, or its spatial lengths. Default: None, which computes it from
+            window, step and padding.
 
     Returns:
         Tensor of the element type of `x`.

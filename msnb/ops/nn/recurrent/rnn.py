@@ -29,7 +29,7 @@ def _Recurrent(
     cell: OneOf(*GATES) = "tanh",
     reverse: Bool = False,
 ):
-    """A recurrent layer over a sequence, from its first to its last time or back.
+    """Run one recurrent layer over a sequence, forwards or backwards in time.
 
     Args:
         cell (str): "tanh" or "relu" of the sum, or "gru", whose rows of weights come in the order reset, update, new
