@@ -34,13 +34,14 @@ class HostOperator:
 
 
 class HostPrimitive(Primitive):
-    """Base of operators on Python values. Its name is that of the class without underscores."""
+    """Base class of operators on Python values. The name of such an operator is that of its class without leading
+    underscores."""
 
     def __init__(self):
         super().__init__(type(self).__name__.lstrip("_"))
 
     def values_of(self, *tensors):
-        """Return the numpy arrays of Tensors whose values determine the shape of the result.
+        """Return Tensors as numpy arrays, for operators whose result shape depends on their values.
 
         Raises:
             TypeError: If one is no Tensor.

@@ -12,7 +12,7 @@ _HALVES = (jnp.float16, jnp.bfloat16)
 
 
 def widened(x):
-    """Return `x`, in float32 if it has half precision."""
+    """Cast `x` to float32 if it has half precision."""
     return x.astype(jnp.float32) if x.dtype in _HALVES else x
 
 

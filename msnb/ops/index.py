@@ -31,7 +31,7 @@ from msnb.ops.array.cast import cast_array
 
 @operator
 def _TensorGetRow(x, index):
-    """The slice of a Tensor at one position of its first dimension.
+    """Return x[index] for one position of the first dimension.
 
     Inputs:
         - **x** (Tensor) - Of at least 1 dimension.
@@ -44,7 +44,8 @@ def _TensorGetRow(x, index):
 
 
 def _block_of(x, starts, plan):
-    """Return the first index and the length, per dimension of `x`, of the block that a plan without arrays covers."""
+    """Return (start indices, lengths) of the block of `x` that an index without arrays covers, one entry per
+    dimension."""
     starts = iter(starts)
     begins, lengths, dimension = [], [], 0
     for entry in plan:
@@ -65,7 +66,7 @@ def _block_of(x, starts, plan):
 
 
 def _numpy_index(tensors, plan):
-    """Return the index of a plan with arrays, for jnp. Its slices are (start, stop, step)."""
+    """Build the index for jnp from a plan with arrays. Its slices are tuples (start, stop, step)."""
     arrays = iter(tensors)
     return tuple(
         wide(next(arrays))
@@ -80,7 +81,7 @@ def _numpy_index(tensors, plan):
 
 
 def _index_ranges(inputs):
-    """Yield the valid range of each index Tensor, by its dimension. `plan_of` has checked plain numbers."""
+    """Yield the valid range of each index Tensor: the length of its dimension. `plan_of` has checked plain numbers."""
     tensors, dimension = iter(inputs["tensors"]), 0
     for entry in inputs["plan"]:
         if entry == ARRAY:
@@ -95,7 +96,7 @@ _IN_RANGE = Check("index", _index_ranges, IndexError)
 
 @operator(checks=[_IN_RANGE])
 def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
-    """Part of a Tensor, as ``x[...]``.
+    """Return the part ``x[...]`` of a Tensor.
 
     Inputs:
         - **x** (Tensor) - Of any shape.
@@ -133,7 +134,7 @@ def _broadcast_value(value, shape, dtype):
 
 @operator(checks=[_IN_RANGE])
 def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
-    """A copy of a Tensor with a part replaced, as ``x[...] = value``.
+    """Return a copy of a Tensor after ``x[...] = value``.
 
     Inputs:
         - **x** (Tensor) - Of any shape.
@@ -177,7 +178,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
 
 @operator
 def _TensorSetMask(x, mask, value):
-    """A copy of a Tensor with the elements that a mask marks replaced, as ``x[mask] = value``.
+    """Return a copy of a Tensor after ``x[mask] = value``.
 
     Inputs:
         - **x** (Tensor) - Of any shape.
@@ -213,7 +214,7 @@ _FEW = 64
 
 
 def _run_kernel(op, operands, numbers, tensors, plan):
-    """Run `op` on its Tensor operands and a checked index."""
+    """Run the index operator `op` on its Tensor operands and a checked index."""
     key = op.name, len(numbers), len(tensors), plan
     kernel = _kernels.get(key)
     if kernel is None:
@@ -224,11 +225,11 @@ def _run_kernel(op, operands, numbers, tensors, plan):
 
 
 def getitem(x, index):
-    """Part of a Tensor, as ``x[index]``.
+    """Return the part ``x[index]`` of a Tensor.
 
     Args:
         x (Tensor): The Tensor.
-        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): What part.
+        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): The index.
 
     Returns:
         Tensor.
@@ -252,8 +253,8 @@ def getitem(x, index):
 
 
 def _of_constant(array, index):
-    """Return a slice of a few integers that are constant in a graph, such as a shape, as a constant. None for all
-    others.
+    """Index a small constant array of integers, such as a shape, and return the result as a constant. Return None for
+    other arrays.
     """
     if is_tracer(array) or array.dtype.kind not in "iu" or array.size > _FEW:
         return None
@@ -263,12 +264,12 @@ def _of_constant(array, index):
 
 
 def setitem(x, index, value):
-    """A copy of a Tensor with a part replaced; ``x[index] = value`` as an expression.
+    """Return a copy of a Tensor after ``x[index] = value``.
 
     Args:
         x (Tensor): The Tensor.
-        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): What part.
-        value (Union[Tensor, Number, list, tuple]): What goes there; it is converted to the element type of `x`.
+        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): The index.
+        value (Union[Tensor, Number, list, tuple]): The new values, which are converted to the element type of `x`.
 
     Returns:
         Tensor of the shape and element type of `x`.

@@ -1,4 +1,5 @@
-"""Loops over functions as operators. A graph has one loop if a Tensor of the graph decides when it ends."""
+"""Loop operators: while, for and scan. A graph contains one loop if the end of the loop depends on a Tensor of the
+graph."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ def _check_callable(op, name, value):
 
 
 def _run_while(op, test, body, start, unrolled=True):
-    """Apply `body` to the value while `test` of the value is true."""
+    """Set value = body(value) while test(value) is true, beginning with `start`. Return the last value."""
     state = [start]
 
     def write(values):
@@ -36,7 +37,7 @@ def _run_while(op, test, body, start, unrolled=True):
 
 @host_operator()
 class WhileLoop(HostPrimitive):
-    """Goes on computing a value as long as a condition of it holds.
+    """While loop: sets value = loop_func(value) as long as cond_func(value) is true.
 
     Inputs:
         - **cond_func** (function) - Of the value: whether to go on.
@@ -64,7 +65,7 @@ class WhileLoop(HostPrimitive):
 
 @host_operator()
 class ForiLoop(HostPrimitive):
-    """Goes on computing a value for each number of a range.
+    """For loop: sets value = loop_func(i, value) for i from `lower` to `upper` - 1.
 
     Inputs:
         - **lower** (Union[int, Tensor]) - The first number.

@@ -1,4 +1,4 @@
-"""`PyFunc`: a Python function over numpy arrays as an operator with declared result types and shapes."""
+"""`PyFunc`, an operator that calls a Python function with numpy arrays and has declared result types and shapes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -168,19 +168,19 @@ def not_in_dict(key: Any, d: Any) -> Any:
 
 @spelling(generation=1)
 def tuple_getitem(x: Any, y: Any) -> Any:
-    """An element of a tuple."""
+    """Return x[y] of a tuple."""
     return x[y]
 
 
 @spelling(generation=1)
 def list_getitem(x: Any, y: Any) -> Any:
-    """An element of a list."""
+    """Return x[y] of a list."""
     return x[y]
 
 
 @spelling(generation=1)
 def dict_getitem(x: Any, y: Any) -> Any:
-    """The value of a key in a dict."""
+    """Return x[y] of a dict."""
     return x[y]
 
 
@@ -271,11 +271,11 @@ by_name.update(
 
 @spelling()
 def scalar_max(x: Any, y: Any) -> Any:
-    """The larger one of two numbers."""
+    """Return max(x, y)."""
     return max(x, y)
 
 
 @spelling()
 def scalar_min(x: Any, y: Any) -> Any:
-    """The smaller one of two numbers."""
+    """Return min(x, y)."""
     return min(x, y)

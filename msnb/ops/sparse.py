@@ -13,7 +13,7 @@ from msnb.ops._check import ANY, INDEX, dtype_in, rank
 
 @operator(checks=[position("indices", "dense_shape", ValueError)])
 def SparseToDense(indices, values, dense_shape: Shape):
-    """A Tensor with values at given coordinates and zeros elsewhere.
+    """Create a dense Tensor with values at given coordinates and zeros elsewhere.
 
     Inputs:
         - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, R), each at most once.

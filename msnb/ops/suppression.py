@@ -1,4 +1,4 @@
-"""Non-maximum suppression: boxes are selected by score, and each removes those that overlap it too much.
+"""Non-maximum suppression: boxes are selected by score, and each selected box removes those that overlap it too much.
 
 The number of selected boxes depends on values, so these operators do not run in graphs. `NMSWithMask` returns a mask
 and does.
@@ -25,7 +25,7 @@ def _read_number(op, name, value, low=None, high=None):
 
 
 def _compute_iou(box, boxes):
-    """Intersection over union of a box and others, each as two opposite corners."""
+    """Return the intersection over union of `box` with each of `boxes`. Boxes are given by two opposite corners."""
     low, high = (pick(box[:2], box[2:]) for pick in (np.minimum, np.maximum))
     lows, highs = (pick(boxes[:, :2], boxes[:, 2:]) for pick in (np.minimum, np.maximum))
     shared = np.clip(np.minimum(high, highs) - np.maximum(low, lows), 0, None).prod(1)
@@ -61,7 +61,7 @@ def _check_rows(op, name, x, columns, scores):
 
 @host_operator()
 class NonMaxSuppressionV3(HostPrimitive):
-    """Places of boxes in the order of their scores, without those that overlap an earlier one.
+    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one.
 
     Inputs:
         - **boxes** (Tensor) - Two opposite corners of each box, of shape (N, 4).
@@ -102,8 +102,8 @@ class NonMaxSuppressionV3(HostPrimitive):
 
 @host_operator()
 class NonMaxSuppressionWithOverlaps(HostPrimitive):
-    """Indices of boxes in the order of their scores, without those that overlap an earlier one, by a matrix of
-    overlaps.
+    """Return the indices of boxes in descending order of scores, without boxes that overlap an earlier one. The
+    overlaps are given as a matrix.
 
     Inputs:
         - **overlaps** (Tensor) - How much the box of a row overlaps that of a column, of shape (N, N).
@@ -148,9 +148,9 @@ class CombinedNonMaxSuppression(HostPrimitive):
     """Non-maximum suppression for each class separately; the boxes with the best scores of all classes remain.
 
     Args:
-        pad_per_class (bool): Whether the results are as long as all classes may need, where that is less than
-            `max_total_size`. Default: False.
-        clip_boxes (bool): Whether corners are cut to [0, 1]. Default: True.
+        pad_per_class (bool): Whether to shorten the results to the number of boxes that all classes can have, where
+            that is less than `max_total_size`. Default: False.
+        clip_boxes (bool): Whether to clip corners to [0, 1]. Default: True.
 
     Inputs:
         - **boxes** (Tensor) - Two opposite corners of each box, float32 of shape (batch, N, Q, 4), where Q is 1 or the

@@ -1,4 +1,4 @@
-"""Derivatives of any order along a curve, and a function's linear part, under MindSpore 2's names.
+"""MindSpore 2's `jet`, `derivative` and `linearize`: derivatives of any order along a curve, and linearization.
 
 Each order is one more forward pass (`jvp` of `jvp`), so every operator with a derivative supports them.
 """
@@ -56,12 +56,12 @@ def _split_outputs(derivatives):
 
 @spelling()
 def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], order: int) -> tuple[Any, Any]:
-    """The value of a function and its derivative of an order, with respect to an equal change of all inputs.
+    """Return the value of a function and its derivative of order `order` in the direction (1, 1, ..., 1).
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
         primals (Union[Tensor, tuple[Tensor]]): The point; integers are converted to float32.
-        order (int): The order.
+        order (int): Order of the derivative.
 
     Returns:
         tuple, the outputs and their derivatives; lists of them where there are several.
@@ -86,7 +86,7 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
 def jet(
     fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], series: Tensor | tuple[Tensor, ...]
 ) -> tuple[Any, Any]:
-    """The value of a function and its derivatives along a curve, from the first order to the last of `series`.
+    """Return the value of a function and its derivatives along a curve, from order 1 to the last order in `series`.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
@@ -125,11 +125,11 @@ def jet(
 def linearize(
     fn: Callable[..., Any], inputs: Tensor | Sequence[Tensor]
 ) -> tuple[Any, Callable[[Tensor | Sequence[Tensor]], Any]]:
-    """The value of a function, and the function that maps a direction to its derivative in that direction.
+    """Return (fn(*inputs), jvp), where jvp maps a direction to the derivative of `fn` in that direction.
 
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
-        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): Where.
+        inputs (Union[Tensor, tuple[Tensor], list[Tensor]]): The point at which `fn` is linearized.
 
     Returns:
         tuple, the outputs and the function of a direction, a Tensor or a tuple of them like `inputs`.

@@ -38,10 +38,10 @@ class LARS(Optimizer):
     weights any more.
 
     Args:
-        optimizer (Optimizer): Updates the Parameters.
+        optimizer (Optimizer): The optimizer that updates the Parameters.
         epsilon (float): Keeps the denominator from zero. Default: 1e-05.
         coefficient (float): Trust coefficient. Default: 0.001.
-        use_clip (bool): Whether the rate is clipped. Default: False.
+        use_clip (bool): Whether to clip the scaled learning rate. Default: False.
         lars_filter (Callable): Takes a Parameter and returns whether it is scaled. Default: those without "LayerNorm"
             and "bias" in their names.
 
@@ -107,7 +107,7 @@ class LARS(Optimizer):
         return self.opt(tuple(self._scale_by_trust(*row) if scaled else row[1] for row, scaled in chosen))
 
     def _scale_by_trust(self, param, gradient, decay, decays, rate):
-        """Return the gradient multiplied by the trust ratio of its layer."""
+        """Return the gradient multiplied by the trust ratio of LARS for the Parameter."""
         gradient = dense(gradient)
         squares = self.square_sum(param, gradient)
         return self.lars(param, gradient, *squares, decay if decays else 0.0, rate)

@@ -62,12 +62,12 @@ def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
 
 
 def as_type(x: Tensor, dtype: mstype.Type) -> Tensor:
-    """Return `x`, cast unless it has that dtype."""
+    """Cast `x` to `dtype`."""
     return x if x.dtype == dtype else F.cast(x, dtype)
 
 
 def alike(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return the Tensors, cast to the widest of their dtypes."""
+    """Cast Tensors to the widest of their dtypes."""
     widest = max((x.dtype for x in tensors), key=lambda dtype: mstype.np_dtype(dtype).itemsize)
     return tuple(as_type(x, widest) for x in tensors)
 
@@ -107,12 +107,12 @@ def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstyp
 
 
 def _concrete_numbers(value):
-    """Return the numbers of `value`, or None if it is traced or None."""
+    """Return the values of a Tensor as numbers, or None if the Tensor is traced or None."""
     return None if value is None or is_traced(value) else value.asnumpy()
 
 
 def check_greater_equal_zero(value: Tensor | None, name: str) -> None:
-    """Raise ValueError where a number is negative."""
+    """Raise ValueError if a number in `value` is negative."""
     numbers = _concrete_numbers(value)
     if numbers is not None and not (numbers >= 0).all():
         raise ValueError(f"{name} should be greater than or equal to zero, but got {numbers}.")
@@ -133,7 +133,8 @@ def check_greater(a: Tensor | None, b: Tensor | None, name_a: str, name_b: str) 
 
 
 def check_no_scalar(family: str, scalars: type | tuple[type, ...], **parameters: Any) -> None:
-    """Raise TypeError where a parameter is a single number of one of the types: some distributions refuse these."""
+    """Raise TypeError if a parameter is a Python number of one of the types `scalars`, which some distributions
+    refuse."""
     for name, value in parameters.items():
         if isinstance(value, scalars):
             raise TypeError(f"For '{family}', '{name}' should not be a scalar: give [{value}] or a Tensor.")
@@ -157,7 +158,7 @@ def check_sum_equal_one(probs: Tensor | None) -> None:
 
 
 def check_rank(probs: Tensor) -> None:
-    """Raise ValueError unless there is an axis."""
+    """Raise ValueError if `probs` is a scalar."""
     if probs.ndim == 0:
         raise ValueError("Probabilities of the categories should have an axis of categories, but got a scalar.")
 
@@ -172,7 +173,7 @@ class CheckTensor:
     """A check that returns its argument if that is a Tensor."""
 
     def __call__(self, x: Any, name: str) -> Tensor:
-        """`x`, unless it is something else: then TypeError."""
+        """Return `x`. Raise TypeError if it has another type."""
         if not isinstance(x, Tensor):
             raise TypeError(f"'{name}' should be a Tensor, but got {describe(x)}.")
         return x
@@ -182,7 +183,7 @@ class CheckTuple:
     """A check that returns its argument if that is a tuple."""
 
     def __call__(self, x: Any, name: str) -> tuple:
-        """`x`, unless it is something else: then TypeError."""
+        """Return `x`. Raise TypeError if it has another type."""
         if not isinstance(x, tuple):
             raise TypeError(f"'{name}' should be a tuple, but got {describe(x)}.")
         return x

@@ -1,4 +1,4 @@
-"""Powers, with the exponential function as their limit."""
+"""`PowerTransform`: the power function (1 + c x)^(1/c) as a bijector."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor

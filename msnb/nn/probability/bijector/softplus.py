@@ -1,4 +1,4 @@
-"""The smooth rectifier."""
+"""`Softplus`: the softplus function as a bijector."""
 
 from msnb.common.kinds import Str, checked
 from msnb.core.tensor.tensor import Tensor

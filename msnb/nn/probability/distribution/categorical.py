@@ -134,8 +134,8 @@ def _count_classes(probs):
 
 
 def _of_class(value, table):
-    """Return the entry of `table` (classes on the last axis) for the class `value`, the class index, and its
-    validity. A value between -1 and 0 counts as 0, as in a cast to int."""
+    """Return (the entry of `table` for the class `value`, the class index, a mask of valid indices). The last axis of
+    `table` is that of the classes. A value between -1 and 0 counts as 0, as in a cast to int."""
     shape = np.broadcast_shapes(value.shape, table.shape[:-1])
     classes = table.shape[-1]
     place = F.broadcast_to(F.where(F.logical_and(value > -1.0, value < 0.0), 0.0, F.floor(value)), shape)

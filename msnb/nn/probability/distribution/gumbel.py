@@ -30,8 +30,8 @@ _EULER = float(np.euler_gamma)
 
 class Gumbel(TransformedDistribution):
     r"""
-    The Gumbel distribution, that of the largest of many numbers: distribution function :math:`\exp(-\exp(-z))` with
-    :math:`z = (x - loc) / scale`.
+    The Gumbel distribution, a limit distribution of the maximum of many numbers: distribution function
+    :math:`\exp(-\exp(-z))` with :math:`z = (x - loc) / scale`.
 
     Args:
         loc (Union[float, list, numpy.ndarray, Tensor]): Where the density is highest.

@@ -49,7 +49,7 @@ def _standardize(x, scale, shift, epsilon, axes):
 
 
 def _compute_tangent(axes, primals, tangents):
-    """Return (a, b, c): the tangent of the standardised values is a * dx + b * result + c.
+    """Return the values and the tangents of `_standardize`, with dy = factor * dx + slope * (standardised x) + offset.
 
     Its transpose needs two sums over `axes`: of the cotangent, and of its product with the standardized `x`. JAX's
     derivative of the definition needs four, and XLA compiles and runs each separately.

@@ -48,7 +48,7 @@ class SVI:
 
         Args:
             train_dataset (Dataset): Batches with the columns "image" and "label".
-            epochs (int): How often it is gone through. Default: 10.
+            epochs (int): Number of passes over the data set. Default: 10.
 
         Returns:
             Cell, the network without its loss.
