@@ -43,7 +43,7 @@ def _TensorGetRow(x, index):
     return jax.lax.dynamic_index_in_dim(x, index, 0, keepdims=False)
 
 
-def _block_of(x, starts, plan):
+def _bounding_block(x, starts, plan):
     """Return (start indices, lengths) of the block of `x` that an index without arrays covers, one entry per
     dimension."""
     starts = iter(starts)
@@ -110,7 +110,7 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
     if ARRAY in plan:
         return x.at[_numpy_index(tensors, plan)].get(mode="fill")
     if starts:
-        x = jax.lax.dynamic_slice(x, *_block_of(x, starts, plan))
+        x = jax.lax.dynamic_slice(x, *_bounding_block(x, starts, plan))
     rest = tuple(
         0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL else slice(None, None, entry[1])
         for entry in plan
@@ -150,7 +150,7 @@ def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         index = _numpy_index(tensors, plan)
         part = jax.eval_shape(lambda a: a[index], x).shape
         return x.at[index].set(_broadcast_value(value, part, x.dtype), mode="drop")
-    begins, lengths = _block_of(x, starts, plan)
+    begins, lengths = _bounding_block(x, starts, plan)
     counts = [entry[0] if isinstance(entry, tuple) else None for entry in plan if entry != NEW]
     counts = [n if c is None else c for c, n in zip(counts, lengths, strict=True)]
     dimension, part = 0, []
@@ -239,7 +239,7 @@ def getitem(x, index):
             Tensor out of range only with ``check_indices``, and else reads NaN.
         ValueError: If a mask is known only when the graph runs.
     """
-    if _thread.frame is not None and (part := _of_constant(x._array, index)) is not None:
+    if _thread.frame is not None and (part := _index_constant(x._array, index)) is not None:
         return part
     if _thread.compute_dtype is not None and is_constant(x):
         x = cast_tensor(x, _thread.compute_dtype)
@@ -252,7 +252,7 @@ def getitem(x, index):
     return _run_kernel(_get, (x,), numbers, tensors, plan)
 
 
-def _of_constant(array, index):
+def _index_constant(array, index):
     """Index a small constant array of integers, such as a shape, and return the result as a constant. Return None for
     other arrays.
     """

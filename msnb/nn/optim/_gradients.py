@@ -37,7 +37,7 @@ grad_scale = C.MultitypeFuncGraph("grad_scale")
 
 @apply_decay.register("Tensor", "Bool", "Tensor", "RowTensor")
 @apply_decay.register("Tensor", "Bool", "Tensor", "Tensor")
-def _decay_if(decay, applies, weight, gradient):
+def _add_decay_if(decay, applies, weight, gradient):
     like = gradient if isinstance(gradient, RowTensor) else weight
     return decayed(gradient, weight, F.cast(decay, _dtype_of(like))) if applies else gradient
 

@@ -25,13 +25,13 @@ def _accept_rate(rate):
     if isinstance(rate, numbers.Real):
         return accept_value(NonNegativeNumber, rate)
     if isinstance(rate, Tensor):
-        return _are_usable(Tensor(rate, mstype.float32))
+        return _check_rates(Tensor(rate, mstype.float32))
     if isinstance(rate, (str, bytes, dict)) or not isinstance(rate, Iterable) or getattr(rate, "ndim", 1) == 0:
         raise TypeError
-    return _are_usable(Tensor(np.array(list(rate), np.float32)))
+    return _check_rates(Tensor(np.array(list(rate), np.float32)))
 
 
-def _are_usable(rates):
+def _check_rates(rates):
     values = rates.asnumpy()
     if values.ndim > 1 or not values.size:
         raise ValueError(f"its shape is {values.shape}")

@@ -104,7 +104,7 @@ def _drop_channels(op, key, x, keep_prob, ranks):
     return y, jnp.broadcast_to(mask, x.shape)
 
 
-def _drop_channels_of(dropout, input, keep):
+def _apply_channel_dropout(dropout, input, keep):
     if is_constant(keep, 1.0):
         return input
     return input * 0 if is_constant(keep, 0.0) else dropout.functional(input, keep)[0]
@@ -138,7 +138,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    return _drop_channels_of(Dropout2D, input, _keep_probability("dropout2d", p, training))
+    return _apply_channel_dropout(Dropout2D, input, _keep_probability("dropout2d", p, training))
 
 
 @spelling(Dropout2D)
@@ -197,7 +197,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     Returns:
         Tensor, shape and type of `input`.
     """
-    return _drop_channels_of(Dropout3D, input, _keep_probability("dropout3d", p, training))
+    return _apply_channel_dropout(Dropout3D, input, _keep_probability("dropout3d", p, training))
 
 
 def _mask_bytes(shape):

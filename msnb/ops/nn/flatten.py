@@ -62,7 +62,7 @@ def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
     return input.reshape(*input.shape[:first], length, *input.shape[last + 1 :])
 
 
-def _columns_first(order, x, axes):
+def _transpose_to_order(order, x, axes):
     """Return `x` with its axes in the order `axes` for order "F", unchanged for "C"."""
     order = check(_Order, order, "order", "flatten")
     return x.transpose(axes) if order == "F" and len(axes) > 1 else x
@@ -84,7 +84,7 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
         Tensor, a vector if there is nothing to join.
     """
     if order != "C":
-        input = _columns_first(order, input, (0, *range(input.ndim - 1, 0, -1)))
+        input = _transpose_to_order(order, input, (0, *range(input.ndim - 1, 0, -1)))
     return FlattenExt.functional(input, start_dim, end_dim)
 
 
@@ -108,7 +108,7 @@ def _flatten(self: Tensor, order: str | int = "C", *last: int, start_dim: int = 
     if order != "C":
         if isinstance(order, int) and not isinstance(order, bool):  # flatten(start_dim) or (start_dim, end_dim)
             order, start_dim, end_dim = "C", order, last[0] if last else end_dim
-        self = _columns_first(order, self, tuple(range(self.ndim - 1, -1, -1)))
+        self = _transpose_to_order(order, self, tuple(range(self.ndim - 1, -1, -1)))
     return FlattenExt.functional(self, start_dim, end_dim)
 
 

@@ -51,7 +51,7 @@ class Grid(NamedTuple):
 
     def rounded(self, x):
         """Round each element of `x` to the nearest quantised value; halves are rounded up."""
-        steps = _share(jnp.clip(x, self.low, self.high), self.width) * (self.last - self.first)
+        steps = _divide_by_width(jnp.clip(x, self.low, self.high), self.width) * (self.last - self.first)
         # Whole numbers times the scale: the sum of two products would leave 0.0 with an error of rounding.
         return jnp.floor(steps + 0.5) * self.scale
 
@@ -60,7 +60,7 @@ class Grid(NamedTuple):
         return (self.low <= x) & (x <= self.high)
 
 
-def _share(x, width):
+def _divide_by_width(x, width):
     """Return x / width, or x if `width` is 0. For the ends of a symmetric range the quotient is exactly one half, so
     that rounding a multiple of it always gives the same result. A division by the scale could give a number just above
     or below the half."""
@@ -84,7 +84,7 @@ def grid_of(low, high, num_bits, symmetric, narrow_range):
         high = jnp.maximum(-low, high)
         low = -high
     width = high - low
-    zero = jnp.floor(jnp.clip(first - _share(low, width) * (last - first), first, last) + 0.5)
+    zero = jnp.floor(jnp.clip(first - _divide_by_width(low, width) * (last - first), first, last) + 0.5)
     return Grid(first, last, zero, width)
 
 
@@ -95,7 +95,7 @@ def straight_through(x, value, passes):
 
 
 @straight_through.defjvp
-def _derivative(primals, tangents):
+def _straight_through_jvp(primals, tangents):
     _, value, passes = primals
     return value, jnp.where(passes, tangents[0], 0).astype(value.dtype)
 

@@ -18,7 +18,7 @@ from msnb.ops.nn._kinds import Epsilon, Momentum
 from msnb.ops.nn.norm.batch_norm import check_channels, column, moved, unbiased
 
 
-def _running(mean, variance, epsilon, dtype):
+def _running_statistics(mean, variance, epsilon, dtype):
     """Return the running mean and the running standard deviation, both without gradient."""
     deviation = jnp.sqrt(widened(variance) + epsilon)
     return tuple(lax.stop_gradient(v).astype(dtype) for v in (mean, deviation))
@@ -31,7 +31,7 @@ def _check_inputs(op, x, mean, variance):
     check_channels(op, x.shape[1], mean=mean, variance=variance)
 
 
-def _others(x):
+def _axes_but_channel(x):
     return tuple(i for i in range(x.ndim) if i != 1)
 
 
@@ -81,7 +81,7 @@ def BatchNormFold(
         [2.] [0.] [0.2]
     """
     _check_inputs("BatchNormFold", x, mean, variance)
-    running_mean, running_deviation = _running(mean, variance, epsilon, x.dtype)
+    running_mean, running_deviation = _running_statistics(mean, variance, epsilon, x.dtype)
     return jnp.zeros_like(running_mean), jnp.ones_like(running_mean), running_mean, running_deviation
 
 
@@ -100,14 +100,14 @@ def _batch_norm_fold_training(
 ):
     _check_inputs("BatchNormFold", x, mean, variance)
     wide = widened(x)
-    batch_mean, batch_variance = jnp.mean(wide, _others(x)), jnp.var(wide, _others(x))
+    batch_mean, batch_variance = jnp.mean(wide, _axes_but_channel(x)), jnp.var(wide, _axes_but_channel(x))
     taken = global_step.reshape(()) < freeze_bn
     return (
         jnp.where(taken, moved(mean, batch_mean, 1 - momentum), mean),
         jnp.where(taken, moved(variance, unbiased(x, 1, batch_variance), 1 - momentum), variance),
         jnp.where(taken, batch_mean, 0).astype(x.dtype),
         jnp.where(taken, jnp.sqrt(batch_variance + epsilon), 1).astype(x.dtype),
-        *_running(mean, variance, epsilon, x.dtype),
+        *_running_statistics(mean, variance, epsilon, x.dtype),
     )
 
 
@@ -178,7 +178,7 @@ def BatchNormFoldD(
         x,
         batch_mean.astype(x.dtype),
         jnp.sqrt(batch_variance + epsilon).astype(x.dtype),
-        *_running(mean, variance, epsilon, x.dtype),
+        *_running_statistics(mean, variance, epsilon, x.dtype),
         moved(mean, batch_mean, 1 - momentum),
         moved(variance, unbiased(x, 1, batch_variance), 1 - momentum),
     )

@@ -15,7 +15,7 @@ from msnb.ops.nn.norm.batch_norm import check_channels, column
 _ALWAYS = "this form always takes the statistics of the batch"
 
 
-def _corrected(x, beta, gamma, batch_std, batch_mean, running_std):
+def _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std):
     """Return x * running_std / batch_std + beta - gamma * batch_mean / batch_std: the result for statistics of the
     batch, from an `x` that weights folded with the running deviation gave."""
     beta, gamma, batch_std, batch_mean, running_std = (
@@ -24,7 +24,7 @@ def _corrected(x, beta, gamma, batch_std, batch_mean, running_std):
     return widened(x) * (running_std / batch_std) + (beta - gamma * batch_mean / batch_std)
 
 
-def _biased(x, beta, gamma, running_std, running_mean):
+def _normalise_by_running(x, beta, gamma, running_std, running_mean):
     """Return x + beta - gamma * running_mean / running_std: the result for running statistics."""
     beta, gamma, running_std, running_mean = (column(v, x, 1) for v in (beta, gamma, running_std, running_mean))
     return widened(x) + (beta - gamma * running_mean / running_std)
@@ -37,7 +37,7 @@ def _check_inputs(op, x, **vectors):
     check_channels(op, x.shape[1], **vectors)
 
 
-def _sums(dout, x):
+def _sum_cotangent_and_product(dout, x):
     """Return the sums of `dout` and of dout * x over each channel."""
     others = tuple(i for i in range(x.ndim) if i != 1)
     return jnp.sum(dout, others), jnp.sum(dout * x, others)
@@ -82,8 +82,8 @@ def BatchNormFold2(
     )
     running_std, running_mean = lax.stop_gradient((running_std, running_mean))
     taken = global_step.reshape(()) < freeze_bn
-    corrected = _corrected(x, beta, gamma, batch_std, batch_mean, running_std)
-    return jnp.where(taken, corrected, _biased(x, beta, gamma, running_std, running_mean)).astype(x.dtype)
+    corrected = _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, running_std)
+    return jnp.where(taken, corrected, _normalise_by_running(x, beta, gamma, running_std, running_mean)).astype(x.dtype)
 
 
 @operator
@@ -94,7 +94,7 @@ def BatchNormFold2Grad(
 ):
     """Gradients of BatchNormFold2 with respect to `batch_std`, `batch_mean`, `beta`, `gamma` and `x`."""
     taken = global_step.reshape(()) < freeze_bn
-    total, along = _sums(dout, x)
+    total, along = _sum_cotangent_and_product(dout, x)
     d_std, d_mean, d_gamma, dx = _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std)
     return (
         jnp.where(taken, d_std, 0),
@@ -137,7 +137,7 @@ def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freez
         batch_mean=batch_mean,
         running_std=running_std,
     )
-    return _corrected(x, beta, gamma, batch_std, batch_mean, lax.stop_gradient(running_std)).astype(x.dtype)
+    return _normalise_by_batch(x, beta, gamma, batch_std, batch_mean, lax.stop_gradient(running_std)).astype(x.dtype)
 
 
 @operator
@@ -164,7 +164,7 @@ def BatchNormFold2GradD(
 def BatchNormFold2GradReduce(dout, x, *, freeze_bn: OneOf(0, otherwise=_ALWAYS, among=NonNegInt) = 0):
     """Return the sums of dout, the gradient of `beta`, and of dout * x over each channel."""
     _check.same_shape("BatchNormFold2GradReduce", dout=dout, x=x)
-    return _sums(dout, x)
+    return _sum_cotangent_and_product(dout, x)
 
 
 _STD = U(3, low=0.5, high=2)

@@ -55,7 +55,7 @@ def CorrectionMulGrad(dout, x, gamma, running_std, *, channel_axis: NonNegInt = 
     op = "CorrectionMulGrad"
     _check.same_shape(op, dout=dout, x=x)
     gamma, running_std = columns(op, x, channel_axis, gamma=gamma, running_std=running_std)
-    return dout * (gamma / running_std), _sum_of_channels(dout * x / running_std, channel_axis)
+    return dout * (gamma / running_std), _sum_per_channel(dout * x / running_std, channel_axis)
 
 
 @operator
@@ -63,10 +63,10 @@ def CorrectionMulGrad(dout, x, gamma, running_std, *, channel_axis: NonNegInt = 
 def CorrectionMulGradReduce(mul_dx, *, channel_axis: NonNegInt = 0):
     """Return the sum over each channel, of shape (C,)."""
     _check.axis_in("CorrectionMulGradReduce", channel_axis, mul_dx.ndim, "channel_axis")
-    return _sum_of_channels(mul_dx, channel_axis)
+    return _sum_per_channel(mul_dx, channel_axis)
 
 
-def _sum_of_channels(each, axis):
+def _sum_per_channel(each, axis):
     return jnp.sum(each, tuple(i for i in range(each.ndim) if i != axis))
 
 

@@ -12,43 +12,43 @@ from msnb.ops.quant._grid import Bits, columns, grid_of, one_value
 
 
 @jax.custom_jvp
-def _clipped(x, low, high, value, below, above):
+def _with_clip_gradient(x, low, high, value, below, above):
     """Return `value` with the gradient of clip(x, low, high): the derivative 1 belongs to `low` where `below` is True,
     to `high` where `above` is True, and to `x` elsewhere."""
     return value
 
 
-@_clipped.defjvp
-def _derivative(primals, tangents):
+@_with_clip_gradient.defjvp
+def _clip_gradient_jvp(primals, tangents):
     value, below, above = primals[3:]
     dx, dlow, dhigh = tangents[:3]
     return value, jnp.where(below, dlow, jnp.where(above, dhigh, dx)).astype(value.dtype)
 
 
-def _sides(x, low, high, num_bits, narrow_range):
+def _grid_and_outside_masks(x, low, high, num_bits, narrow_range):
     grid = grid_of(low, high, num_bits, False, narrow_range)
     return grid, x < grid.low, x > grid.high
 
 
 def _fake_quant(x, low, high, num_bits, narrow_range):
     wide = widened(x)
-    grid, below, above = _sides(wide, low, high, num_bits, narrow_range)
-    return _clipped(wide, low, high, grid.rounded(wide), below, above).astype(x.dtype)
+    grid, below, above = _grid_and_outside_masks(wide, low, high, num_bits, narrow_range)
+    return _with_clip_gradient(wide, low, high, grid.rounded(wide), below, above).astype(x.dtype)
 
 
 def _gradients(gradients, x, low, high, num_bits, narrow_range, axes):
-    _, below, above = _sides(widened(x), low, high, num_bits, narrow_range)
+    _, below, above = _grid_and_outside_masks(widened(x), low, high, num_bits, narrow_range)
     dlow, dhigh = (jnp.sum(jnp.where(where, widened(gradients), 0), axes) for where in (below, above))
     return jnp.where(below | above, 0, gradients), dlow, dhigh
 
 
-def _ends(op, x, low, high):
+def _check_layer_bounds(op, x, low, high):
     _check.dtype_in(op, "x", x, _check.FLOAT)
     one_value(op, min=low, max=high)
     return widened(low).reshape(()), widened(high).reshape(())
 
 
-def _ends_of_channels(op, x, low, high):
+def _check_channel_bounds(op, x, low, high):
     _check.dtype_in(op, "x", x, _check.FLOAT)
     return columns(op, x, x.ndim - 1, min=low, max=high)
 
@@ -82,14 +82,14 @@ def FakeQuantWithMinMaxVars(x, min, max, *, num_bits: Bits = 8, narrow_range: Bo
         >>> print(ops.operations.FakeQuantWithMinMaxVars(num_bits=3)(x, low, high))
         [-4.  0.  0.  3.]
     """
-    return _fake_quant(x, *_ends("FakeQuantWithMinMaxVars", x, min, max), num_bits, narrow_range)
+    return _fake_quant(x, *_check_layer_bounds("FakeQuantWithMinMaxVars", x, min, max), num_bits, narrow_range)
 
 
 @operator
 def FakeQuantWithMinMaxVarsGradient(gradients, x, min, max, *, num_bits: Bits = 8, narrow_range: Bool = False):
     """Gradients of FakeQuantWithMinMaxVars with respect to `x`, `min` and `max`."""
     op = "FakeQuantWithMinMaxVarsGradient"
-    ends = _ends(op, x, min, max)
+    ends = _check_layer_bounds(op, x, min, max)
     _check.same_shape(op, gradients=gradients, x=x)
     dx, dlow, dhigh = _gradients(gradients, x, *ends, num_bits, narrow_range, None)
     return dx, dlow.reshape(min.shape).astype(min.dtype), dhigh.reshape(max.shape).astype(max.dtype)
@@ -114,7 +114,9 @@ def FakeQuantWithMinMaxVarsPerChannel(x, min, max, *, num_bits: Bits = 8, narrow
         TypeError: If an input is no float Tensor.
         ValueError: If `num_bits` is out of range, or `min` or `max` has not one value a channel.
     """
-    return _fake_quant(x, *_ends_of_channels("FakeQuantWithMinMaxVarsPerChannel", x, min, max), num_bits, narrow_range)
+    return _fake_quant(
+        x, *_check_channel_bounds("FakeQuantWithMinMaxVarsPerChannel", x, min, max), num_bits, narrow_range
+    )
 
 
 @operator
@@ -123,7 +125,7 @@ def FakeQuantWithMinMaxVarsPerChannelGradient(
 ):
     """Gradients of FakeQuantWithMinMaxVarsPerChannel with respect to `x`, `min` and `max`."""
     op = "FakeQuantWithMinMaxVarsPerChannelGradient"
-    ends = _ends_of_channels(op, x, min, max)
+    ends = _check_channel_bounds(op, x, min, max)
     _check.same_shape(op, gradients=gradients, x=x)
     dx, dlow, dhigh = _gradients(gradients, x, *ends, num_bits, narrow_range, tuple(range(x.ndim - 1)))
     return dx, dlow.astype(min.dtype), dhigh.astype(max.dtype)

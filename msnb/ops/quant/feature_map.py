@@ -17,7 +17,7 @@ _INT32 = frozenset((np.dtype(np.int32),))
 _LEAST = float(np.finfo(np.float32).eps)  # a scale below it is none
 
 
-def _range(value):
+def _accept_search_range(value):
     low, high = value
     if not all(type(v) is float for v in (low, high)):
         raise TypeError
@@ -26,7 +26,7 @@ def _range(value):
     return low, high
 
 
-SearchRange = Kind("two positive floats, the smaller one first", _range, examples=((0.7, 1.3),))
+SearchRange = Kind("two positive floats, the smaller one first", _accept_search_range, examples=((0.7, 1.3),))
 Step = Static(Between(StrictFloat, 0, float("inf"), low_in=False, high_in=False))
 
 

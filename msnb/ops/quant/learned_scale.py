@@ -13,64 +13,64 @@ from msnb.ops.quant._grid import columns, delayed, one_value
 LEAST = 1e-6  # a scale: what is nearer to 0 is taken for it
 
 
-def _parts(x, alpha, quant_max, neg_trunc):
+def _divide_and_round(x, alpha, quant_max, neg_trunc):
     """Return x / alpha, x / alpha rounded to multiples of 1 / quant_max, and a mask of the elements within the
     range."""
-    share = x / _divisor(alpha)
+    share = x / _nonzero_alpha(alpha)
     within = (share >= (0 if neg_trunc else -1)) & (share <= 1)
     clipped = jnp.clip(share, 0 if neg_trunc else -1, 1)
     return share, jnp.floor(clipped * quant_max + 0.5) / quant_max, within
 
 
-def _divisor(alpha):
+def _nonzero_alpha(alpha):
     return jnp.where(jnp.abs(alpha) < LEAST, LEAST, alpha)
 
 
-def _slope(share, rounded, within):
+def _derivative_by_alpha(share, rounded, within):
     """Return the derivative of the quantised value by `alpha`: rounded - share within the range, sign(share)
     outside."""
     return jnp.where(within, rounded - share, jnp.sign(share))
 
 
 @jax.custom_jvp
-def _scaled(x, alpha, value, within, slope):
+def _with_learned_scale_gradient(x, alpha, value, within, slope):
     """Return `value` with a given gradient: the derivative by `x` is 1 where `within`, else 0; by `alpha` it is
     `slope`."""
     return value
 
 
-@_scaled.defjvp
-def _derivative(primals, tangents):
+@_with_learned_scale_gradient.defjvp
+def _learned_scale_jvp(primals, tangents):
     value, within, slope = primals[2:]
     return value, (jnp.where(within, tangents[0], 0) + slope * tangents[1]).astype(value.dtype)
 
 
 def _fake_quant(op, x, alpha, quant_max, step, quant_delay, neg_trunc):
     wide = widened(x)
-    share, rounded, within = _parts(wide, alpha, quant_max, neg_trunc)
-    value = delayed(op, quant_delay, step, rounded * _divisor(alpha), wide)
-    slope = delayed(op, quant_delay, step, _slope(share, rounded, within), jnp.zeros_like(share))
+    share, rounded, within = _divide_and_round(wide, alpha, quant_max, neg_trunc)
+    value = delayed(op, quant_delay, step, rounded * _nonzero_alpha(alpha), wide)
+    slope = delayed(op, quant_delay, step, _derivative_by_alpha(share, rounded, within), jnp.zeros_like(share))
     within = delayed(op, quant_delay, step, within, jnp.ones_like(within))
-    return _scaled(wide, alpha, value, within, slope).astype(x.dtype)
+    return _with_learned_scale_gradient(wide, alpha, value, within, slope).astype(x.dtype)
 
 
-def _each(op, dout, x, alpha, quant_max, step, quant_delay, neg_trunc):
+def _elementwise_gradients(op, dout, x, alpha, quant_max, step, quant_delay, neg_trunc):
     """Return the gradients with respect to `x` and, before the sum over elements, to `alpha`."""
     _check.same_shape(op, dout=dout, x=x)
-    share, rounded, within = _parts(x, alpha, quant_max, neg_trunc)
+    share, rounded, within = _divide_and_round(x, alpha, quant_max, neg_trunc)
     return (
         delayed(op, quant_delay, step, jnp.where(within, dout, 0), dout),
-        delayed(op, quant_delay, step, dout * _slope(share, rounded, within), jnp.zeros_like(dout)),
+        delayed(op, quant_delay, step, dout * _derivative_by_alpha(share, rounded, within), jnp.zeros_like(dout)),
     )
 
 
-def _single(op, x, alpha, quant_max):
+def _check_layer_inputs(op, x, alpha, quant_max):
     _check.dtype_in(op, "input_x", x, _check.FLOAT)
     one_value(op, alpha=alpha, quant_max=quant_max)
     return widened(alpha).reshape(()), widened(quant_max).reshape(())
 
 
-def _channels(op, x, alpha, quant_max, axis):
+def _check_channel_inputs(op, x, alpha, quant_max, axis):
     _check.dtype_in(op, "input_x", x, _check.FLOAT)
     one_value(op, quant_max=quant_max)
     return columns(op, x, axis, alpha=alpha)[0], widened(quant_max).reshape(())
@@ -114,7 +114,7 @@ def FakeLearnedScaleQuantPerLayer(
         >>> print(Q.FakeLearnedScaleQuantPerLayer()(x, alpha, Tensor([3.0], mindspore.float32)))
         [-3.  1.  1.]
     """
-    ends = _single("FakeLearnedScaleQuantPerLayer", input_x, alpha, quant_max)
+    ends = _check_layer_inputs("FakeLearnedScaleQuantPerLayer", input_x, alpha, quant_max)
     delay = quant_delay if training else 0
     return _fake_quant("FakeLearnedScaleQuantPerLayer", input_x, *ends, step, delay, neg_trunc)
 
@@ -126,7 +126,9 @@ def FakeLearnedScaleQuantPerLayerGrad(
 ):
     """Gradients of FakeLearnedScaleQuantPerLayer with respect to `x` and `alpha`."""
     op = "FakeLearnedScaleQuantPerLayerGrad"
-    dx, each = _each(op, dout, x, *_single(op, x, alpha, quant_max), step, quant_delay, neg_trunc)
+    dx, each = _elementwise_gradients(
+        op, dout, x, *_check_layer_inputs(op, x, alpha, quant_max), step, quant_delay, neg_trunc
+    )
     return dx, jnp.sum(each).reshape(alpha.shape)
 
 
@@ -135,7 +137,7 @@ def FakeLearnedScaleQuantPerLayerGrad(
 def FakeLearnedScaleQuantPerLayerGradD(dout, x, alpha, quant_max, *, neg_trunc: Bool = False):
     """FakeLearnedScaleQuantPerLayerGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerLayerGradD"
-    return _each(op, dout, x, *_single(op, x, alpha, quant_max), None, 0, neg_trunc)
+    return _elementwise_gradients(op, dout, x, *_check_layer_inputs(op, x, alpha, quant_max), None, 0, neg_trunc)
 
 
 @operator
@@ -179,7 +181,7 @@ def FakeLearnedScaleQuantPerChannel(
         TypeError: If an input is no float Tensor.
         ValueError: If `alpha` has not one value a channel, or `quant_delay` no `step`.
     """
-    ends = _channels("FakeLearnedScaleQuantPerChannel", input_x, alpha, quant_max, channel_axis)
+    ends = _check_channel_inputs("FakeLearnedScaleQuantPerChannel", input_x, alpha, quant_max, channel_axis)
     delay = quant_delay if training else 0
     return _fake_quant("FakeLearnedScaleQuantPerChannel", input_x, *ends, step, delay, neg_trunc)
 
@@ -199,9 +201,9 @@ def FakeLearnedScaleQuantPerChannelGrad(
 ):
     """Gradients of FakeLearnedScaleQuantPerChannel with respect to `x` and `alpha`."""
     op = "FakeLearnedScaleQuantPerChannelGrad"
-    ends = _channels(op, x, alpha, quant_max, channel_axis)
-    dx, each = _each(op, dout, x, *ends, step, quant_delay, neg_trunc)
-    return dx, _sum_of_channels(each, channel_axis)
+    ends = _check_channel_inputs(op, x, alpha, quant_max, channel_axis)
+    dx, each = _elementwise_gradients(op, dout, x, *ends, step, quant_delay, neg_trunc)
+    return dx, _sum_per_channel(each, channel_axis)
 
 
 @operator
@@ -211,7 +213,9 @@ def FakeLearnedScaleQuantPerChannelGradD(
 ):
     """FakeLearnedScaleQuantPerChannelGrad without the sum: the gradient of `alpha` still has the shape of `x`."""
     op = "FakeLearnedScaleQuantPerChannelGradD"
-    return _each(op, dout, x, *_channels(op, x, alpha, quant_max, channel_axis), None, 0, neg_trunc)
+    return _elementwise_gradients(
+        op, dout, x, *_check_channel_inputs(op, x, alpha, quant_max, channel_axis), None, 0, neg_trunc
+    )
 
 
 @operator
@@ -220,10 +224,10 @@ def FakeLearnedScaleQuantPerChannelGradDReduce(dout_alpha, *, channel_axis: NonN
     """Gradient with respect to `alpha`, of shape (C,): sums of the second result of
     FakeLearnedScaleQuantPerChannelGradD."""
     _check.axis_in("FakeLearnedScaleQuantPerChannelGradDReduce", channel_axis, dout_alpha.ndim, "channel_axis")
-    return _sum_of_channels(dout_alpha, channel_axis)
+    return _sum_per_channel(dout_alpha, channel_axis)
 
 
-def _sum_of_channels(each, axis):
+def _sum_per_channel(each, axis):
     return jnp.sum(each, tuple(i for i in range(each.ndim) if i != axis))
 
 

@@ -12,7 +12,7 @@ from msnb.ops.nn._kinds import Momentum
 from msnb.ops.quant._grid import columns, one_value
 
 
-def _moved(low, high, batch_low, batch_high, ema, ema_decay):
+def _update_range(low, high, batch_low, batch_high, ema, ema_decay):
     """Return the updated (low, high), which includes 0. A bound stays unchanged if that of the batch is not finite.
 
     An overflow, which a loss scale is there to answer, would otherwise stay in a moving average for ever.
@@ -55,7 +55,7 @@ def MinMaxUpdatePerLayer(x, min, max, *, ema: Bool = False, ema_decay: Momentum 
     _check.dtype_in("MinMaxUpdatePerLayer", "x", x, _check.FLOAT)
     _check.some("MinMaxUpdatePerLayer", "x", x)
     one_value("MinMaxUpdatePerLayer", min=min, max=max)
-    return _moved(min, max, jnp.min(x), jnp.max(x), ema, ema_decay)
+    return _update_range(min, max, jnp.min(x), jnp.max(x), ema, ema_decay)
 
 
 @operator
@@ -83,7 +83,7 @@ def MinMaxUpdatePerChannel(x, min, max, *, ema: Bool = False, ema_decay: Momentu
     _check.some("MinMaxUpdatePerChannel", "x", x)
     columns("MinMaxUpdatePerChannel", x, channel_axis, min=min, max=max)
     others = tuple(i for i in range(x.ndim) if i != channel_axis)
-    return _moved(min, max, jnp.min(x, others), jnp.max(x, others), ema, ema_decay)
+    return _update_range(min, max, jnp.min(x, others), jnp.max(x, others), ema, ema_decay)
 
 
 _RANGE = Values([-1.1]), Values([1.7])

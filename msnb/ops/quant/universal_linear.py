@@ -15,27 +15,27 @@ LEAST = 1.192092896e-07  # a step: the distance from 1 to the next number of flo
 
 
 @jax.custom_jvp
-def _held(x, low, high, value, inside_low, inside_high, loss):
+def _with_bound_gradients(x, low, high, value, inside_low, inside_high, loss):
     """Return `value` with a given gradient: 1 for `x` inside the range. `low` and `high` get the gradient of the
     elements beyond them and of the error of rounding, `loss`."""
     return value
 
 
-@_held.defjvp
-def _derivative(primals, tangents):
+@_with_bound_gradients.defjvp
+def _bound_gradients_jvp(primals, tangents):
     value, inside_low, inside_high, loss = primals[3:]
     dx, dlow, dhigh = tangents[:3]
     inside = jnp.where(inside_low & inside_high, dx, 0)
-    return value, (inside + _slope_low(inside_low, loss) * dlow + _slope_high(inside_high, loss) * dhigh).astype(
-        value.dtype
-    )
+    return value, (
+        inside + _derivative_by_low(inside_low, loss) * dlow + _derivative_by_high(inside_high, loss) * dhigh
+    ).astype(value.dtype)
 
 
-def _slope_low(mask, loss):
+def _derivative_by_low(mask, loss):
     return (1 - mask.astype(loss.dtype)) - loss
 
 
-def _slope_high(mask, loss):
+def _derivative_by_high(mask, loss):
     return (1 - mask.astype(loss.dtype)) + loss
 
 
@@ -77,7 +77,7 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     # Beyond the ends it is the lower end that is rounded.
     loss = jnp.where(inside_low & inside_high, rounded - steps, first - low / scale) / last
     loss = jax.lax.stop_gradient(loss)
-    y = _held(wide, *ends, rounded * scale, inside_low, inside_high, loss)
+    y = _with_bound_gradients(wide, *ends, rounded * scale, inside_low, inside_high, loss)
     return y.astype(x.dtype), inside_low, inside_high, loss.astype(x.dtype)
 
 
@@ -93,7 +93,7 @@ def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
 @in_float32
 def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
     """Gradient of ActsULQ with respect to `clamp_min`: one element, with as many axes as `y_grad`."""
-    return jnp.sum(y_grad * _slope_low(clamp_min_mask, x_clamped_loss), keepdims=True)
+    return jnp.sum(y_grad * _derivative_by_low(clamp_min_mask, x_clamped_loss), keepdims=True)
 
 
 @operator
@@ -101,7 +101,7 @@ def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
 @in_float32
 def ActULQClampMaxGrad(y_grad, clamp_max_mask, x_clamped_loss):
     """Gradient of ActsULQ with respect to `clamp_max`: one element, with as many axes as `y_grad`."""
-    return jnp.sum(y_grad * _slope_high(clamp_max_mask, x_clamped_loss), keepdims=True)
+    return jnp.sum(y_grad * _derivative_by_high(clamp_max_mask, x_clamped_loss), keepdims=True)
 
 
 _ENDS = Values([[-1.1]]), Values([[1.3]])

@@ -20,14 +20,14 @@ def stream(key, *seeds):
     return key
 
 
-def _positive_shape(value):
+def _accept_positive_shape(value):
     value = accept_value(Shape, value)
     if any(n < 1 for n in value):
         raise ValueError
     return value
 
 
-PositiveShape = Kind("a tuple of positive int", _positive_shape)
+PositiveShape = Kind("a tuple of positive int", _accept_positive_shape)
 
 
 def seed_of(op, seed):

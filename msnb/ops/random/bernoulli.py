@@ -41,7 +41,7 @@ def Bernoulli(key, x, p, *, seed: Int = 0, offset: Int = 0):
     return (jax.random.uniform(stream(key, seed, offset), x.shape, jnp.float32) < p).astype(x.dtype)
 
 
-def _probability(function, p):
+def _check_probability(function, p):
     if isinstance(p, Tensor):
         return p
     if isinstance(p, bool) or not isinstance(p, (int, float)):
@@ -68,7 +68,7 @@ def bernoulli(input: Tensor, p: Tensor | float = 0.5, seed: int | None = None) -
         ValueError: If `p` is not in [0, 1], or does not broadcast.
     """
     tensor_argument("bernoulli", "input", input)
-    return Bernoulli(seed_of("bernoulli", seed))(input, _probability("bernoulli", p))
+    return Bernoulli(seed_of("bernoulli", seed))(input, _check_probability("bernoulli", p))
 
 
 @spelling(Bernoulli, function="bernoulli_ext")
@@ -104,7 +104,7 @@ def _bernoulli_into(input: Tensor, p: Tensor | float = 0.5, *, generator: Genera
         Tensor, `input` itself.
     """
     with drawn_from("bernoulli_", generator):
-        return take_over("bernoulli_", input, Bernoulli()(input, _probability("bernoulli_", p)))
+        return take_over("bernoulli_", input, Bernoulli()(input, _check_probability("bernoulli_", p)))
 
 
 @operator(random=True)

@@ -16,7 +16,7 @@ from msnb.ops.array.sort import IndexType
 from msnb.ops.random._stream import seed_of, stream
 
 
-def _up_to_five_dimensions(op, x):
+def _check_at_most_five_dimensions(op, x):
     dtype_in(op, "input_x", x, BOOL)
     rank(op, "input_x", x, 1, 2, 3, 4, 5)
 
@@ -48,7 +48,7 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
         >>> print(index.shape, mask)
         (3, 2) [ True  True  True]
     """
-    _up_to_five_dimensions("RandomChoiceWithMask", input_x)
+    _check_at_most_five_dimensions("RandomChoiceWithMask", input_x)
     flat = input_x.reshape(-1)
     score = jnp.where(flat, jax.random.uniform(stream(key, seed, seed2), flat.shape, jnp.float32), -1.0)
     score, place = jax.lax.top_k(score, min(count, flat.size))
@@ -98,14 +98,14 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
     rank("RandomCategorical", "logits", logits, 2)
     if seed:
         shares = jnp.cumsum(jax.nn.softmax(logits.astype(float), axis=-1), axis=-1)
-        found = jax.vmap(jnp.searchsorted, (0, None))(shares, _minimal_standard(seed, num_samples))
+        found = jax.vmap(jnp.searchsorted, (0, None))(shares, _minimal_standard_uniforms(seed, num_samples))
         samples = jnp.minimum(found, logits.shape[1] - 1)
     else:
         samples = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, logits.shape[0])).T
     return samples.astype(np_dtype(dtype))
 
 
-def _minimal_standard(seed, count):
+def _minimal_standard_uniforms(seed, count):
     """Return numbers in [0, 1) from the generator x <- 16807 x mod (2**31 - 1). As in C++'s standard library, two draws
     make one number."""
     modulus = 2**31 - 1

@@ -125,7 +125,7 @@ class TransformedDistribution(Distribution):
             )
         return self._bijector.forward(self._distribution.mean(*args, **kwargs))
 
-    def _log_slope(self, of_x, what):
+    def _log_constant_derivative(self, of_x, what):
         """Return the logarithm of the constant derivative of g, in the dtype of the Tensor `of_x`."""
         if not self._is_linear_transformation:
             raise NotImplementedError(f"{what} is not implemented for the distribution '{self._name}'.")
@@ -133,16 +133,16 @@ class TransformedDistribution(Distribution):
 
     def _mode(self, *args, **kwargs):
         of_x = self._distribution.mode(*args, **kwargs)
-        self._log_slope(of_x, "mode")
+        self._log_constant_derivative(of_x, "mode")
         return self._bijector.forward(of_x)
 
     def _sd(self, *args, **kwargs):
         of_x = self._distribution.sd(*args, **kwargs)
-        return of_x * F.exp(self._log_slope(of_x, "sd"))
+        return of_x * F.exp(self._log_constant_derivative(of_x, "sd"))
 
     def _entropy(self, *args, **kwargs):
         of_x = self._distribution.entropy(*args, **kwargs)
-        return of_x + self._log_slope(of_x, "entropy")
+        return of_x + self._log_constant_derivative(of_x, "entropy")
 
     def _sample(self, *args, **kwargs):
         return self._bijector.forward(self._distribution.sample(*args, **kwargs))

@@ -165,7 +165,7 @@ def Conv3DBackpropFilter(
     return apply_transpose(lambda w: direct(x, w, geometry), w.shape, out_backprop)
 
 
-def _check_growth(attributes):
+def _check_output_padding(attributes):
     """Raise ValueError unless `pad_mode` allows `output_padding` and each entry of it is small enough."""
     op = "Conv3DTranspose"
     check_pad(op, attributes["pad_mode"], attributes["pad"])
@@ -182,7 +182,7 @@ def _check_growth(attributes):
         )
 
 
-@operator(refuses=_check_growth)
+@operator(refuses=_check_output_padding)
 @shapes("dout: _ _ _ _ _, weight: in_channel _ _ _ _")
 def Conv3DTranspose(
     dout,

@@ -12,12 +12,12 @@ from msnb.ops._shapes import shapes
 from msnb.ops.nn._pullback import apply_transpose
 
 
-def _samples_or_all(value):
+def _accept_sample_number(value):
     return value if value == -1 and type(value) is int else _POSITIVE.accept(value)
 
 
 _POSITIVE = kind_of(PositiveInt)
-Samples = Kind("a positive int, or -1", _samples_or_all, python=int)
+Samples = Kind("a positive int, or -1", _accept_sample_number, python=int)
 
 
 @operator
@@ -67,8 +67,8 @@ def ROIAlign(
         columns = _pixel_weights(start[:, 0], size[:, 0], pooled_width, features.shape[3]).astype(wide.dtype)
         means = lambda region: jnp.einsum("iy,cyx,jx->cij", region[1], wide[region[0]], region[2])  # noqa: E731
         return lax.map(means, (image, rows, columns)).astype(features.dtype)
-    ys = _sample_axis(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
-    xs = _sample_axis(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
+    ys = _neighbours_of_samples(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
+    xs = _neighbours_of_samples(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
 
     def one(region):
         index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
@@ -89,7 +89,7 @@ def ROIAlign(
 _AT_ONCE = 1 << 23  # samples in memory at a time
 
 
-def _sample_axis(start, size, cells, samples, length):
+def _neighbours_of_samples(start, size, cells, samples, length):
     """Return for every sample along one axis: the indices of the pixels on both sides, the distance from the first of
     them, and True if the sample is inside the image.
     """

@@ -15,8 +15,7 @@ from msnb.ops.nn.loss._reduction import classes_of, score_of
 
 
 def class_scores(op, scores, target, weight, ignore_index, label_smoothing=0.0):
-    """Return the losses -weight[label] * scores[label] and the weights of examples, from log-probabilities (..., C).
-    """
+    """Return the losses -weight[label] * scores[label] and the weights of examples, from log-probabilities (..., C)."""
     _check.dtype_in(op, "target", target, _check.INDEX)
     classes = scores.shape[-1]
     if tuple(target.shape) != tuple(scores.shape[:-1]):

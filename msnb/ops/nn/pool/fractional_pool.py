@@ -15,7 +15,7 @@ from msnb.ops._check import FLOAT, NUMBER, dtype_in, tensor_argument
 from msnb.ops.random.uniform import rand
 
 
-def _expand(value, dims):
+def _repeat_per_dimension(value, dims):
     return (value,) * dims if isinstance(value, int) else tuple(value)
 
 
@@ -80,7 +80,7 @@ def FractionalMaxPoolWithFixedKsize(
         TypeError: If an input is not made of numbers.
         ValueError: If the shapes do not fit.
     """
-    sizes, sides = _expand(ksize, 2), _expand(output_shape, 2)
+    sizes, sides = _repeat_per_dimension(ksize, 2), _repeat_per_dimension(output_shape, 2)
     return _pool_windows("FractionalMaxPoolWithFixedKsize", input_x, random_samples, 2, sizes, sides)
 
 
@@ -106,11 +106,13 @@ def FractionalMaxPool3DWithFixedKsize(
         TypeError: If an input is not made of numbers.
         ValueError: If the shapes do not fit.
     """
-    sizes, sides = _expand(ksize, 3), _expand(output_shape, 3)
+    sizes, sides = _repeat_per_dimension(ksize, 3), _repeat_per_dimension(output_shape, 3)
     return _pool_windows("FractionalMaxPool3DWithFixedKsize", input_x, random_samples, 3, sizes, sides)
 
 
-def _by_function(function, operator, dims, input, kernel_size, output_size, output_ratio, return_indices, shares):
+def _call_fractional_pool(
+    function, operator, dims, input, kernel_size, output_size, output_ratio, return_indices, shares
+):
     x = tensor_argument(function, "input", input)
     if (output_size is None) == (output_ratio is None):
         raise ValueError(f"For '{function}', one of 'output_size' and 'output_ratio' should be given.")
@@ -156,7 +158,7 @@ def fractional_max_pool2d(
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
     """
     name, operator = "fractional_max_pool2d", FractionalMaxPoolWithFixedKsize
-    return _by_function(
+    return _call_fractional_pool(
         name, operator, 2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
 
@@ -190,7 +192,7 @@ def fractional_max_pool3d(
         ValueError: If none or both of `output_size` and `output_ratio` are given, or the shapes do not fit.
     """
     name, operator = "fractional_max_pool3d", FractionalMaxPool3DWithFixedKsize
-    return _by_function(
+    return _call_fractional_pool(
         name, operator, 3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
 

@@ -16,7 +16,7 @@ def _per_dimension(value, dims):
     return (value,) * dims if isinstance(value, int) else tuple(value)[-dims:]
 
 
-def _output_sides(x, dims, ksize, strides, pads, output_shape):
+def _output_lengths(x, dims, ksize, strides, pads, output_shape):
     """Return the spatial lengths of the result for pooled values `x`."""
     if output_shape:
         return tuple(output_shape)[-dims:]
@@ -28,7 +28,7 @@ def _output_sides(x, dims, ksize, strides, pads, output_shape):
     return tuple((n - 1) * step - 2 * pad + size for n, size, step, pad in sides)
 
 
-def _put_back(x, argmax, dims, sides):
+def _scatter_to_positions(x, argmax, dims, sides):
     flat = jnp.zeros((*x.shape[:-dims], math.prod(sides)), x.dtype)
     indices = argmax.reshape(*x.shape[:-dims], -1)
     lead = tuple(jnp.indices(flat.shape[:-1], sparse=True))
@@ -46,7 +46,7 @@ def _unpool_windows(op, x, argmax, dims, ksize, strides, pads, output_shape, dat
     if last:
         x, argmax = jnp.moveaxis(x, -1, 1), jnp.moveaxis(argmax, -1, 1)
         output_shape = (*output_shape[:1], *output_shape[-1:], *output_shape[1:-1])
-    images = _put_back(x, argmax, dims, _output_sides(x, dims, ksize, strides, pads, output_shape))
+    images = _scatter_to_positions(x, argmax, dims, _output_lengths(x, dims, ksize, strides, pads, output_shape))
     return jnp.moveaxis(images, 1, -1) if last else images
 
 
@@ -137,11 +137,11 @@ def _MaxUnpool(
     rank(op, "x", x, dims + 1, dims + 2)
     if indices.shape != x.shape:
         raise ValueError(f"For '{op}', 'indices' should have the shape of 'x', {x.shape}, but got {indices.shape}.")
-    sides = _output_sides(x, dims, kernel_size, stride, padding, output_size)
-    return _put_back(x, indices, dims, sides)
+    sides = _output_lengths(x, dims, kernel_size, stride, padding, output_size)
+    return _scatter_to_positions(x, indices, dims, sides)
 
 
-def _unpool_of(dims, letters):
+def _make_unpool(dims, letters):
     def unpool(
         x: Tensor,
         indices: Tensor,
@@ -174,9 +174,9 @@ def _unpool_of(dims, letters):
     return spelling(_MaxUnpool)(unpool)
 
 
-max_unpool1d = _unpool_of(1, "L")
-max_unpool2d = _unpool_of(2, "H, W")
-max_unpool3d = _unpool_of(3, "D, H, W")
+max_unpool1d = _make_unpool(1, "L")
+max_unpool2d = _make_unpool(2, "H, W")
+max_unpool3d = _make_unpool(3, "D, H, W")
 
 _INDICES = Values([[[[5, 7], [8, 2]]]], "int64")
 CASES = [
