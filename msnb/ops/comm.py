@@ -292,7 +292,7 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
 
 
 class _VirtualDataset(PrimitiveWithInfer):
-    """Marks its inputs as the batch that automatic parallelism may split, and returns them."""
+    """Returns its inputs, marked as the batch that automatic parallelism may split."""
 
     def __init__(self) -> None:
         super().__init__("VirtualDataset")

@@ -144,8 +144,8 @@ class Pull(_UnsupportedOperator):
 
 @host_operator()
 class GetNext(_UnsupportedOperator):
-    """Fetches data from a queue on the device, of which there is none here. A graph with it can be compiled and looked
-    at; running it raises NotImplementedError, and so does calling it outside of a graph.
+    """Fetches data from a queue on the device, of which there is none here. A graph with this operator can be compiled
+    and inspected; running it raises NotImplementedError, and so does calling it outside of a graph.
 
     Args:
         types (list): Element types of the outputs.
@@ -180,7 +180,7 @@ class GetNext(_UnsupportedOperator):
 
 @host_operator()
 class MakeRefKey(HostPrimitive):
-    """Key of a Parameter in MindSpore's compiler; here Parameters are passed directly.
+    """Returns the name `tag` of a Parameter, which MindSpore's compiler uses as a key.
 
     Args:
         tag (str): Name of the Parameter.

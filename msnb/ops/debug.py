@@ -44,8 +44,8 @@ def at_run_time(function, values):
 
 @host_operator("print_")
 class Print(HostPrimitive):
-    """Prints values when the program reaches this point, each on a line of its own; in a graph, too. With
-    ``context.set_context(print_file_path="print.pb")`` they go to that file, which `parse_print` reads.
+    """Prints values, each on its own line, when the program reaches this point, also in a compiled graph. With
+    ``context.set_context(print_file_path="print.pb")`` the values are written to that file, which `parse_print` reads.
 
     Inputs:
         - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - Values to print.

@@ -146,7 +146,7 @@ def BoundingBoxDecode(
 
 @operator(functional="check_valid")
 def CheckValid(bboxes, img_metas):
-    """Checks that boxes are inside an image.
+    """Tests for each box if it is inside an image.
 
     Inputs:
         - **bboxes** (Tensor) - Boxes (x0, y0, x1, y1), numbers of shape (N, 4).

@@ -119,7 +119,8 @@ def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
 
 
 def _broadcast_value(value, shape, dtype):
-    """Broadcast `value` to `shape` in `dtype`. Leading dimensions of length 1 may be in excess."""
+    """Broadcast `value` to `shape` and cast it to `dtype`. `value` may have additional leading dimensions of length
+    1."""
     value = cast_array(value, dtype)
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = value[0]

@@ -136,7 +136,7 @@ AiCPURegOp.fusion_type = RegOp.fusion_type = _make_setter("fusion_type")
 
 
 class DataType:
-    """Pairs of type and layout, ``DataType.F32_NCHW == ("float32", "NCHW")``."""
+    """Constants for pairs of type and layout: ``DataType.F32_NCHW == ("float32", "NCHW")``."""
 
 
 _TYPES = {

@@ -208,7 +208,7 @@ class Optimizer(Cell):
     # ------------------------------------------------------------------ settings
     @property
     def unique(self) -> bool:
-        """True if repeated indices of a sparse gradient are summed before the update."""
+        """Return True if repeated indices of a sparse gradient are summed before the update."""
         return self._unique
 
     @unique.setter

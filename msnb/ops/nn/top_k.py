@@ -14,7 +14,7 @@ from msnb.ops import _check
 @differs_in_api2("the elements are sorted", sorted=True)
 @operator
 def TopK(input_x, k: Int, *, sorted: Bool = False):
-    """The `k` largest values along the last axis and their indices.
+    """Return the `k` largest values along the last axis and their indices.
 
     Args:
         sorted (bool): whether values come in falling order; without, they do too unless all are asked for, which
@@ -48,7 +48,7 @@ _in_order = TopK(True)
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The `k` largest, or smallest, values along an axis and their indices.
+    """Return the `k` largest or smallest values along an axis and their indices.
 
     Args:
         input (Tensor): At least 1-D.
@@ -73,7 +73,7 @@ def topk(
 
 @operator(functional="intopk", generation=2)
 def InTopK(x1, x2, *, k: Int):
-    """True if the score of each target is among the `k` best of its row.
+    """Test for each row whether the score of its target class is among the `k` largest.
 
     Args:
         k (int): number of best scores.
@@ -98,7 +98,7 @@ def InTopK(x1, x2, *, k: Int):
 
 @spelling(TopK, function="top_k", method="top_k")
 def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The `k` largest values along the last axis and their indices.
+    """Return the `k` largest values along the last axis and their indices.
 
     Args:
         input_x (Tensor): At least 1-D.

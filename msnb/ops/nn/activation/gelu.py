@@ -38,7 +38,8 @@ def GeLUGrad(dy, x, y):
 @operator(functional="gelu", generation=2)
 @in_float32
 def GeluExt(input, approximate: OneOf("none", "tanh") = "none"):
-    """Gaussian error linear unit: x * Phi(x) with the normal distribution function Phi.
+    """Gaussian error linear unit: x * Phi(x), where Phi is the cumulative distribution function of the normal
+    distribution.
 
     Inputs:
         - **input** (Tensor) - any shape, float.

@@ -113,7 +113,8 @@ def _Conv1D(
     dilation: Window1 = (1,),
     groups: PositiveInt = 1,
 ):
-    """Cross-correlation of sequences. MindSpore composes it of ExpandDims, Conv2D and Squeeze."""
+    """Cross-correlation of sequences with a bank of filters. MindSpore builds it from ExpandDims, Conv2D and
+    Squeeze."""
     _check.rank("conv1d", "input", input, 3)
     _check.rank("conv1d", "weight", weight, 3)
     x, w = input[:, :, None], weight[:, :, None]

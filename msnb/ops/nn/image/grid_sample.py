@@ -55,7 +55,7 @@ def _sample(op, input_x, grid, dims, interpolation_mode, padding_mode, align_cor
         return jnp.where(inside[..., None], pixels[(examples, *indices)], 0)
 
     def between(positions, chosen):
-        """Interpolate along the remaining axes, one after another."""
+        """Interpolate along the axes that `chosen` does not fix yet, one after another."""
         if len(chosen) == dims:
             return pick(*chosen)
         where = positions[len(chosen)]

@@ -190,7 +190,7 @@ def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, r
 @operator
 @in_float32
 def L2Loss(input_x):
-    """Half the sum of squares.
+    """sum(x^2) / 2.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
@@ -204,7 +204,7 @@ def L2Loss(input_x):
 
 @spelling(MSELossExt)
 def mse_loss_ext(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """The mean of squared distances; the same as `mse_loss`.
+    """Mean of (input - target)^2; the same as `mse_loss`.
 
     Args:
         input (Tensor): Numbers.

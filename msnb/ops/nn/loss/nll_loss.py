@@ -1,4 +1,4 @@
-"""Negative log likelihood of the right class."""
+"""Negative log likelihood of the true class."""
 
 import jax.numpy as jnp
 
@@ -86,7 +86,7 @@ def _NLLLossND(
     reduction: Reduction = "mean",
     label_smoothing: ConstantAt(Float, 0.0) = 0.0,
 ):
-    """Negative log likelihood of the right class.
+    """Negative log likelihood of the true class.
 
     Args:
         ignore_index (int): label of examples to skip. Default: -100.

@@ -56,7 +56,7 @@ def unbiased(x, axis, variance):
 
 
 def normalise_batch(x, scale, bias, mean, variance, axis, epsilon, momentum):
-    """Normalize a batch in training: (running mean, running variance, result, batch mean, batch variance)."""
+    """Normalize a batch in training. Return (running mean, running variance, result, batch mean, batch variance)."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     y, batch_mean, batch_variance = standardise(x, others, epsilon, column(scale, x, axis), column(bias, x, axis))
     batch_mean, batch_variance = batch_mean.reshape(-1), batch_variance.reshape(-1)

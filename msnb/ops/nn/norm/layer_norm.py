@@ -70,7 +70,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalises over the trailing dimensions of shape `normalized_shape`.
+    """Normalises `input` over its trailing dimensions, whose shape is `normalized_shape`.
 
     Args:
         input (Tensor): Any shape, float.

@@ -184,8 +184,8 @@ def LARSUpdate(
 @operator(writes=("variable", "accumulation"))
 @in_float32
 def FusedWeightScaleApplyMomentum(weight_decay, loss_scale, variable, accumulation, learning_rate, gradient, momentum):
-    """Momentum with weight decay, of a gradient that is scaled: g = gradient * scale + decay * v; a = a * momentum + g;
-    v -= lr * a.
+    """Momentum with weight decay and a scaled gradient: g = gradient * scale + decay * v; a = a * momentum + g; v -= lr
+    * a.
 
     Inputs:
         - **weight_decay**, **loss_scale** (Tensor) - scalars.

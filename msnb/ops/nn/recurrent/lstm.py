@@ -44,10 +44,9 @@ def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False, counts=None):
 def _unpack_weights(w, input_size, hidden_size, num_layers, has_bias, directions):
     """Unpack a flat vector of weights to [(w_ih, w_hh, bias or None)], one tuple for every layer and direction.
 
-    There are two packings. A CPU's has all input matrices first, then all hidden ones, then one bias for each gate.
-    That of
-    other devices has the matrices layer by layer, then two biases for each gate. With biases the size of the vector
-    tells the packing. Without them the device decides, as in MindSpore.
+    There are two layouts of the vector. That of CPUs has all input matrices first, then all hidden matrices, then one
+    bias for each gate. That of other devices has the matrices layer by layer, then two biases for each gate. With
+    biases the size of the vector tells the packing. Without them the device decides, as in MindSpore.
     """
     gates = 4 * hidden_size
     sizes = [
