@@ -1,4 +1,5 @@
-"""Operators on Python values. They return at once in both modes and add no node to a graph.
+"""Base classes of operators on Python values. Such an operator computes at once, in both modes, and adds no node to a
+graph.
 
 `host_operator` registers such a class as an operator.
 """

@@ -107,7 +107,7 @@ class _Matrix(SparseBase):
         """
         return ScatterNd.functional(self._coordinates(), self.values, self.dense_shape)
 
-    def _elements_of(self, dense, what):
+    def _gather_elements(self, dense, what):
         """Gather the elements of `dense` at the coordinates of this matrix. A number is returned unchanged."""
         if not isinstance(dense, Tensor):
             return dense
@@ -124,12 +124,12 @@ class _Matrix(SparseBase):
         return self._with_values(-self.values)
 
     def __mul__(self, other: Any) -> Self:
-        return self._with_values(self.values * self._elements_of(other, "multiplied"))
+        return self._with_values(self.values * self._gather_elements(other, "multiplied"))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Self:
-        return self._with_values(self.values / self._elements_of(other, "divided"))
+        return self._with_values(self.values / self._gather_elements(other, "divided"))
 
     def __add__(self, other: Any) -> Any:
         return self._add_or_subtract(other, 1)
@@ -341,7 +341,7 @@ class CSRTensor(_Matrix):
         """
         return COOTensor._of(self._coordinates(), self.values, self.dense_shape)
 
-    def _by_rows(self, products):
+    def _sum_by_rows(self, products):
         return UnsortedSegmentSum.functional(products, self._value_rows(), self.dense_shape[0])
 
     def mv(self, dense_vector: Tensor) -> Tensor:
@@ -383,7 +383,7 @@ class CSRTensor(_Matrix):
                 f"({self.dense_shape[1]}, n), but got {matrix.shape}."
             )
         dense = matrix.to_dense() if isinstance(matrix, CSRTensor) else matrix
-        product = self._by_rows(ExpandDims.functional(self.values, 1) * Gather.functional(dense, self.indices, 0))
+        product = self._sum_by_rows(ExpandDims.functional(self.values, 1) * Gather.functional(dense, self.indices, 0))
         return dense_to_csr(product) if isinstance(matrix, CSRTensor) else product
 
     def sum(self, axis: int) -> Tensor:
@@ -402,7 +402,7 @@ class CSRTensor(_Matrix):
         if axis not in (0, 1, -1, -2):
             raise ValueError(f"For 'sum' of a CSRTensor, 'axis' should be 0 or 1, but got {axis!r}.")
         if axis in (1, -1):
-            return ExpandDims.functional(self._by_rows(self.values), 1)
+            return ExpandDims.functional(self._sum_by_rows(self.values), 1)
         return ExpandDims.functional(UnsortedSegmentSum.functional(self.values, self.indices, self.dense_shape[1]), 0)
 
     def add(self, b: "CSRTensor", alpha: Any, beta: Any) -> "CSRTensor":

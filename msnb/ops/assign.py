@@ -52,7 +52,7 @@ def _new_value(name, variable, value):
     return value
 
 
-def _update_with(combine):
+def _make_checked_update(combine):
     def compute(name, variable, value):
         dtype_in(name, "variable", variable, NUMBER)
         if value.weak_type:
@@ -75,7 +75,7 @@ def _update_with(combine):
 def _writing_operator(functional, value, example, numbers=True):
     """Decorator that declares an operator which writes a Parameter. The function `combine(variable, value)` returns the
     new value."""
-    compute = _update_with if numbers else lambda combine: _new_value
+    compute = _make_checked_update if numbers else lambda combine: _new_value
 
     def declare(combine):
         name, new = combine.__name__, compute(combine)

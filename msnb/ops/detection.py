@@ -11,7 +11,7 @@ from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same
 from msnb.ops.nn._kinds import AboveZero
 
 
-def _four_floats(value):
+def _accept_four_floats(value):
     if not isinstance(value, tuple) or any(not isinstance(v, float) for v in value):
         raise TypeError
     if len(value) != 4:
@@ -19,7 +19,7 @@ def _four_floats(value):
     return value
 
 
-def _two_ints(value):
+def _accept_two_ints(value):
     if not isinstance(value, tuple) or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
         raise TypeError
     if len(value) != 2:
@@ -27,8 +27,8 @@ def _two_ints(value):
     return value
 
 
-FourFloats = Kind("a tuple of 4 floats", _four_floats)  # constants of a detector, equal in all its calls
-ImageShape = Kind("a tuple of 2 ints, height and width", _two_ints)
+FourFloats = Kind("a tuple of 4 floats", _accept_four_floats)  # constants of a detector, equal in all its calls
+ImageShape = Kind("a tuple of 2 ints, height and width", _accept_two_ints)
 
 
 def _check_boxes(op, **named):
@@ -173,14 +173,14 @@ def CheckValid(bboxes, img_metas):
     return (x0 >= 0) & (y0 >= 0) & (x1 <= width * scale - 1) & (y1 <= height * scale - 1)
 
 
-def _check_mode(value):
+def _accept_iou_mode(value):
     if value not in ("iou", "iof"):
         raise KeyError(f"For 'IOU', 'mode' should be 'iou' or 'iof', but got {value!r}.")
     return value
 
 
 @operator(functional="iou")
-def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _check_mode, examples=("iou",)) = "iou"):
+def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _accept_iou_mode, examples=("iou",)) = "iou"):
     """Compute the overlap of each pair of boxes from two sets.
 
     Args:

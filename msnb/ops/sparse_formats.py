@@ -189,7 +189,7 @@ def csr_reduce_sum(csr_tensor: CSRTensor, axis: int) -> Tensor:
 def csr_gather(indptr: Tensor, indices: Tensor, dense: Tensor, sparse_shape: tuple[int, ...]) -> Tensor:
     """Gather the elements of a dense Tensor at the coordinates of a CSRTensor of `indptr`, `indices` and
     `sparse_shape`."""
-    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._elements_of(dense, "read")
+    return CSRTensor._of(indptr, indices, indices, tuple(sparse_shape))._gather_elements(dense, "read")
 
 
 @spelling()

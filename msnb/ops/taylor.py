@@ -17,7 +17,7 @@ from msnb.ops.array.create import OnesLike
 from msnb.ops.array.join import Stack
 
 
-def _real_tensors(op, name, value):
+def _as_float_tensors(op, name, value):
     values = value if isinstance(value, (tuple, list)) else (value,)
     tensors = [tensor_argument(op, name, v) for v in values]
     return [x.astype(mstype.float32) if x._array.dtype.kind in "biu" else x for x in tensors]
@@ -76,7 +76,7 @@ def derivative(fn: Callable[..., Any], primals: Tensor | tuple[Tensor, ...], ord
         [ 6. 12.]
     """
     check(PositiveInt, order, "order", "derivative")
-    inputs = _real_tensors("derivative", "primals", primals)
+    inputs = _as_float_tensors("derivative", "primals", primals)
     several, outputs = _split_outputs(_derivatives_along(fn, inputs, [[OnesLike()(x)] for x in inputs], order))
     values, last = [one[0] for one in outputs], [one[-1] for one in outputs]
     return (values, last) if several else (values[0], last[0])
@@ -108,7 +108,7 @@ def jet(
         [[ 3. 12.]
          [ 6. 12.]]
     """
-    inputs, terms = _real_tensors("jet", "primals", primals), _real_tensors("jet", "series", series)
+    inputs, terms = _as_float_tensors("jet", "primals", primals), _as_float_tensors("jet", "series", series)
     lengths = {term.shape[:1] for term in terms}
     if len(inputs) != len(terms) or len(lengths) != 1 or any(t.shape[1:] != x.shape for x, t in zip(inputs, terms)):
         shapes = [x.shape for x in inputs], [t.shape for t in terms]

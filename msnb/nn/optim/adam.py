@@ -190,7 +190,7 @@ class AdamOffload(AdamBase):
 
 
 class AdamWeightDecay(DeclaredOptimizer):
-    r"""Adam with decoupled weight decay and without bias correction, as BERT is trained with.
+    r"""Adam with decoupled weight decay and without bias correction, the optimizer of BERT.
 
     .. math::
         m_{t+1} = \beta_1 m_t + (1 - \beta_1)\, g, \quad

@@ -26,7 +26,8 @@ _ADOPTED_FOR_CLIPPING = ("is_group_lr", "dynamic_lr", "global_step")
 
 
 class LARS(Optimizer):
-    r"""LARS (You et al., Large Batch Training of Convolutional Networks, 2017) around another optimizer.
+    r"""LARS (You et al., Large Batch Training of Convolutional Networks, 2017): wraps another optimizer and scales its
+    gradients layer by layer.
 
     The gradient of each Parameter, weight decay included, is multiplied by
 

@@ -186,7 +186,8 @@ class Optimizer(Cell):
         self.learning_rate = in_cell_list(self.group_lr) if self.dynamic_lr else ParameterTuple(self.group_lr)
 
     def _install_decay(self, weight_decay, members):
-        """Store the weight decay times the loss scale: the decayed gradients are divided by the loss scale later."""
+        """Store the weight decay times the loss scale, since gradients are divided by the loss scale after the
+        decay."""
         own = [weight_decay if group.weight_decay is None else group.weight_decay for group in members]
         own = own if self.is_group else [weight_decay]
         self._decay_schedules: list[Cell | None] = [decay if isinstance(decay, Cell) else None for decay in own]
@@ -217,7 +218,7 @@ class Optimizer(Cell):
 
     @property
     def target(self) -> str:
-        """Device that updates the Parameters. It is checked and has no effect."""
+        """Name of the device that updates the Parameters. It is checked and has no effect."""
         return self._target
 
     @target.setter

@@ -20,7 +20,7 @@ Numbers = float | list | np.ndarray | Tensor | None
 _INTEGER_TYPES = (*mstype.int_type, *mstype.uint_type)
 
 
-def _type_among(*allowed):
+def _make_type_check(*allowed):
     def accept(value):
         value = accept_value(DType, value)
         if value not in allowed:
@@ -31,8 +31,8 @@ def _type_among(*allowed):
 
 
 Seed = Annotated[int | None, Optional(NonNegInt)]
-FloatType = Annotated[Any, Kind("a type of floating point numbers", _type_among(*mstype.float_type))]
-NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.float_type, *_INTEGER_TYPES))]
+FloatType = Annotated[Any, Kind("a type of floating point numbers", _make_type_check(*mstype.float_type))]
+NumberType = Annotated[Any, Kind("a type of real numbers", _make_type_check(*mstype.float_type, *_INTEGER_TYPES))]
 
 
 def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
@@ -170,7 +170,7 @@ def check_distribution_name(name: str | None, expected_name: str) -> None:
 
 
 class CheckTensor:
-    """A check that returns its argument if that is a Tensor."""
+    """A callable check: returns its argument if it is a Tensor, else raises TypeError."""
 
     def __call__(self, x: Any, name: str) -> Tensor:
         """Return `x`. Raise TypeError if it has another type."""
@@ -180,7 +180,7 @@ class CheckTensor:
 
 
 class CheckTuple:
-    """A check that returns its argument if that is a tuple."""
+    """A callable check: returns its argument if it is a tuple, else raises TypeError."""
 
     def __call__(self, x: Any, name: str) -> tuple:
         """Return `x`. Raise TypeError if it has another type."""

@@ -51,7 +51,7 @@ def _padding_kind(dims):
     return Kind(f"a non-negative int or a tuple of {2 * dims} non-negative ints", accept)
 
 
-def _offsets_kind(dims):
+def _ints_per_dimension_kind(dims):
     def accept(value):
         if not isinstance(value, (tuple, list)):
             return (accept_value(NonNegInt, value),) * dims
@@ -64,7 +64,7 @@ def _offsets_kind(dims):
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
 
-def _unlimited_sides(dims):
+def _optional_padding_kind(dims):
     of = _padding_kind(dims)
 
     def accept(value):
@@ -76,14 +76,14 @@ def _unlimited_sides(dims):
 
 
 Window2 = _window_kind(2)
-GivenSides2 = _unlimited_sides(2)
+GivenSides2 = _optional_padding_kind(2)
 Window3 = _window_kind(3)
 Sides2 = _padding_kind(2)
 Sides3 = _padding_kind(3)
-Offsets3 = _offsets_kind(3)
+Offsets3 = _ints_per_dimension_kind(3)
 
 
-def _not_zero(value):
+def _accept_nonzero(value):
     value = accept_value(Float, value)
     if value == 0:
         raise ValueError
@@ -94,7 +94,7 @@ Momentum = Between(Float, 0, 1)
 Epsilon = Between(Float, 0, 1, low_in=False)
 KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # 1 drops nothing
 Probability = Between(Float, 0, 1)
-NotZero = Kind("a number other than 0", _not_zero, traced=True)
+NotZero = Kind("a number other than 0", _accept_nonzero, traced=True)
 NonNegFloat = Between(StrictFloat, 0.0, float("inf"))
 AboveZero = Between(StrictFloat, 0.0, float("inf"), low_in=False)
 LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # -0.5 is the power that is cheap to compute
@@ -115,4 +115,4 @@ def _expand_pads(dims):
 
 Pads1, Pads2 = _expand_pads(1), _expand_pads(2)
 Window1 = _window_kind(1)
-Offsets2 = _offsets_kind(2)
+Offsets2 = _ints_per_dimension_kind(2)

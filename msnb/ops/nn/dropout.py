@@ -200,7 +200,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     return _apply_channel_dropout(Dropout3D, input, _keep_probability("dropout3d", p, training))
 
 
-def _mask_bytes(shape):
+def _mask_byte_count(shape):
     return -(-prod(shape) // 128) * 16
 
 
@@ -219,7 +219,7 @@ def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int =
     Outputs:
         Tensor, uint8, 16 bytes for every started 128 elements.
     """
-    bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_mask_bytes(shape) * 8,))
+    bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_mask_byte_count(shape) * 8,))
     return jnp.packbits(bits)
 
 
@@ -245,7 +245,7 @@ def DropoutDoMask(input_x, mask, keep_prob):
         raise TypeError(f"For '{op}', 'mask' should be uint8, but got {_check.dtype_name(mask)}.")
     if mask.size * 8 < input_x.size:
         raise ValueError(
-            f"For '{op}', a mask for shape {input_x.shape} needs {_mask_bytes(input_x.shape)} bytes, but "
+            f"For '{op}', a mask for shape {input_x.shape} needs {_mask_byte_count(input_x.shape)} bytes, but "
             f"got {mask.size}."
         )
     mask_bits = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0

@@ -1,4 +1,4 @@
-"""CSRTensor operators as classes. The functions of `msnb.ops.sparse_formats` compute them."""
+"""Classes of the operators on CSRTensors. They call the functions of `msnb.ops.sparse_formats`."""
 
 from typing import Any
 

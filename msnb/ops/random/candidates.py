@@ -10,7 +10,7 @@ from msnb.ops._check import FLOAT, INDEX, dtype_in, rank
 from msnb.ops.random._stream import stream
 
 
-def _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
+def _check_sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
     dtype_in(op, "true_classes", true_classes, INDEX)
     rank(op, "true_classes", true_classes, 2)
     if true_classes.shape[1] != num_true:
@@ -68,7 +68,7 @@ def UniformCandidateSampler(
         (3,)
     """
     op = "UniformCandidateSampler"
-    _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max)
+    _check_sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max)
     key = stream(key, seed)
     allowed = jnp.ones(range_max, bool)
     if remove_accidental_hits:
@@ -126,7 +126,7 @@ def LogUniformCandidateSampler(
         >>> print(sampler(Tensor([[1, 2], [0, 4], [3, 3]]))[1].shape)
         (3, 2)
     """
-    _sampler_inputs("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max)
+    _check_sampler_inputs("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max)
     classes = jnp.arange(range_max, dtype=jnp.float32)
     probability = jnp.log1p(1 / (classes + 1)) / jnp.log(jnp.float32(range_max + 1))
     key = stream(key, seed)

@@ -59,14 +59,14 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
     return index, mask
 
 
-def _categorical_type(value):
+def _accept_categorical_type(value):
     value = accept_value(DType, value)
     if value not in (mstype.int16, mstype.int32, mstype.int64):
         raise TypeError
     return value
 
 
-CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _categorical_type)
+CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _accept_categorical_type)
 
 
 @operator(functional="random_categorical", called=("", "num_sample"), random=True)

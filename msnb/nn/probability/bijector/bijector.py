@@ -88,7 +88,7 @@ class Bijector(Cell):
     # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
-        """The name."""
+        """Name of the bijector."""
         return self._name
 
     @property
@@ -103,12 +103,12 @@ class Bijector(Cell):
 
     @property
     def is_constant_jacobian(self) -> bool:
-        """True if the derivative is constant."""
+        """True if the derivative of g is constant."""
         return self._is_constant_jacobian
 
     @property
     def is_injective(self) -> bool:
-        """True if different values have different images."""
+        """True if g maps different values to different images."""
         return self._is_injective
 
     @property
@@ -205,11 +205,11 @@ class Bijector(Cell):
         return self._call_own("_inverse", value, args, kwargs)
 
     def forward_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of the derivative of `forward` at `value`. See `forward` for the arguments."""
+        """Return log |g'(value)|, from the derivative of `forward`. See `forward` for the arguments."""
         return self._call_own("_forward_log_jacobian", value, args, kwargs)
 
     def inverse_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """The logarithm of the derivative of `inverse` at `value`. See `forward` for the arguments."""
+        """Return the logarithm of the absolute derivative of `inverse` at `value`. See `forward` for the arguments."""
         return self._call_own("_inverse_log_jacobian", value, args, kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

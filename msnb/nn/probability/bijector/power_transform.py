@@ -39,7 +39,7 @@ class PowerTransform(Bijector):
 
     @property
     def power(self) -> Tensor:
-        """The number c."""
+        """The power c of the formula."""
         return self._power
 
     def _forward(self, x):

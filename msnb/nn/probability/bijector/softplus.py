@@ -37,7 +37,7 @@ class Softplus(Bijector):
 
     @property
     def sharpness(self) -> Tensor:
-        """The number k."""
+        """The sharpness k of the formula."""
         return self._sharpness
 
     def _forward(self, x):

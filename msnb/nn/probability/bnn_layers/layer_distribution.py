@@ -69,8 +69,8 @@ class NormalPrior(Cell):
 
 class NormalPosterior(Cell):
     r"""
-    A normal posterior distribution of weights: the means :math:`\mu` and the numbers :math:`\rho` of the standard
-    deviations :math:`\log(1 + e^\rho)` are Parameters (Blundell et al., 2015).
+    A normal posterior distribution of weights. Its Parameters are the means :math:`\mu` and the numbers :math:`\rho`,
+    which give the standard deviations :math:`\log(1 + e^\rho)` (Blundell et al., 2015).
 
     Args:
         name (str): Prefix of the Parameter names.

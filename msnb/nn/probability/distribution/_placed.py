@@ -20,10 +20,10 @@ class LocationScaleDistribution(Distribution):
 
     @property
     def mean(self) -> Tensor | None:
-        """The location."""
+        """The location parameter."""
         return self._mean_value
 
     @property
     def sd(self) -> Tensor | None:
-        """The scale."""
+        """The scale parameter."""
         return self._sd_value

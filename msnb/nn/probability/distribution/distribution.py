@@ -115,7 +115,7 @@ class Distribution(Cell):
     # ------------------------------------------------------------------ constructor arguments
     @property
     def name(self) -> str:
-        """The name."""
+        """Name of the distribution."""
         return self._name
 
     @property
@@ -125,7 +125,7 @@ class Distribution(Cell):
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """Seed of the random numbers."""
         return self._seed
 
     @property
@@ -270,7 +270,7 @@ class Distribution(Cell):
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
         """
-        The mean.
+        Return the mean.
 
         Args:
             args (Tensor): Parameters of the distribution.
@@ -286,11 +286,11 @@ class Distribution(Cell):
         return self._call_first_defined("mode", {"_mode": None}, args, kwargs)
 
     def sd(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The standard deviation. See `mean` for the arguments."""
+        """Return the standard deviation. See `mean` for the arguments."""
         return self._call_first_defined("sd", {"_sd": None, "_var": F.sqrt}, args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The variance. See `mean` for the arguments."""
+        """Return the variance. See `mean` for the arguments."""
         return self._call_first_defined("var", {"_var": None, "_sd": F.square}, args, kwargs)
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -299,7 +299,7 @@ class Distribution(Cell):
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """
-        The Kullback-Leibler divergence KL(a||b), where this distribution is a.
+        Return the Kullback-Leibler divergence KL(a||b), where a is this distribution.
 
         Args:
             dist (str): Name of the family of b, which must be that of a.
@@ -312,7 +312,8 @@ class Distribution(Cell):
         return self._call_first_defined("kl_loss", {"_kl_loss": None}, (dist, *args), kwargs)
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The cross entropy H(a, b), where this distribution is a: H(a) + KL(a||b). See `kl_loss` for the arguments."""
+        """Return the cross entropy H(a, b) = H(a) + KL(a||b), where a is this distribution. See `kl_loss` for the
+        arguments."""
         return self._call_first_defined("cross_entropy", {"_cross_entropy": None}, (dist, *args), kwargs)
 
     def sample(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -350,7 +351,7 @@ class Distribution(Cell):
         return tuple(default if x is None else _check_tensor(x, name) for (name, x), default in pairs)
 
     def get_dist_type(self) -> str:
-        """The name of the family."""
+        """Return the name of the family, such as "Normal"."""
         return self._call_first_defined("get_dist_type", {"_get_dist_type": None}, (), {})
 
     def _get_dist_type(self):

@@ -106,7 +106,7 @@ class TransformToBNN:
         """
         self._replace_layers(self.backbone, Dense, DenseReparam, get_dense_args, add_dense_args)
         self._replace_layers(self.backbone, Conv2d, ConvReparam, get_conv_args, add_conv_args)
-        return self._training_step()
+        return self._build_training_step()
 
     def transform_to_bnn_layer(
         self,
@@ -143,7 +143,7 @@ class TransformToBNN:
                 )
         usual = _dense_args if dnn_layer_type is Dense else _conv_args
         self._replace_layers(self.backbone, dnn_layer_type, bnn_layer_type, get_args or usual, add_args)
-        return self._training_step()
+        return self._build_training_step()
 
     def _replace_layers(self, net, old, new, get_args, add_args):
         for name, cell in net.name_cells().items():
@@ -152,7 +152,7 @@ class TransformToBNN:
             else:
                 self._replace_layers(cell, old, new, get_args, add_args)
 
-    def _training_step(self):
+    def _build_training_step(self):
         for path, param in self.backbone.parameters_and_names():
             param.name = path  # Parameters of the new layers have no prefix yet
         optimizer = _rebuild_optimizer(self.optimizer, self.backbone.trainable_params())

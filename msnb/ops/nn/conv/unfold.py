@@ -114,7 +114,7 @@ def Col2Im(
     return back
 
 
-def _as_tuple(value):
+def _as_tuple_of_ints(value):
     return tuple(value.tolist()) if isinstance(value, Tensor) else value
 
 
@@ -144,7 +144,7 @@ def col2im(
         TypeError: If `input_x` is not floating point.
         ValueError: If the shapes do not fit.
     """
-    return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _as_tuple(output_size))
+    return Col2Im(kernel_size, dilation, padding_value, stride)(input_x, _as_tuple_of_ints(output_size))
 
 
 @spelling(Col2Im, function="fold", method="fold")

@@ -35,7 +35,7 @@ def _pixel_positions(grid, sides, padding_mode, align_corners):
     return positions
 
 
-def _sample(op, input_x, grid, dims, interpolation_mode, padding_mode, align_corners):
+def _sample_at_grid(op, input_x, grid, dims, interpolation_mode, padding_mode, align_corners):
     _check.rank(op, "input_x", input_x, dims + 2)
     if grid.ndim != dims + 2 or grid.shape[-1] != dims or grid.shape[0] != input_x.shape[0]:
         sides = ", ".join("DHW"[-dims:])
@@ -94,7 +94,7 @@ def GridSampler2D(
     Outputs:
         Tensor, (N, C, H_out, W_out).
     """
-    return _sample("GridSampler2D", input_x, grid, 2, interpolation_mode, padding_mode, align_corners)
+    return _sample_at_grid("GridSampler2D", input_x, grid, 2, interpolation_mode, padding_mode, align_corners)
 
 
 @operator
@@ -123,7 +123,7 @@ def GridSampler3D(
     Outputs:
         Tensor, (N, C, D_out, H_out, W_out).
     """
-    return _sample("GridSampler3D", input_x, grid, 3, interpolation_mode, padding_mode, align_corners)
+    return _sample_at_grid("GridSampler3D", input_x, grid, 3, interpolation_mode, padding_mode, align_corners)
 
 
 @spelling(GridSampler2D, GridSampler3D)

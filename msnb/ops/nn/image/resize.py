@@ -239,7 +239,7 @@ def ResizeLinear1D(
     return _multiply_axes(x, [lerp_matrix(x.shape[2], size[0], align, not align)]).astype(x.dtype)
 
 
-def _volume_size(op, x, output_size, scales):
+def _volume_size_and_steps(op, x, output_size, scales):
     if (output_size is None) == (scales is None):
         raise ValueError(f"For '{op}', give exactly one of 'output_size' and 'scales'.")
     size = output_size if scales is None else [int(n * s) for n, s in zip(x.shape[2:], scales, strict=True)]
@@ -263,7 +263,7 @@ def UpsampleNearest3D(x, output_size: Optional(Shape) = None, scales: Optional(E
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
     """
-    size, steps = _volume_size("UpsampleNearest3D", x, output_size, scales)
+    size, steps = _volume_size_and_steps("UpsampleNearest3D", x, output_size, scales)
     for axis, new in enumerate(size, start=2):
         x = jnp.take(x, nearest_index(x.shape[axis], new, steps and steps[axis - 2]), axis=axis)
     return x
@@ -290,7 +290,7 @@ def UpsampleTrilinear3D(
     Raises:
         ValueError: If it has not 5 dimensions, or not exactly one of the sizes is given.
     """
-    size, steps = _volume_size("UpsampleTrilinear3D", x, output_size, scales)
+    size, steps = _volume_size_and_steps("UpsampleTrilinear3D", x, output_size, scales)
     matrices = [
         lerp_matrix(old, new, align_corners, not align_corners, step)
         for old, new, step in zip(x.shape[2:], size, steps or (None,) * 3, strict=True)

@@ -19,7 +19,7 @@ from msnb.ops._upcast import widened
 from msnb.ops.nn._neighbours import weigh_neighbours
 
 
-def _output_size(dims):
+def _output_size_kind(dims):
     def accept(value):
         values = value if isinstance(value, (tuple, list)) else (value,) * dims
         if len(values) != dims:
@@ -29,7 +29,7 @@ def _output_size(dims):
     return Kind(f"a positive int, None or a tuple of {dims} of them", accept)
 
 
-OutputSize1, OutputSize2, OutputSize3 = _output_size(1), _output_size(2), _output_size(3)
+OutputSize1, OutputSize2, OutputSize3 = _output_size_kind(1), _output_size_kind(2), _output_size_kind(3)
 
 
 def _bin_bounds(old, new):

@@ -12,7 +12,7 @@ from msnb.ops.nn.activation.relu import ReLU
 from msnb.ops.nn.pool.avg_pool import AvgPool1D, AvgPool2D
 
 
-def _pool_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
+def _pool_p_norm(op, pool, taps, x, norm_type, kernel_size, stride, ceil_mode):
     if isinstance(norm_type, bool) or not isinstance(norm_type, (int, float)):
         raise TypeError(f"For '{op}', 'norm_type' should be a number, but got {norm_type!r}.")
     if norm_type == 0:
@@ -49,7 +49,7 @@ def lp_pool1d(
         TypeError: If `x` is not a Tensor, or `norm_type` is no number.
         ValueError: If `norm_type` is 0, or the window does not fit.
     """
-    return _pool_norm("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
+    return _pool_p_norm("lp_pool1d", AvgPool1D, kernel_size, x, norm_type, kernel_size, stride, ceil_mode)
 
 
 @spelling()
@@ -77,7 +77,7 @@ def lp_pool2d(
         ValueError: If `norm_type` is 0, or the window does not fit.
     """
     height, width = (kernel_size, kernel_size) if isinstance(kernel_size, int) else kernel_size
-    return _pool_norm("lp_pool2d", AvgPool2D, height * width, x, norm_type, kernel_size, stride, ceil_mode)
+    return _pool_p_norm("lp_pool2d", AvgPool2D, height * width, x, norm_type, kernel_size, stride, ceil_mode)
 
 
 CASES = [

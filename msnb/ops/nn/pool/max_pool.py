@@ -191,14 +191,14 @@ def _MaxPool2D(
     return _pool_images("max_pool2d", x, kernel_size, strides, pads, dilation, ceil_mode, max_pool)
 
 
-def _check_positions(attributes):
+def _check_argmax_type(attributes):
     if attributes["argmax_type"] not in (mstype.int32, mstype.int64):
         raise TypeError(
             f"For 'MaxPoolWithArgmaxV2', 'argmax_type' should be int32 or int64, but got {attributes['argmax_type']}."
         )
 
 
-@operator(refuses=_check_positions)
+@operator(refuses=_check_argmax_type)
 def MaxPoolWithArgmaxV2(
     x,
     *,
@@ -313,14 +313,14 @@ _TIES = I(2, 3, 8, 9, low=-2, high=3, dtype="float32")
 _INDICES = I(1, 2, 2, 2, low=0, high=16)
 
 
-def _check_volume(attributes):
+def _check_volume_argmax_type(attributes):
     if attributes["argmax_type"] not in (mstype.int32, mstype.int64):
         raise TypeError(
             f"For 'MaxPool3DWithArgmax', 'argmax_type' should be int32 or int64, but got {attributes['argmax_type']}."
         )
 
 
-@operator(refuses=_check_volume)
+@operator(refuses=_check_volume_argmax_type)
 def MaxPool3DWithArgmax(
     x,
     *,

@@ -59,9 +59,9 @@ class ConditionalVAE(Latent):
         """Return (reconstruction, x, mean, standard deviation)."""
         mu, log_variance = self._encode(x, y)
         z, std = self._draw_with_deviation(mu, log_variance)
-        return self._decode(self._with_class(z, y)), x, mu, std
+        return self._decode(self._append_class(z, y)), x, mu, std
 
-    def _with_class(self, z, y):
+    def _append_class(self, z, y):
         return self.concat((z, self.one_hot(y)))
 
     def generate_sample(self, sample_y: Tensor, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
@@ -81,7 +81,7 @@ class ConditionalVAE(Latent):
             ValueError: If it is less than 1, or `shape` is another.
         """
         count = self._check_generated(generate_nums, shape)
-        return F.reshape(self._decode(self._with_class(self._draw_latent(count), sample_y)), shape)
+        return F.reshape(self._decode(self._append_class(self._draw_latent(count), sample_y)), shape)
 
     def reconstruct_sample(self, x: Tensor, y: Tensor) -> Tensor:
         """
@@ -94,4 +94,4 @@ class ConditionalVAE(Latent):
         Returns:
             Tensor, the reconstructed images.
         """
-        return self._decode(self._with_class(self._draw_with_deviation(*self._encode(x, y))[0], y))
+        return self._decode(self._append_class(self._draw_with_deviation(*self._encode(x, y))[0], y))
