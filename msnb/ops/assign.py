@@ -15,7 +15,7 @@ _DOC = """{summary}
           would narrow it.
 
     Outputs:
-        Tensor, what the Parameter holds then.
+        Tensor, the new value of the Parameter.
 
     Raises:
         TypeError: If `variable` is not a Parameter, or the element type of `value` does not fit.

@@ -113,7 +113,8 @@ def member_rows(x: jax.Array, name: str, others: DeviceGroup) -> jax.Array:
     """Return the rows of `x` that belong to the current device. The rows are split evenly among the members.
 
     Raises:
-        ValueError: If they cannot be divided; it says so for `name`.
+        ValueError: If the number of rows is not a multiple of the number of members. `name` is the operator in the
+        message.
     """
     rows = count_rows(x, name, others)
     return jax.lax.dynamic_slice_in_dim(x, others.place() * rows, rows)
@@ -269,8 +270,8 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
 
     Inputs:
         - **tensor_in** (Tensor) - Of 2 dimensions.
-        - **send_size** (Tensor) - How much goes to each device, int64.
-        - **recv_size** (Tensor) - How much comes from each device, int64.
+        - **send_size** (Tensor) - Number of elements to send to each device, int64.
+        - **recv_size** (Tensor) - Number of elements to receive from each device, int64.
 
     Outputs:
         Tensor, equal to `tensor_in` where there is one device.

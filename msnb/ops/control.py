@@ -113,7 +113,7 @@ class Merge(_UnsupportedOperator):
 
 @host_operator()
 class Push(_UnsupportedOperator):
-    """Sends gradients to a parameter server, of which there is none here. Calling it raises NotImplementedError.
+    """Sends gradients to a parameter server, which does not exist here. Calling it raises NotImplementedError.
 
     Args:
         optim_type (str): Optimizer that the server runs. Default: "ApplyMomentum".
@@ -133,7 +133,7 @@ class Push(_UnsupportedOperator):
 
 @host_operator()
 class Pull(_UnsupportedOperator):
-    """Fetches weights from a parameter server, of which there is none here. Calling it raises NotImplementedError.
+    """Fetches weights from a parameter server, which does not exist here. Calling it raises NotImplementedError.
 
     Supported Platforms:
         None
@@ -144,7 +144,7 @@ class Pull(_UnsupportedOperator):
 
 @host_operator()
 class GetNext(_UnsupportedOperator):
-    """Fetches data from a queue on the device, of which there is none here. A graph with this operator can be compiled
+    """Fetches data from a queue on the device, which does not exist here. A graph with this operator can be compiled
     and inspected; running it raises NotImplementedError, and so does calling it outside of a graph.
 
     Args:

@@ -31,7 +31,7 @@ class Custom(PrimitiveWithInfer):
         func_type (str): ``"pyfunc"``. The others that MindSpore has are compiled for its own devices, and are refused
             with what to write instead. Default: "hybrid".
         bprop (Callable): The gradient: a function of the inputs, the result and its gradient, all Tensors, that returns
-            one for each input. Default: None, there is none.
+            one for each input. Default: None, no gradient.
         reg_info (Union[str, dict, list, tuple]): Registration data of the function for MindSpore; no effect here.
             Default: None.
 

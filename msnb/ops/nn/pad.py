@@ -138,8 +138,8 @@ def PadV3(
 
     Inputs:
         - **x** (Tensor) - any shape.
-        - **paddings** (tuple[int]) - before and after of the last dimension, then of the one before it, and so on;
-          negative numbers cut.
+        - **paddings** (tuple[int]) - number of elements before and after the last dimension, then the same for the
+          dimension before it, and so on; negative numbers cut.
         - **constant_value** (Union[Tensor, number], optional) - the constant. Default: None, 0.
 
     Outputs:
@@ -172,8 +172,8 @@ def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | N
 
     Args:
         input_x (Tensor): Any shape.
-        padding (tuple): Before and after of the last dimension, then of the one before it, and so on; negative numbers
-            cut.
+        padding (tuple): Number of elements before and after the last dimension, then the same for the dimension before
+            it, and so on; negative numbers cut.
         mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
         value (number): The constant. Default: None, 0.
 
@@ -263,8 +263,8 @@ def numpy_pad(
             (a mirror at the border), "symmetric" (a mirror behind it), "wrap" (the other end). A function is called for
             each vector along each axis as ``function(vector, widths, axis, kwargs)``, where the borders are zeros,
             and returns the vector that takes its place. Default: "constant".
-        stat_length (Union[int, tuple, list]): How many elements at the end of an axis "maximum", "mean", "median" and
-            "minimum" are taken of. Default: None, all.
+        stat_length (Union[int, tuple, list]): Number of elements at the end of an axis from which "maximum", "mean",
+            "median" and "minimum" are computed. Default: None, all.
         constant_values (Union[Number, tuple, list]): The padding of "constant". Default: 0.
         end_values (Union[Number, tuple, list]): The outermost values of "linear_ramp". Default: 0.
         reflect_type (str): "even", or "odd" where "reflect" and "symmetric" take the mirrored values off twice the

@@ -22,10 +22,10 @@ def TopK(input_x, k: Int, *, sorted: Bool = False):
 
     Inputs:
         - **input_x** (Tensor) - at least 1-D.
-        - **k** (int) - how many.
+        - **k** (int) - number of values.
 
     Outputs:
-        Tuple of the values (type of `input_x`) and their places (int32).
+        Tuple of the values (type of `input_x`) and their indices (int32).
 
     Raises:
         ValueError: If `k` is not in [0, length of the last axis].
@@ -58,7 +58,7 @@ def topk(
         sorted (bool): No effect: values are always in order. Default: True.
 
     Returns:
-        Tuple of the values and their places (int32).
+        Tuple of the values and their indices (int32).
     """
     if type(largest) is not bool or type(sorted) is not bool:
         check(Bool, largest, "largest", "topk"), check(Bool, sorted, "sorted", "topk")
@@ -106,7 +106,7 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
         sorted (bool): Whether to return values in descending order. Default: True.
 
     Returns:
-        Tuple of the values and their places (int32).
+        Tuple of the values and their indices (int32).
 
     Raises:
         TypeError: If `k` is not an int, or `sorted` not a bool.
@@ -126,7 +126,7 @@ def _KthValue(input, k: PositiveInt, dim: Int = -1, keepdim: Bool = False):
         - **keepdim** (bool) - Keep the dimension with length 1. Default: False.
 
     Outputs:
-        A tuple of two Tensors: the elements, and their places, int64.
+        A tuple of two Tensors: the elements, and their indices, int64.
 
     Raises:
         TypeError: If an argument has the wrong type.

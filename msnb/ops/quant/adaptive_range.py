@@ -21,10 +21,11 @@ def WtsARQ(w, w_min, w_max, *, num_bits: EightBits, offset_flag: Bool):
 
     Inputs:
         - **w** (Tensor) - weights, float.
-        - **w_min**, **w_max** (Tensor) - their smallest and largest, with as many axes as `w`, each of its length or 1.
+        - **w_min**, **w_max** (Tensor) - smallest and largest weights, with as many axes as `w`, each of the length in
+          `w` or of length 1.
 
     Outputs:
-        Tensor, shape and type of `w`. Its gradient goes straight through, and the ends get none.
+        Tensor, shape and type of `w`. The gradient is passed to `w` unchanged; `w_min` and `w_max` get none.
 
     Raises:
         TypeError: If an input is no float Tensor.

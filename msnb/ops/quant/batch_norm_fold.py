@@ -1,8 +1,9 @@
 """Batch normalisation folded into a convolution, first part: the statistics (Jacob et al., 2018).
 
 A convolution and the normalisation behind it become one convolution when a network is deployed, so that in training
-the folded weights are those to quantise. The statistics of the batch would make them jump from step to step: the
-weights are folded with the running deviation, and BatchNormFold2 corrects the result to that of the batch.
+the folded weights have to be quantised. Weights folded with statistics of the batch would change abruptly from step to
+step. Therefore the weights are folded with the running deviation, and BatchNormFold2 corrects the result for the
+deviation of the batch.
 """
 
 import jax.numpy as jnp
@@ -59,13 +60,13 @@ def BatchNormFold(
             constant. Default: 0.
 
     Inputs:
-        - **x** (Tensor) - (N, C, ...), float: what the convolution gives.
+        - **x** (Tensor) - (N, C, ...), float: result of the convolution.
         - **mean**, **variance** (Parameter) - (C,); moved in place while training, before `freeze_bn`.
         - **global_step** (Tensor) - number of steps before this one, one whole number.
 
     Outputs:
-        Tuple of mean and deviation of the batch, (C,), which are 0 and 1 where none are taken, and mean and deviation
-        that ran before this step, which get no gradient.
+        Tuple of mean and standard deviation of the batch, (C,), which are 0 and 1 if none are computed, and mean and
+        deviation that ran before this step, which get no gradient.
 
     Raises:
         TypeError: If `x` is no float Tensor.
@@ -132,7 +133,7 @@ def BatchNormFoldGrad(
     is_training: Bool = True,
     freeze_bn: NonNegInt = 0,
 ):
-    """Gradient of BatchNormFold with respect to `x`; 0 where no statistics of the batch are taken."""
+    """Gradient of BatchNormFold with respect to `x`; 0 if no statistics of the batch are computed."""
     dx = _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
     return jnp.where((global_step.reshape(()) < freeze_bn) & is_training, dx, 0)
 

@@ -58,7 +58,7 @@ def BatchNormFold2(
         freeze_bn (int): number of steps after which the running statistics are used. Default: 0.
 
     Inputs:
-        - **x** (Tensor) - (N, C, ...), float: what the folded weights give.
+        - **x** (Tensor) - (N, C, ...), float: result of the convolution with folded weights.
         - **beta**, **gamma** (Tensor) - (C,).
         - **batch_std**, **batch_mean**, **running_std**, **running_mean** (Tensor) - (C,), from BatchNormFold.
         - **global_step** (Tensor) - number of steps before this one, one whole number.

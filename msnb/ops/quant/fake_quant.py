@@ -47,8 +47,8 @@ def FakeQuantPerLayer(
 ):
     """Rounds elements to the values that integers of `num_bits` bits can represent, with one range for all elements.
 
-    The range is shifted slightly so that 0 is one of these values. The gradient goes straight through within the range,
-    and is 0 outside; `min` and `max` get none.
+    The range is shifted slightly so that 0 is one of these values. The gradient is passed to `x` unchanged within the
+    range, and is 0 outside; `min` and `max` get none.
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.

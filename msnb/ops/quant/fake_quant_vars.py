@@ -58,8 +58,8 @@ def FakeQuantWithMinMaxVars(x, min, max, *, num_bits: Bits = 8, narrow_range: Bo
     """Rounds elements to the values that integers of `num_bits` bits can represent, in a range whose bounds are
     learned.
 
-    The gradient of an element goes to `min` where it lies below the nudged range, to `max` where it lies above, and
-    straight through within it.
+    The gradient of an element goes to `min` if the element is below the shifted range, to `max` if it is above, and to
+    `x` otherwise.
 
     Args:
         num_bits (int): number of bits, from 2 to 16. Default: 8.

@@ -46,8 +46,8 @@ def IFMR(
 ):
     """Searches for the int8 scale that minimizes the mean squared error of quantising and dequantising an activation.
 
-    The histogram says where the shares `min_percentile` and `max_percentile` of the numbers end; the upper end is then
-    taken times each factor of the search range.
+    The lower and upper end of the range are quantiles from the histogram, at 1 - min_percentile and max_percentile. The
+    search then multiplies the upper end by each factor of the search range.
 
     Args:
         min_percentile (float): Share of the numbers that are above the lower end. Default: 0.999999.
@@ -59,8 +59,8 @@ def IFMR(
 
     Inputs:
         - **data** (Tensor) - The activation, float16 or float32.
-        - **data_min**, **data_max** (Tensor) - Its least and its largest number, (1,), float16 or float32.
-        - **cumsum** (Tensor) - How many of its numbers each bin of equal width and those before it hold, (B,), int32.
+        - **data_min**, **data_max** (Tensor) - Smallest and largest number of `data`, (1,), float16 or float32.
+        - **cumsum** (Tensor) - Cumulative histogram of `data` with bins of equal width, (B,), int32.
 
     Outputs:
         Tuple of scale and offset, (1,), float32: a number x is stored as round(x / scale) + offset, within [-128, 127].

@@ -101,8 +101,8 @@ def FakeLearnedScaleQuantPerLayer(
         - **step** (Tensor) - number of steps before this one, one value; needed for a `quant_delay` alone.
 
     Outputs:
-        Tensor, shape and type of `input_x`. Its gradient goes straight through within the range; that of `alpha` is
-        the error of rounding there, and the sign outside.
+        Tensor, shape and type of `input_x`. The gradient is passed to `input_x` unchanged within the range. The
+        derivative by `alpha` is the error of rounding within the range, and the sign outside.
 
     Raises:
         TypeError: If an input is no float Tensor.

@@ -54,7 +54,8 @@ def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: Eight
     Outputs:
         Tuple of the rounded `x`, of its shape and type; where it is not below the lower end and where not above the
         upper one (bool); and the error of rounding, as a share of the range, of the type of `x`. The gradient of the
-        first goes straight through inside, and the ends get that of what lies beyond them and of the error.
+        first result is passed to `x` unchanged inside the range; `clamp_min` and `clamp_max` get the gradient of the
+        elements beyond them and of the error.
 
     Raises:
         TypeError: If an input is no float Tensor.

@@ -1,7 +1,8 @@
 """Selection of random streams by seeds, and shared checks of random operators.
 
 Every call takes the next key of the stream that `set_seed` fixes. The attributes `seed` and `seed2` pick another stream
-of it: two operators with different seeds differ, and a program repeats itself after the same `set_seed`.
+of it: two operators with different seeds draw different numbers, and a program draws the same numbers again after the
+same `set_seed`.
 """
 
 import jax

@@ -37,7 +37,7 @@ def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 
         Two Tensors.
 
         - **index** - Places, int32 of shape (count, input_x.ndim); zeros where there are not enough.
-        - **mask** - Which rows of `index` are places, bool of shape (count,).
+        - **mask** - True for the rows of `index` that are valid, bool of shape (count,).
 
     Raises:
         TypeError: If `input_x` is not bool or an argument is not an int.
@@ -78,7 +78,7 @@ def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, d
 
     Inputs:
         - **logits** (Tensor) - Unnormalised log probabilities, floating point of shape (N, C).
-        - **num_samples** (int) - How many samples of each distribution, positive.
+        - **num_samples** (int) - Number of samples of each distribution, positive.
         - **seed** (int) - 0 for new random numbers in each call. Another one gives the same samples in each call, those
           of r1.1: all distributions get one sequence of the "minimal standard" generator (Park and Miller, 1988).
           Default: 0.
@@ -136,7 +136,7 @@ def Multinomial(
 
     Inputs:
         - **inputs** (Tensor) - Non-negative weights, float32 of shape (C,) or (N, C); they need not sum to 1.
-        - **num_samples** (int) - How many samples of each distribution, positive.
+        - **num_samples** (int) - Number of samples of each distribution, positive.
 
     Outputs:
         Tensor of `dtype`, of shape (num_samples,) or (N, num_samples).
@@ -165,7 +165,7 @@ def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, see
 
     Inputs:
         - **inputs** (Tensor) - Non-negative weights, floating point of shape (C,) or (N, C).
-        - **num_samples** (int) - How many samples of each distribution, at most C.
+        - **num_samples** (int) - Number of samples of each distribution, at most C.
 
     Outputs:
         Tensor of int32.
@@ -221,7 +221,7 @@ def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType
         dtype (mindspore.dtype): Element type, of integers. Default: mindspore.int32.
 
     Inputs:
-        - **n** (Tensor) - How many numbers, int32 of shape (1,), at most `max_length`.
+        - **n** (Tensor) - Length n of the permutation, int32 of shape (1,), at most `max_length`.
 
     Outputs:
         Tensor of shape (max_length,) and element type `dtype`.
@@ -249,7 +249,7 @@ def _RandpermOf(
     """Return a random permutation of 0 to n - 1.
 
     Args:
-        n (int): How many numbers.
+        n (int): Length of the permutation.
         seed (int): Picks a stream of random numbers. Default: 0.
         offset (int): Picks one of the streams of a seed. Default: 0.
         dtype (mindspore.dtype): Element type. Default: mindspore.int64.
@@ -270,8 +270,8 @@ def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None)
         seed (int): Picks a stream of random numbers. Default: None, 0.
 
     Returns:
-        A tuple of two Tensors: the places, int32 of shape (count, input_x.ndim), zeros where there are not enough, and
-        which of them are places, bool of shape (count,).
+        A tuple of two Tensors: the indices, int32 of shape (count, input_x.ndim), padded with zeros if there are not
+        enough, and a mask of the valid rows, bool of shape (count,).
 
     Raises:
         TypeError: If `input_x` is not bool.

@@ -197,7 +197,7 @@ def RandpermV2(key, n: PositiveInt, *, seed: Int = 0, offset: Int = 0, dtype: DT
         dtype (mindspore.dtype): Element type. Default: mindspore.int64.
 
     Inputs:
-        - **n** (Union[Tensor, int]) - How many, a constant.
+        - **n** (Union[Tensor, int]) - Length n of the permutation, a constant.
 
     Outputs:
         Tensor of shape (n,).

@@ -28,7 +28,7 @@ def _Glimpse(x, offsets, noise, *, centered: Bool, normalized: Bool):
 
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).
-        - **offsets** (Tensor) - The places of the windows' middles, float32 of shape (N, 2).
+        - **offsets** (Tensor) - Positions of the centres of the windows, float32 of shape (N, 2).
         - **noise** (Tensor) - Values of windows outside the image; as large as the windows.
 
     Outputs:
@@ -62,7 +62,7 @@ class ExtractGlimpse(HostPrimitive):
     Inputs:
         - **x** (Tensor) - Images, float32 of shape (N, H, W, C).
         - **size** (Union[Tensor, tuple[int]]) - Height and width of the windows; in a graph two ints.
-        - **offsets** (Tensor) - The places (y, x) of their middles, float32 of shape (N, 2).
+        - **offsets** (Tensor) - Positions (y, x) of the centres of the windows, float32 of shape (N, 2).
 
     Outputs:
         Tensor of float32, (N, height, width, C).

@@ -24,8 +24,9 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
     Args:
         size (tuple[int]): new lengths.
         linear (bool): linear or nearest.
-        align_corners (bool): True keeps the corner pixels in place.
-        steps (tuple[float]): distance of the new pixels in old ones. Default: None, old length / new length.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result.
+        steps (tuple[float]): distance of neighbouring new pixels, measured in old pixels. Default: None, old length /
+            new length.
 
     Inputs:
         - **x** (Tensor) - (N, C, ...).
@@ -115,8 +116,8 @@ def interpolate(
         scale_factor (Union[float, tuple[float]]): Factors by which the lengths grow. Default: None.
         mode (str): "nearest", "linear", "bilinear", "trilinear", "bicubic", "area" or "nearest-exact", which takes the
             pixel whose centre is nearest. Default: "nearest".
-        align_corners (bool): True keeps the centres of the corner pixels in place; only for the linear modes
-            and "bicubic". Default: None, False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result; only for the linear
+            modes and "bicubic". Default: None, False.
         recompute_scale_factor (bool): True makes the distance of pixels old length / new length rather than 1 /
             `scale_factor`;
             these differ where a new length was rounded down. Always so in mode "nearest". Not together with `size`.

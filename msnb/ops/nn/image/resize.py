@@ -221,7 +221,7 @@ def ResizeLinear1D(
     """Resizes sequences by linear interpolation. `size` is an input, and must be a constant.
 
     Args:
-        coordinate_transformation_mode (str): "align_corners" keeps the first and the last place, "half_pixel" puts
+        coordinate_transformation_mode (str): "align_corners" keeps the first and the last element, "half_pixel" puts
             centres at half coordinates. Default: "align_corners".
 
     Inputs:
@@ -303,7 +303,7 @@ def ResizeArea(images, size: Shape, *, align_corners: Bool = False):
     """Resizes images: each new pixel is the mean of the area of the old image that it covers.
 
     Args:
-        align_corners (bool): True keeps the corner pixels in place. Default: False.
+        align_corners (bool): True aligns the centres of the corner pixels of input and result. Default: False.
 
     Inputs:
         - **images** (Tensor) - (N, H, W, C), numbers.

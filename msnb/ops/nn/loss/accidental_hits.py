@@ -22,8 +22,8 @@ class ComputeAccidentalHits(HostPrimitive):
         - **sampled_candidates** (Tensor) - (S,), of the same type.
 
     Outputs:
-        Tuple of the example of each hit, its place among the candidates (both the type of `true_classes`), and the
-        weight -float32.max, each (hits,).
+        Tuple of the index of the example of each hit, its index among the candidates (both the type of `true_classes`),
+        and the weight -float32.max, each (hits,).
     """
 
     def __init__(self, num_true=1):

@@ -117,7 +117,7 @@ def _CrossEntropy(
     """Cross entropy of softmax(input) and the target: a class index, or a distribution of classes.
 
     Args:
-        ignore_index (int): examples with this label count nothing. Default: -100.
+        ignore_index (int): label of examples to skip. Default: -100.
         reduction (str): "none", "mean" or "sum". Default: "mean".
         label_smoothing (float): share of the probability spread over all classes. Default: 0.0.
 

@@ -137,7 +137,7 @@ def CTCLoss(
 
     Inputs:
         - **x** (Tensor) - logits (T, N, C); class C - 1 is the blank.
-        - **labels_indices** (Tensor) - (n, 2), int64: example and place of each label.
+        - **labels_indices** (Tensor) - (n, 2), int64: the example and the position of each label.
         - **labels_values** (Tensor) - (n,), int32.
         - **sequence_length** (Tensor) - (N,), int32: inputs that count for each example.
 
@@ -251,7 +251,8 @@ def ctc_loss(
 class CTCGreedyDecoder(HostPrimitive):
     """Greedy decoding: take the best class at every step, then remove repeats and blanks.
 
-    How many labels come out depends on the values, so that a Cell with it runs operator by operator also in GRAPH mode.
+    The number of decoded labels depends on the values, so that a Cell with this operator runs operator by operator also
+    in GRAPH mode.
 
     Args:
         merge_repeated (bool): whether to merge equal neighbouring classes. Default: True.
@@ -261,8 +262,8 @@ class CTCGreedyDecoder(HostPrimitive):
         - **sequence_length** (Tensor) - (N,), int32: number of steps of each example.
 
     Outputs:
-        Tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
-        the negated sum of the best logits (N, 1) in the type of `inputs`.
+        Tuple of the example and the position of each label (n, 2), the labels (n,), the shape (N, longest), all int64,
+        and the negated sum of the best logits (N, 1) in the type of `inputs`.
     """
 
     def __init__(self, merge_repeated=True):
@@ -315,8 +316,8 @@ def ctc_greedy_decoder(
         merge_repeated (bool): Whether to merge equal neighbouring classes. Default: True.
 
     Returns:
-        A tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
-        the negated sum of the best logits (N, 1) in the type of `inputs`.
+        A tuple of the example and the position of each label (n, 2), the labels (n,), the shape (N, longest), all
+        int64, and the negated sum of the best logits (N, 1) in the type of `inputs`.
     """
     return CTCGreedyDecoder(merge_repeated)(inputs, sequence_length)
 

@@ -65,7 +65,7 @@ def window_taps(x, kernel, strides, padding, fill, dilation=None):
 def max_with_position(x, kernel, strides, padding, dilation=None):
     """Return the largest value in each window and its flat position in (C, ...), int32.
 
-    Of equal values the first one in row order is taken.
+    If several values are the largest, the position of the first in row order is returned.
     """
     plane = x.shape[2:]
     numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)

@@ -176,7 +176,7 @@ def adaptive_max_pool2d(
         return_indices (bool): Also return the indices of the largest values. Default: False.
 
     Returns:
-        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int64, counted through each image.
+        Tensor, trailing dimensions `output_size`; or a tuple of this Tensor and the flat indices in each image, int64.
 
     Raises:
         TypeError: If `input` is not floating point.
@@ -257,8 +257,7 @@ def AdaptiveMaxPool3D(input, output_size: OutputSize3):
         - **output_size** (Union[Tensor, int, tuple[int]]) - Number of parts of each dimension, known to a graph.
 
     Outputs:
-        tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their places, int32, counted through each
-        volume.
+        tuple of 2 Tensors, trailing dimensions `output_size`: the values, and their flat indices in each volume, int32.
     """
     _check.dtype_in("AdaptiveMaxPool3D", "input", input, _check.FLOAT)
     indices = _largest_indices("AdaptiveMaxPool3D", lax.stop_gradient(input), output_size).astype(jnp.int32)
@@ -277,7 +276,7 @@ def adaptive_max_pool3d(
         return_indices (bool): Also return the indices of the largest values. Default: False.
 
     Returns:
-        Tensor, trailing dimensions `output_size`; or a tuple of it and the places, int32, counted through each volume.
+        Tensor, trailing dimensions `output_size`; or a tuple of this Tensor and the flat indices in each volume, int32.
 
     Raises:
         TypeError: If `input` is not floating point.

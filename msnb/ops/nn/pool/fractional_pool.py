@@ -151,7 +151,7 @@ def fractional_max_pool2d(
             drawn.
 
     Returns:
-        Tensor, or with `return_indices` a tuple of the elements and their places in an image, int64.
+        Tensor, or with `return_indices` a tuple of the elements and their flat indices in an image, int64.
 
     Raises:
         TypeError: If an argument is not of the type given above.
@@ -185,7 +185,7 @@ def fractional_max_pool3d(
             drawn.
 
     Returns:
-        Tensor, or with `return_indices` a tuple of the elements and their places in a volume, int64.
+        Tensor, or with `return_indices` a tuple of the elements and their flat indices in a volume, int64.
 
     Raises:
         TypeError: If an argument is not of the type given above.

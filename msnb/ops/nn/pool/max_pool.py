@@ -347,7 +347,7 @@ def MaxPool3DWithArgmax(
         - **x** (Tensor) - (N, C, D, H, W) or (C, D, H, W).
 
     Outputs:
-        Tuple of the values and their flat places within (D, H, W).
+        Tuple of the values and their flat indices within (D, H, W).
 
     Raises:
         TypeError: If `argmax_type` is another one.
@@ -388,7 +388,7 @@ def max_pool3d(
         return_indices (bool): Also return the indices within the volume, int64. Default: False.
 
     Returns:
-        Tensor of the values, or a tuple of values and places.
+        Tensor of the values, or a tuple of values and flat indices.
 
     Raises:
         ValueError: If the window does not fit.

@@ -72,7 +72,7 @@ def MaxUnpool2D(
 
     Inputs:
         - **x** (Tensor) - The values, in the order `data_format`.
-        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat places within a plane of the result.
+        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat indices within a plane of the result.
 
     Outputs:
         Tensor of the element type of `x`.
@@ -106,7 +106,7 @@ def MaxUnpool3D(
 
     Inputs:
         - **x** (Tensor) - The values, in the order `data_format`.
-        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat places within a volume of the result.
+        - **argmax** (Tensor) - int32 or int64, of the shape of `x`: flat indices within a volume of the result.
 
     Outputs:
         Tensor of the element type of `x`.
