@@ -66,7 +66,7 @@ class NonMaxSuppressionV3(HostPrimitive):
     Inputs:
         - **boxes** (Tensor) - Two opposite corners of each box, of shape (N, 4).
         - **scores** (Tensor) - Their scores, of shape (N,).
-        - **max_output_size** (Union[int, Tensor]) - How many at most.
+        - **max_output_size** (Union[int, Tensor]) - Largest number of boxes to select.
         - **iou_threshold** (Union[float, Tensor]) - Which intersection over union is too much, in [0, 1].
         - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
 
@@ -108,7 +108,7 @@ class NonMaxSuppressionWithOverlaps(HostPrimitive):
     Inputs:
         - **overlaps** (Tensor) - How much the box of a row overlaps that of a column, of shape (N, N).
         - **scores** (Tensor) - Their scores, of shape (N,).
-        - **max_output_size** (Union[int, Tensor]) - How many at most.
+        - **max_output_size** (Union[int, Tensor]) - Largest number of boxes to select.
         - **overlap_threshold** (Union[float, Tensor]) - Which overlap is too much.
         - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
 
@@ -156,8 +156,8 @@ class CombinedNonMaxSuppression(HostPrimitive):
         - **boxes** (Tensor) - Two opposite corners of each box, float32 of shape (batch, N, Q, 4), where Q is 1 or the
           number of classes.
         - **scores** (Tensor) - Their scores in each class, float32 of shape (batch, N, classes).
-        - **max_output_size_per_class** (Union[int, Tensor]) - How many of a class at most.
-        - **max_total_size** (Union[int, Tensor]) - How many of all at most.
+        - **max_output_size_per_class** (Union[int, Tensor]) - Largest number of boxes of a class.
+        - **max_total_size** (Union[int, Tensor]) - Largest number of boxes of all classes.
         - **iou_threshold** (Union[float, Tensor]) - Which intersection over union is too much, in [0, 1].
         - **score_threshold** (Union[float, Tensor]) - Boxes need a higher score.
 

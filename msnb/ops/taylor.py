@@ -91,11 +91,11 @@ def jet(
     Args:
         fn (Union[Cell, function]): Takes and returns Tensors.
         primals (Union[Tensor, tuple[Tensor]]): The point of the curve at 0; integers are converted to float32.
-        series (Union[Tensor, tuple[Tensor]]): The derivatives of the curve, one order behind another along the first
-            axis, for each of `primals`.
+        series (Union[Tensor, tuple[Tensor]]): The derivatives of the curve, stacked by order along the first axis, for
+            each of `primals`.
 
     Returns:
-        tuple, the outputs, and their derivatives one behind another; lists of them where there are several.
+        tuple, the outputs, and their derivatives stacked by order; lists of them where there are several.
 
     Raises:
         TypeError: If an argument is no Tensor.

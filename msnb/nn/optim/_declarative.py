@@ -24,8 +24,9 @@ class DeclaredOptimizer(Optimizer):
 
         Args:
             others (str): Attributes that have one element per Parameter already; they come last.
-            state (tuple): ``attribute=(prefix, value)`` makes an attribute of as many Parameters, which are named
-                ``prefix.`` + the name of the Parameter and begin with `value` ("zeros", "ones" or a number).
+            state (tuple): ``attribute=(prefix, value)`` creates an attribute with one Parameter of state for each
+                trained Parameter, which are named ``prefix.`` + the name of the Parameter and begin with `value`
+                ("zeros", "ones" or a number).
         """
         for attribute, (prefix, value) in state.items():
             setattr(self, attribute, self.parameters.clone(prefix=prefix, init=value))

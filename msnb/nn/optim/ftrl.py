@@ -88,7 +88,6 @@ class FTRL(DeclaredOptimizer):
         self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
 
     def _sparse_step(self, param, gradient, rate, moment, linear):
-        # Created only here: it refuses a learning rate of 0, which dense gradients allow.
-        numbers = self.lr, self.l1, self.l2, self.lr_power
-        update = P.FusedSparseFtrl(*numbers, self.use_locking)
-        update(param, moment, linear, gradient.values, gradient.indices)
+        # The sparse operator is created only here: it refuses a learning rate of 0, which is allowed for dense
+        gradients. numbers = self.lr, self.l1, self.l2, self.lr_power update = P.FusedSparseFtrl(*numbers,
+        self.use_locking) update(param, moment, linear, gradient.values, gradient.indices)

@@ -49,7 +49,8 @@ class ConvReparam(Convolution, Variational):
             not divide the channels.
 
     Note:
-        The Parameters `weight` and `bias` of a Conv2d are there, and are neither used nor trained, as in MindSpore.
+        The layer also has the Parameters `weight` and `bias` of a Conv2d, which are neither used nor trained, as in
+        MindSpore.
 
     Examples:
         >>> from mindspore.nn.probability import bnn_layers

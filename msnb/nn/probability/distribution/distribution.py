@@ -325,7 +325,7 @@ class Distribution(Cell):
             kwargs: The same by name: `shape`, and Parameters of the distribution.
 
         Returns:
-            Tensor of element type `dtype`, whose shape is that of the sample with that of the parameters behind it.
+            Tensor of element type `dtype`, of shape (shape of the sample + shape of the parameters).
         """
         return self._call_first_defined("sample", {"_sample": None}, args, kwargs)
 
@@ -338,7 +338,7 @@ class Distribution(Cell):
             kwargs (Tensor): Parameters of the distribution, which are returned.
 
         Returns:
-            tuple[Tensor], with those of the constructor for missing ones.
+            tuple[Tensor]. Missing parameters are replaced by those of the constructor.
         """
         return self._call_first_defined("get_dist_args", {"_get_dist_args": None}, args, kwargs)
 

@@ -32,7 +32,7 @@ class TransformedDistribution(Distribution):
         NotImplementedError: Of `mode`, `sd`, `var` and `entropy`: likewise.
 
     Note:
-        Each method takes the parameters of `distribution` behind its own arguments.
+        Each method takes the parameters of `distribution` after its own arguments.
 
     Examples:
         >>> import mindspore.nn.probability.bijector as msb

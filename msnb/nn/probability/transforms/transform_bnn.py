@@ -93,7 +93,7 @@ class TransformToBNN:
             get_dense_args (Callable): Function from a Dense layer to the arguments of the DenseReparam that replaces
                 it. Default: sizes, bias and activation of the Dense.
             get_conv_args (Callable): Function from a Conv2d to the arguments of the ConvReparam that replaces it.
-                Default: those of the Conv2d.
+                Default: the arguments of the Conv2d.
             add_dense_args (dict): Further arguments of each DenseReparam. Default: None.
             add_conv_args (dict): Further arguments of each ConvReparam. Default: None.
 
